@@ -1,0 +1,181 @@
+# Makefile - builds, tests and installs everbloom.  GNU make; `make help` lists the targets.
+#
+# Everything built goes under build/<flavour>/: make FLAVOUR=asan, clang or fuzz for the others.
+# New source files are found by themselves: src/*/*.c, cli/*.c, lab/*.c, tests/test_*.c.
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+FLAVOUR ?= release
+FUZZ_SECONDS ?= 30
+SOAK_SECONDS ?= 3600
+
+# The version is written in the public header and nowhere else.
+VERSION := $(shell sed -n 's/^\#define EB_VERSION "\(.*\)".*/\1/p' include/everbloom/everbloom.h)
+SONAME := libeverbloom.so.$(firstword $(subst ., ,$(VERSION)))
+
+# ---- Flavours: the compiler, its flags, and flags of the library alone (asserts stay in asan and fuzz).
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+CC.release = $(CC)
+CC.asan = $(CC)
+CC.clang = clang
+CC.fuzz = clang
+FLAGS.release = -O2 -g
+FLAGS.asan = -O1 -g $(SANITIZE)
+FLAGS.clang = -O2 -g
+FLAGS.fuzz = -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
+LIBFLAGS.release = -DNDEBUG
+LIBFLAGS.clang = -DNDEBUG
+$(if $(FLAGS.$(FLAVOUR)),,$(error FLAVOUR must be release, asan, clang or fuzz, not $(FLAVOUR)))
+
+B := build/$(FLAVOUR)
+COMPILE = $(CC.$(FLAVOUR)) -std=c11 -Iinclude -Isrc $(CPPFLAGS) $(FLAGS.$(FLAVOUR)) $(WARNINGS) $(CFLAGS)
+LINK = $(CC.$(FLAVOUR)) $(FLAGS.$(FLAVOUR)) $(CFLAGS) $(LDFLAGS)
+WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wvla -Werror
+
+# ---- What there is to build.
+objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
+LIB_OBJ := $(call objects,src/*/*.c)
+CLI_OBJ := $(call objects,cli/*.c)
+LAB_OBJ := $(call objects,lab/*.c)
+HELPER_OBJ := $(filter-out $(B)/tests/test_% $(B)/tests/fuzz.o,$(call objects,tests/*.c))
+TESTS := $(patsubst %.o,%,$(call objects,tests/test_*.c))
+LIB := $(B)/libeverbloom.a
+SHARED := $(B)/libeverbloom.so.$(VERSION)
+PROGRAMS := $(if $(CLI_OBJ),$(B)/everbloom) $(if $(LAB_OBJ),$(B)/everbloom-lab) $(B)/everbloom-gen
+BENCH := $(if $(call objects,bench/bench.c),$(B)/everbloom-bench)
+
+.PHONY: all everything run test check tests cli-tests fuzz bench papers soak lint layers headers format \
+	install uninstall install-test clean help need-build
+
+all: $(LIB) $(SHARED) $(PROGRAMS) ## build the library, the command and the laboratory (the default)
+everything: all $(BENCH) $(TESTS)
+
+# ---- Rules.
+need-build: ; @.ci/need --check build
+$(B)/src/%.o: src/%.c Makefile | need-build
+	@mkdir -p $(@D)
+	$(COMPILE) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden $(LIBFLAGS.$(FLAVOUR)) -MMD -MP -c -o $@ $<
+$(B)/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(COMPILE) -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
+
+$(LIB): $(LIB_OBJ)
+	@mkdir -p $(@D) && rm -f $@
+	ar rcs $@ $^
+$(SHARED): $(LIB_OBJ)
+	@mkdir -p $(@D)
+	$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -o $@ $^ -lm
+$(B)/tests/helpers.a: $(HELPER_OBJ)
+	@mkdir -p $(@D) && rm -f $@
+	ar rcs $@ $^
+
+$(B)/everbloom: $(CLI_OBJ) $(LIB)
+$(B)/everbloom-lab: $(LAB_OBJ) $(LIB)
+$(B)/everbloom-gen: $(B)/bench/gen.o
+$(B)/everbloom-bench: $(B)/bench/bench.o $(LIB)
+$(B)/everbloom-bench: LDLIBS += -lbloom
+$(TESTS): %: %.o $(B)/tests/helpers.a $(LIB)
+$(TESTS): LDLIBS += -lcmocka
+$(PROGRAMS) $(BENCH) $(TESTS):
+	$(LINK) -pthread -o $@ $^ $(LDLIBS) -lm
+$(B)/tests/fuzz: $(B)/tests/fuzz.o $(B)/tests/helpers.a $(LIB)
+	$(LINK) -fsanitize=fuzzer -o $@ $^ -lm
+
+# ---- Use.
+run: ## de-duplicate a generated sample and show what was found
+	@.ci/need --install run
+	@$(MAKE) --no-print-directory -s all
+	@bench/demo.sh $(B)
+
+# ---- Proof.
+test: ## everything: lint, both compilers, sanitizers, fuzzing, installation
+	@.ci/need --install test
+	@+MAKE="$(MAKE)" .ci/test
+
+check: tests cli-tests ## the quick tests, in seconds
+
+tests: $(TESTS:=.run)
+$(B)/%.run: $(B)/% FORCE
+	@$< >$<.log 2>&1 || { cat $<.log; echo "$< failed"; exit 1; }
+	@echo "$(<F): $$(grep -c '^\[       OK' $<.log) passed"
+.PHONY: FORCE
+FORCE:
+
+cli-tests: all
+	@if [ -x tests/cli/run ]; then tests/cli/run $(CLI_TEST_FLAGS) $(abspath $(B)/everbloom); fi
+
+fuzz: $(if $(call objects,tests/fuzz.c),$(B)/tests/fuzz) ## FLAVOUR=fuzz: feed the library random bytes
+	@[ -z "$<" ] || { mkdir -p $(B)/corpus && $< -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 $(B)/corpus; }
+
+soak: ## hours of fuzzing and the heavy tests (SOAK_SECONDS=3600)
+	@$(MAKE) FLAVOUR=release check CLI_TEST_FLAGS=--heavy
+	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
+
+bench: ## speed and accuracy of every kind and of the command, kept under bench/results/
+	@.ci/need --install bench
+	@$(MAKE) --no-print-directory -s all $(BENCH)
+	@bench/run.sh $(B) $(BENCH_FLAGS)
+
+papers: $(B)/everbloom-lab ## make the papers' tables again, into docs/papers/
+	@.ci/need --install papers
+	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
+
+SOURCES = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] lab/*.[ch] bench/*.[ch] tests/*.[ch])
+lint: layers ## clang-format, the layer check, cppcheck
+	@clang-format --dry-run -Werror $(SOURCES)
+	@cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,portability,performance --inline-suppr \
+	  --suppress=missingInclude --suppress=missingIncludeSystem -Iinclude -Isrc \
+	  $(filter %.c,$(filter-out tests/%,$(SOURCES)))
+
+layers: ## no #include points to the right in base < theory < cells < filter < api < query < front ends
+	@.ci/layers
+
+headers: ## the public headers stand alone in C99, C11 and C++17
+	@for h in include/everbloom/*.h; do for std in c99 c11; do for cc in gcc clang; do \
+	  $$cc -std=$$std -pedantic $(WARNINGS) -Iinclude -DEB_STATIC_ONLY -fsyntax-only -x c $$h || exit 1; done; done; \
+	  for cc in g++ clang++; do \
+	  $$cc -std=c++17 -pedantic -Wall -Wextra -Werror -Iinclude -DEB_STATIC_ONLY -fsyntax-only -x c++ $$h || exit 1; done; done
+
+format: ## let clang-format lay out every source file
+	@clang-format -i $(SOURCES)
+
+# ---- Installation.
+define PC
+prefix=$(PREFIX)
+includedir=$(INCLUDEDIR)
+libdir=$(LIBDIR)
+
+Name: everbloom
+Description: small summaries of endless streams: the Bloom filter family
+Version: $(VERSION)
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -leverbloom
+Libs.private: -lm
+endef
+
+install: all ## PREFIX (/usr/local) and DESTDIR
+	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/everbloom
+	install -m 755 $(B)/everbloom $(DESTDIR)$(BINDIR)
+	install -m 644 $(LIB) $(SHARED) $(DESTDIR)$(LIBDIR)
+	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libeverbloom.so
+	install -m 644 include/everbloom/*.h $(DESTDIR)$(INCLUDEDIR)/everbloom
+	$(file >$(B)/everbloom.pc,$(PC))install -m 644 $(B)/everbloom.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+
+install-test: ## install into a folder under build/ and build README's example against it
+	@.ci/install-test
+
+clean: ## remove build/
+	rm -rf build
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
+
+-include $(wildcard $(B)/*/*.d $(B)/*/*/*.d)
