@@ -1,0 +1,41 @@
+/* filter.h - the handle, and what the files of the api share. */
+#ifndef EB_FILTER_H
+#define EB_FILTER_H
+#include "filter/kind.h"
+
+enum { EB_FLAG_VIEW = 1 }; /* the block belongs to somebody else */
+
+struct eb_filter {
+    const eb_kind *kind;
+    const eb_ops *ops;
+    eb_params p;
+    uint8_t *block; /* shards x p.span bytes; never written if a view */
+    eb_allocator mem;
+    unsigned flags;
+    unsigned shard_bits;
+};
+static_assert(sizeof(eb_filter) <= EB_OVERHEAD, "the handle fits into what memory= sets aside");
+
+EB_INLINE uint64_t ebi_shards(const eb_filter *f) {
+    return UINT64_C(1) << f->shard_bits;
+}
+
+EB_INLINE uint64_t ebi_bytes(const eb_filter *f) {
+    return f->p.span << f->shard_bits;
+}
+
+EB_INLINE uint8_t *ebi_shard(const eb_filter *f, uint64_t i) {
+    return f->block + i * f->p.span;
+}
+
+/* spec.c */
+eb_status ebi_spec_parse(const char *spec, const eb_kind **kind, eb_params *p, eb_error *err);
+size_t ebi_spec_print(const eb_kind *kind, const eb_params *p, char *buf, size_t cap);
+
+/* alloc.c */
+extern const eb_allocator ebi_malloc;
+uint8_t *ebi_alloc_zeroed(const eb_allocator *mem, size_t size);
+
+/* handle.c: a handle without a block.  Takes a spec that resolved. */
+eb_filter *ebi_handle(const eb_kind *kind, const eb_params *p, const eb_allocator *mem);
+#endif

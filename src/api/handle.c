@@ -1,0 +1,320 @@
+/* handle.c - the life of a filter, and keys in and out of it.
+ *
+ * Whatever the caller's batch looks like, a kind sees pieces of at most
+ * EB_BATCH keys of one shard, in order.  With one shard that is a cut; with
+ * several, keys are first sorted by shard, CHUNK at a time.  Inside a shard the
+ * hash is multiplied by an odd number: the top bits, which chose the shard, are
+ * the same for all its keys and would confine them to a corner of the block. */
+#include "base/rng.h"
+#include "filter.h"
+
+enum { CHUNK = 1024 };
+
+eb_filter *ebi_handle(const eb_kind *kind, const eb_params *p, const eb_allocator *mem) {
+    if (!mem) mem = &ebi_malloc;
+    eb_filter *const f = mem->alloc(mem->ctx, sizeof *f, 64);
+    if (!f) return NULL;
+    memset(f, 0, sizeof *f);
+    f->kind = kind;
+    f->ops = kind->select(p);
+    f->p = *p;
+    f->mem = *mem;
+    f->shard_bits = ebi_log2(p->opt[EB_O_SHARDS]);
+    return f;
+}
+
+static void handle_init(eb_filter *f) { /* the block is zero */
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        ebi_head(ebi_shard(f, i))->rng = ebi_mix(f->p.opt[EB_O_SEED] + ebi_mix(i + 1));
+        if (f->kind->init) f->kind->init(&f->p, ebi_shard(f, i));
+    }
+}
+
+eb_status eb_new(eb_filter **out, const char *spec, const eb_allocator *mem, eb_error *err) {
+    const eb_kind *kind;
+    eb_params p;
+    EB_TRY(ebi_spec_parse(spec, &kind, &p, err));
+    eb_filter *const f = ebi_handle(kind, &p, mem);
+    if (f) f->block = ebi_alloc_zeroed(&f->mem, ebi_bytes(f));
+    if (!f || !f->block) {
+        eb_free(f);
+        return ebi_fail(err, EB_ENOMEM, "%s: no memory for a block of %llu bytes", kind->info.name,
+                        (unsigned long long)(p.span * p.opt[EB_O_SHARDS]));
+    }
+    handle_init(f);
+    *out = f;
+    return EB_OK;
+}
+
+void eb_free(eb_filter *f) {
+    if (!f) return;
+    const eb_allocator mem = f->mem;
+    if (f->block && !(f->flags & EB_FLAG_VIEW)) mem.free(mem.ctx, f->block, ebi_bytes(f));
+    mem.free(mem.ctx, f, sizeof *f);
+}
+
+eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem) {
+    eb_filter *const copy = ebi_handle(f->kind, &f->p, mem);
+    if (!copy) return EB_ENOMEM;
+    copy->block = copy->mem.alloc(copy->mem.ctx, ebi_bytes(f), 64);
+    if (!copy->block) {
+        eb_free(copy);
+        return EB_ENOMEM;
+    }
+    memcpy(copy->block, f->block, ebi_bytes(f));
+    *out = copy;
+    return EB_OK;
+}
+
+void eb_clear(eb_filter *f) {
+    if (f->flags & EB_FLAG_VIEW) return;
+    memset(f->block, 0, ebi_bytes(f));
+    handle_init(f);
+}
+
+size_t eb_spec(const eb_filter *f, char *buf, size_t cap) {
+    return ebi_spec_print(f->kind, &f->p, buf, cap);
+}
+
+/* Shards */
+
+uint32_t eb_shards(const eb_filter *f) {
+    return (uint32_t)ebi_shards(f);
+}
+
+uint32_t eb_shard_of(const eb_filter *f, eb_hash h) {
+    return f->shard_bits == 0 ? 0 : (uint32_t)(h >> (64 - f->shard_bits));
+}
+
+EB_INLINE eb_hash handle_inner_hash(eb_hash h) {
+    return h * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+/* The keys of a chunk, sorted by shard: shard s has places start[s]..start[s+1]-1,
+ * and from[place] is the key's index in the chunk. */
+typedef struct handle_sorted {
+    uint16_t start[257], from[CHUNK];
+    eb_hash hash[CHUNK];
+} handle_sorted;
+
+static void handle_sort(const eb_filter *f, const eb_hash *h, size_t n, handle_sorted *s) {
+    uint16_t next[257] = {0};
+    for (size_t i = 0; i < n; i++) next[eb_shard_of(f, h[i]) + 1]++;
+    for (size_t i = 1; i <= ebi_shards(f); i++) next[i] = (uint16_t)(next[i] + next[i - 1]);
+    memcpy(s->start, next, sizeof next);
+    for (size_t i = 0; i < n; i++) {
+        const uint16_t place = next[eb_shard_of(f, h[i])]++;
+        s->from[place] = (uint16_t)i;
+        s->hash[place] = handle_inner_hash(h[i]);
+    }
+}
+
+/* Adding and removing */
+
+static const uint32_t handle_value_one[EB_BATCH] = {
+#define EB_ONES 1, 1, 1, 1, 1, 1, 1, 1
+    EB_ONES, EB_ONES, EB_ONES, EB_ONES, EB_ONES,
+    EB_ONES, EB_ONES, EB_ONES
+#undef EB_ONES
+};
+
+/* A piece of at most EB_BATCH keys for one shard; value and time may be NULL. */
+static eb_status handle_piece(eb_filter *f, uint8_t *block, eb_batch b, uint8_t *seen,
+                              bool removing) {
+    eb_head *const head = ebi_head(block);
+    uint64_t time[EB_BATCH];
+    if (!b.value && (f->kind->info.caps & EB_USES_VALUE)) b.value = handle_value_one;
+    if (removing) return f->kind->remove(&f->p, block, &b);
+    if (f->kind->info.caps & EB_USES_TIME) {
+        if (!b.time) {
+            for (size_t i = 0; i < b.n; i++) time[i] = head->clock + 1 + i;
+            b.time = time;
+        }
+        f->ops->add(&f->p, block, &b, seen);
+        head->clock = b.time[b.n - 1];
+    } else {
+        f->ops->add(&f->p, block, &b, seen);
+        head->clock += b.n;
+    }
+    head->items += b.n;
+    return EB_OK;
+}
+
+/* Keys of one shard, any number. */
+static eb_status handle_one_shard(eb_filter *f, uint8_t *block, const eb_batch *b, uint8_t *seen,
+                                  bool removing) {
+    uint8_t unwanted[EB_BATCH];
+    for (size_t i = 0; i < b->n; i += EB_BATCH) {
+        const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
+                                b->value ? b->value + i : NULL, b->time ? b->time + i : NULL};
+        EB_TRY(handle_piece(f, block, piece, seen ? seen + i : unwanted, removing));
+    }
+    return EB_OK;
+}
+
+static eb_status handle_chunk(eb_filter *f, const eb_batch *b, uint8_t *seen, bool removing) {
+    handle_sorted s;
+    uint32_t value[CHUNK];
+    uint64_t time[CHUNK];
+    uint8_t sorted_seen[CHUNK];
+    handle_sort(f, b->hash, b->n, &s);
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->value) value[i] = b->value[s.from[i]];
+        if (b->time) time[i] = b->time[s.from[i]];
+    }
+    for (size_t shard = 0; shard < ebi_shards(f); shard++) {
+        const size_t at = s.start[shard], n = s.start[shard + 1] - at;
+        if (n == 0) continue;
+        const eb_batch piece = {n, s.hash + at, b->value ? value + at : NULL,
+                                b->time ? time + at : NULL};
+        EB_TRY(handle_one_shard(f, ebi_shard(f, shard), &piece, sorted_seen + at, removing));
+    }
+    if (seen)
+        for (size_t i = 0; i < b->n; i++) seen[s.from[i]] = sorted_seen[i];
+    return EB_OK;
+}
+
+static bool handle_values_fit(const eb_filter *f, const eb_batch *b) {
+    if (!(f->kind->info.caps & EB_USES_VALUE)) return true;
+    if (!b->value) return f->p.value_min <= 1 && 1 <= f->p.value_max;
+    for (size_t i = 0; i < b->n; i++)
+        if (b->value[i] < f->p.value_min || b->value[i] > f->p.value_max) return false;
+    return true;
+}
+
+static bool handle_times_fit(const eb_filter *f, const eb_batch *b) {
+    if (!b->time || !(f->kind->info.caps & EB_USES_TIME)) return true;
+    for (size_t i = 0; i < b->n; i++) {
+        if (i > 0 && b->time[i] < b->time[i - 1]) return false;
+        const uint8_t *const block = ebi_shard(f, eb_shard_of(f, b->hash[i]));
+        if (b->time[i] < ebi_head_of(block)->clock) return false;
+    }
+    return true;
+}
+
+static eb_status handle_write(eb_filter *f, const eb_batch *b, uint8_t *seen, bool removing) {
+    if (f->flags & EB_FLAG_VIEW) return EB_EREADONLY;
+    if (!handle_values_fit(f, b) || !handle_times_fit(f, b)) return EB_EINVAL;
+    if (f->shard_bits == 0) return handle_one_shard(f, f->block, b, seen, removing);
+    for (size_t i = 0; i < b->n; i += CHUNK) {
+        const eb_batch chunk = {ebi_min(CHUNK, b->n - i), b->hash + i,
+                                b->value ? b->value + i : NULL, b->time ? b->time + i : NULL};
+        EB_TRY(handle_chunk(f, &chunk, seen ? seen + i : NULL, removing));
+    }
+    return EB_OK;
+}
+
+eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
+    return handle_write(f, b, seen, false);
+}
+
+eb_status eb_remove_batch(eb_filter *f, const eb_batch *b) {
+    return f->kind->remove ? handle_write(f, b, NULL, true) : EB_ENOTSUP;
+}
+
+eb_status eb_advance(eb_filter *f, uint64_t time) {
+    if (!(f->kind->info.caps & EB_USES_TIME)) return EB_ENOTSUP;
+    if (f->flags & EB_FLAG_VIEW) return EB_EREADONLY;
+    for (uint64_t i = 0; i < ebi_shards(f); i++)
+        if (time < ebi_head_of(ebi_shard(f, i))->clock) return EB_EINVAL;
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        if (f->kind->advance) f->kind->advance(&f->p, ebi_shard(f, i), time);
+        ebi_head(ebi_shard(f, i))->clock = time;
+    }
+    return EB_OK;
+}
+
+/* Asking: seen or count is wanted, the other NULL. */
+
+static void handle_ask_piece(const eb_filter *f, const uint8_t *block, const eb_hash *h, size_t n,
+                             uint8_t *seen, double *count) {
+    if (count && f->ops->count) {
+        f->ops->count(&f->p, block, h, n, count);
+        return;
+    }
+    uint8_t found[EB_BATCH];
+    f->ops->test(&f->p, block, h, n, seen ? seen : found);
+    for (size_t i = 0; count && i < n; i++) count[i] = found[i];
+}
+
+static void handle_ask_shard(const eb_filter *f, const uint8_t *block, const eb_hash *h, size_t n,
+                             uint8_t *seen, double *count) {
+    for (size_t i = 0; i < n; i += EB_BATCH)
+        handle_ask_piece(f, block, h + i, ebi_min(EB_BATCH, n - i), seen ? seen + i : NULL,
+                         count ? count + i : NULL);
+}
+
+static void handle_ask_chunk(const eb_filter *f, const eb_hash *h, size_t n, uint8_t *seen,
+                             double *count) {
+    handle_sorted s;
+    uint8_t sorted_seen[CHUNK];
+    double sorted_count[CHUNK];
+    handle_sort(f, h, n, &s);
+    for (size_t shard = 0; shard < ebi_shards(f); shard++) {
+        const size_t at = s.start[shard];
+        handle_ask_shard(f, ebi_shard(f, shard), s.hash + at, s.start[shard + 1] - at,
+                         seen ? sorted_seen + at : NULL, count ? sorted_count + at : NULL);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (seen) seen[s.from[i]] = sorted_seen[i];
+        if (count) count[s.from[i]] = sorted_count[i];
+    }
+}
+
+static void handle_ask(const eb_filter *f, const eb_hash *h, size_t n, uint8_t *seen,
+                       double *count) {
+    if (f->shard_bits == 0) {
+        handle_ask_shard(f, f->block, h, n, seen, count);
+        return;
+    }
+    for (size_t i = 0; i < n; i += CHUNK)
+        handle_ask_chunk(f, h + i, ebi_min(CHUNK, n - i), seen ? seen + i : NULL,
+                         count ? count + i : NULL);
+}
+
+void eb_test_batch(const eb_filter *f, const eb_hash *h, size_t n, uint8_t *seen) {
+    handle_ask(f, h, n, seen, NULL);
+}
+
+void eb_count_batch(const eb_filter *f, const eb_hash *h, size_t n, double *count) {
+    handle_ask(f, h, n, NULL, count);
+}
+
+/* Single keys: batches of one. */
+
+void eb_hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out) {
+    if (f->p.opt[EB_O_HASH] == EB_HASH_SIP)
+        ebi_hash_sip(f->p.key, keys, n, out);
+    else
+        ebi_hash_xxh3(f->p.opt[EB_O_SEED], keys, n, out);
+}
+
+static eb_hash handle_hash(const eb_filter *f, const void *key, size_t len) {
+    const eb_key one = {key, len};
+    eb_hash h;
+    eb_hash_keys(f, &one, 1, &h);
+    return h;
+}
+
+eb_status eb_add(eb_filter *f, const void *key, size_t len, bool *seen) {
+    const eb_hash h = handle_hash(f, key, len);
+    const eb_batch one = {1, &h, NULL, NULL};
+    uint8_t answer = 0;
+    EB_TRY(eb_add_batch(f, &one, &answer));
+    if (seen) *seen = answer != 0;
+    return EB_OK;
+}
+
+bool eb_test(const eb_filter *f, const void *key, size_t len) {
+    const eb_hash h = handle_hash(f, key, len);
+    uint8_t answer;
+    eb_test_batch(f, &h, 1, &answer);
+    return answer != 0;
+}
+
+double eb_count(const eb_filter *f, const void *key, size_t len) {
+    const eb_hash h = handle_hash(f, key, len);
+    double answer;
+    eb_count_batch(f, &h, 1, &answer);
+    return answer;
+}

@@ -1,0 +1,13 @@
+/* number.h - numbers as specs write them, without locale. */
+#ifndef EB_NUMBER_H
+#define EB_NUMBER_H
+#include "base/base.h"
+
+/* Read text of a numeric option type (size, count, int, fixed, real).  *value
+ * gets the integer (fixed: millionths, two's complement; real: 0), *real the number itself.
+ * false: not a number of that type, or too large for it. */
+bool ebi_number_read(const char *text, size_t len, const char *type, uint64_t *value, double *real);
+
+/* Write millionths as a decimal number without trailing zeros. */
+void ebi_fixed_write(uint64_t millionths, char *buf, size_t cap);
+#endif

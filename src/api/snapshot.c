@@ -1,0 +1,212 @@
+/* snapshot.c - save, load, view: docs/FORMAT.md in code.
+ *
+ *     | header 64 | canonical spec, NUL-padded to 64 | the block |
+ *
+ * Loading is checking: nothing of the bytes is believed before its check. */
+#include "filter.h"
+#include <inttypes.h>
+
+static const uint8_t snapshot_magic[8] = {0x89, 'E', 'V', 'B', '\r', '\n', 0x1a, '\n'};
+enum { FORMAT_VERSION = 1 };
+
+typedef struct snapshot_header {
+    uint8_t magic[8];
+    uint16_t format, kind, kind_version, reserved;
+    uint32_t spec_len;       /* without padding */
+    uint32_t payload_offset; /* header and padded spec */
+    uint64_t payload_len;
+    uint64_t payload_sum; /* XXH3 of the payload, seed 0 */
+    uint64_t reserved2[2];
+    uint64_t header_sum; /* XXH3 of [64, offset), seeded with XXH3 of [0, 56) */
+} snapshot_header;
+static_assert(sizeof(snapshot_header) == EB_SNAPSHOT_HEAD, "the header is one cache line");
+static_assert(64 + EB_SPEC_MAX <= EB_OVERHEAD, "a file is no longer than memory= said");
+
+static uint64_t snapshot_header_sum(const uint8_t *bytes, uint32_t offset) {
+    const uint64_t first = ebi_checksum(bytes, offsetof(snapshot_header, header_sum), 0);
+    return ebi_checksum(bytes + sizeof(snapshot_header), offset - sizeof(snapshot_header), first);
+}
+
+static uint32_t snapshot_offset(size_t spec_len) {
+    return (uint32_t)(sizeof(snapshot_header) + ebi_round_up(spec_len, 64));
+}
+
+static uint16_t snapshot_number(const eb_kind *kind) {
+    for (size_t i = 0; i < ebi_registry_size; i++)
+        if (ebi_registry[i].kind == kind) return ebi_registry[i].number;
+    assert(false);
+    return 0;
+}
+
+size_t eb_snapshot_size(const eb_filter *f) {
+    return snapshot_offset(eb_spec(f, NULL, 0)) + ebi_bytes(f);
+}
+
+eb_status eb_save(const eb_filter *f, void *buf, size_t cap) {
+    if (cap < eb_snapshot_size(f)) return EB_EINVAL;
+    char spec[EB_SPEC_MAX] = {0};
+    uint8_t *const bytes = buf;
+    snapshot_header h = {.format = FORMAT_VERSION,
+                         .kind = snapshot_number(f->kind),
+                         .kind_version = f->kind->version,
+                         .spec_len = (uint32_t)eb_spec(f, spec, sizeof spec),
+                         .payload_len = ebi_bytes(f),
+                         .payload_sum = ebi_checksum(f->block, ebi_bytes(f), 0)};
+    memcpy(h.magic, snapshot_magic, sizeof h.magic);
+    h.payload_offset = snapshot_offset(h.spec_len);
+    memcpy(bytes, &h, sizeof h);
+    memcpy(bytes + sizeof h, spec, h.payload_offset - sizeof h);
+    h.header_sum = snapshot_header_sum(bytes, h.payload_offset);
+    memcpy(bytes, &h, sizeof h);
+    memcpy(bytes + h.payload_offset, f->block, ebi_bytes(f));
+    return EB_OK;
+}
+
+static eb_status snapshot_read_header(const void *buf, size_t len, snapshot_header *h,
+                                      eb_error *err) {
+    if (len < sizeof *h)
+        return ebi_fail(err, EB_EFORMAT, "not a snapshot: %zu bytes are too few", len);
+    memcpy(h, buf, sizeof *h);
+    if (memcmp(h->magic, snapshot_magic, sizeof h->magic) != 0)
+        return ebi_fail(err, EB_EFORMAT,
+                        "not a snapshot: its first bytes are those of another kind of file");
+    if (h->format != FORMAT_VERSION)
+        return ebi_fail(err, h->format > FORMAT_VERSION ? EB_EVERSION : EB_EFORMAT,
+                        "snapshot format %u; this library knows format %d", h->format,
+                        FORMAT_VERSION);
+    if (h->spec_len == 0 || h->spec_len >= EB_SPEC_MAX ||
+        h->payload_offset != snapshot_offset(h->spec_len) || h->payload_len > (UINT64_C(1) << 47) ||
+        h->reserved || h->reserved2[0] || h->reserved2[1])
+        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its header makes no sense");
+    return EB_OK;
+}
+
+eb_status eb_snapshot_length(const void *head, size_t len, uint64_t *length, eb_error *err) {
+    snapshot_header h;
+    EB_TRY(snapshot_read_header(head, len, &h, err));
+    *length = h.payload_offset + h.payload_len;
+    return EB_OK;
+}
+
+static eb_status snapshot_find_kind(const snapshot_header *h, const eb_kind **kind, eb_error *err) {
+    for (size_t i = 0; i < ebi_registry_size; i++) {
+        if (ebi_registry[i].number != h->kind) continue;
+        *kind = ebi_registry[i].kind;
+        if (h->kind_version == (*kind)->version) return EB_OK;
+        return ebi_fail(err, EB_EVERSION,
+                        "snapshot of %s version %u; this library knows version %u",
+                        (*kind)->info.name, h->kind_version, (*kind)->version);
+    }
+    return ebi_fail(err, EB_EVERSION,
+                    "snapshot of a kind of filter (number %u) that this library "
+                    "does not know",
+                    h->kind);
+}
+
+/* The spec text must be canonical, agree with the kind number and make a block
+ * of the stated length. */
+static eb_status snapshot_read_spec(const uint8_t *bytes, const snapshot_header *h,
+                                    const eb_kind *kind, eb_params *p, eb_error *err) {
+    char spec[EB_SPEC_MAX] = {0}, canonical[EB_SPEC_MAX];
+    const eb_kind *named;
+    memcpy(spec, bytes + sizeof *h, h->spec_len);
+    eb_error why;
+    if (ebi_spec_parse(spec, &named, p, &why) != EB_OK)
+        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its spec is refused: %.400s", why.text);
+    (void)ebi_spec_print(named, p, canonical, sizeof canonical);
+    if (named != kind || strlen(spec) != h->spec_len || strcmp(spec, canonical) != 0 ||
+        p->span * p->opt[EB_O_SHARDS] != h->payload_len)
+        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its spec and its header disagree");
+    return EB_OK;
+}
+
+static eb_status snapshot_check_head(const eb_head *head, eb_error *err) {
+    for (size_t i = 0; i < EB_COUNT_OF(head->reserved); i++)
+        if (head->reserved[i] != 0)
+            return ebi_fail(err, EB_EFORMAT, "damaged snapshot: a reserved field is not zero");
+    return EB_OK;
+}
+
+static eb_status snapshot_check_block(const eb_filter *f, eb_error *err) {
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        EB_TRY(snapshot_check_head(ebi_head_of(ebi_shard(f, i)), err));
+        if (f->kind->check) EB_TRY(f->kind->check(&f->p, ebi_shard(f, i), err));
+    }
+    return EB_OK;
+}
+
+/* Everything but the payload. */
+static eb_status snapshot_open(const void *buf, size_t len, snapshot_header *h,
+                               const eb_kind **kind, eb_params *p, eb_error *err) {
+    EB_TRY(snapshot_read_header(buf, len, h, err));
+    if (len < h->payload_offset || len - h->payload_offset < h->payload_len)
+        return ebi_fail(err, EB_EFORMAT,
+                        "damaged snapshot: %zu bytes where the header says %" PRIu64, len,
+                        h->payload_offset + h->payload_len);
+    if (snapshot_header_sum(buf, h->payload_offset) != h->header_sum)
+        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: the header's checksum is wrong");
+    EB_TRY(snapshot_find_kind(h, kind, err));
+    return snapshot_read_spec(buf, h, *kind, p, err);
+}
+
+static eb_status snapshot_check_payload(const snapshot_header *h, const void *buf, eb_error *err) {
+    const uint8_t *const payload = (const uint8_t *)buf + h->payload_offset;
+    if (ebi_checksum(payload, h->payload_len, 0) != h->payload_sum)
+        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: the payload's checksum is wrong");
+    return EB_OK;
+}
+
+eb_status eb_load(eb_filter **out, const void *buf, size_t len, const eb_allocator *mem,
+                  eb_error *err) {
+    snapshot_header h;
+    const eb_kind *kind;
+    eb_params p;
+    EB_TRY(snapshot_open(buf, len, &h, &kind, &p, err));
+    EB_TRY(snapshot_check_payload(&h, buf, err));
+    eb_filter *const f = ebi_handle(kind, &p, mem);
+    if (f) f->block = f->mem.alloc(f->mem.ctx, ebi_bytes(f), 64);
+    if (!f || !f->block) {
+        eb_free(f);
+        return ebi_fail(err, EB_ENOMEM, "no memory for a block of %" PRIu64 " bytes",
+                        h.payload_len);
+    }
+    memcpy(f->block, (const uint8_t *)buf + h.payload_offset, ebi_bytes(f));
+    const eb_status status = snapshot_check_block(f, err);
+    if (status != EB_OK) {
+        eb_free(f);
+        return status;
+    }
+    *out = f;
+    return EB_OK;
+}
+
+/* The handle of a view has a pointer to bytes that it never writes: every
+ * writing function refuses views first. */
+static uint8_t *snapshot_borrow(const void *buf, uint32_t offset) {
+    union {
+        const uint8_t *theirs;
+        uint8_t *ours;
+    } pun = {.theirs = (const uint8_t *)buf + offset};
+    return pun.ours;
+}
+
+eb_status eb_view(eb_filter **out, const void *buf, size_t len, unsigned flags, eb_error *err) {
+    snapshot_header h;
+    const eb_kind *kind;
+    eb_params p;
+    if ((uintptr_t)buf % 8 != 0)
+        return ebi_fail(err, EB_EINVAL, "a view needs bytes at an address that 8 divides");
+    EB_TRY(snapshot_open(buf, len, &h, &kind, &p, err));
+    if (!(flags & EB_TRUST)) EB_TRY(snapshot_check_payload(&h, buf, err));
+    eb_filter *const f = ebi_handle(kind, &p, NULL);
+    if (!f) return ebi_fail(err, EB_ENOMEM, "no memory for a handle");
+    f->block = snapshot_borrow(buf, h.payload_offset);
+    f->flags = EB_FLAG_VIEW;
+    const eb_status status = flags & EB_TRUST ? EB_OK : snapshot_check_block(f, err);
+    if (status != EB_OK) {
+        eb_free(f);
+        return status;
+    }
+    *out = f;
+    return EB_OK;
+}

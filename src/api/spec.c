@@ -1,0 +1,302 @@
+/* spec.c - spec strings: kind[:key=value{,key=value}] to parameters and back.
+ *
+ * Everything is driven by the kind's option table: types, ranges and defaults
+ * are read from the same texts that help prints. */
+#include "base/rng.h"
+#include "filter.h"
+#include "number.h"
+#include <stdio.h>
+
+typedef struct spec_text { /* a piece of the spec, not NUL-terminated */
+    const char *p;
+    size_t len;
+} spec_text;
+
+static bool spec_equal(spec_text t, const char *s) {
+    return strlen(s) == t.len && memcmp(t.p, s, t.len) == 0;
+}
+
+/* Did you mean ...? */
+
+enum { WORD_MAX = 24 };
+
+static size_t spec_distance(spec_text a, const char *b) { /* Levenshtein; long words: far */
+    const size_t n = strlen(b);
+    if (a.len > WORD_MAX || n > WORD_MAX) return WORD_MAX;
+    size_t row[WORD_MAX + 1];
+    for (size_t j = 0; j <= n; j++) row[j] = j;
+    for (size_t i = 1; i <= a.len; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            const size_t replaced = diagonal + (a.p[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = ebi_min(replaced, ebi_min(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[n];
+}
+
+typedef struct spec_guess {
+    const char *word;
+    size_t distance;
+} spec_guess;
+
+static void spec_consider(spec_guess *g, spec_text t, const char *word) {
+    const size_t d = spec_distance(t, word);
+    if (d <= 2 && d < t.len && (!g->word || d < g->distance)) *g = (spec_guess){word, d};
+}
+
+static eb_status spec_unknown(eb_error *err, const char *where, const char *what, spec_text t,
+                              spec_guess guess) {
+    const int len = t.len > 80 ? 80 : (int)t.len;
+    if (guess.word)
+        return ebi_fail(err, EB_ESPEC, "%sno %s \"%.*s\"; did you mean \"%s\"?", where, what, len,
+                        t.p, guess.word);
+    return ebi_fail(err, EB_ESPEC, "%sno %s \"%.*s\"", where, what, len, t.p);
+}
+
+static eb_status spec_find_kind(spec_text name, const eb_kind **kind, eb_error *err) {
+    spec_guess guess = {0};
+    for (size_t i = 0; i < ebi_registry_size; i++) {
+        const eb_kind *const k = ebi_registry[i].kind;
+        if (spec_equal(name, k->info.name)) {
+            *kind = k;
+            return EB_OK;
+        }
+        spec_consider(&guess, name, k->info.name);
+    }
+    return spec_unknown(err, "", "kind of filter", name, guess);
+}
+
+static eb_status spec_find_option(const eb_kind *kind, spec_text key, size_t *index,
+                                  eb_error *err) {
+    spec_guess guess = {0};
+    char where[64];
+    for (size_t i = 0; kind->info.options[i].key; i++) {
+        if (spec_equal(key, kind->info.options[i].key)) {
+            *index = i;
+            return EB_OK;
+        }
+        spec_consider(&guess, key, kind->info.options[i].key);
+    }
+    (void)snprintf(where, sizeof where, "%s: ", kind->info.name);
+    return spec_unknown(err, where, "option", key, guess);
+}
+
+/* Values */
+
+static bool spec_is_choice(const eb_option *o) {
+    return strchr(o->type, '|') != NULL;
+}
+
+/* The n-th of a|b|c; an empty text if there are fewer. */
+static spec_text spec_choice(const char *type, uint64_t n) {
+    const char *p = type;
+    for (; n > 0 && p; n--) {
+        p = strchr(p, '|');
+        if (p) p++;
+    }
+    if (!p) return (spec_text){"", 0};
+    return (spec_text){p, strcspn(p, "|")};
+}
+
+static bool spec_read_choice(const eb_option *o, spec_text t, uint64_t *value) {
+    for (uint64_t i = 0;; i++) {
+        const spec_text c = spec_choice(o->type, i);
+        if (c.len == 0) return false;
+        if (c.len == t.len && memcmp(c.p, t.p, t.len) == 0) {
+            *value = i;
+            return true;
+        }
+    }
+}
+
+static int spec_hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return -1;
+}
+
+static bool spec_read_key(spec_text t, uint64_t key[2]) { /* 32 hex digits, high half first */
+    if (t.len != 32) return false;
+    for (size_t i = 0; i < 32; i++) {
+        const int digit = spec_hex_digit(t.p[i]);
+        if (digit < 0) return false;
+        key[i / 16] = key[i / 16] << 4 | (uint64_t)digit;
+    }
+    return true;
+}
+
+static eb_status spec_bad_value(const eb_kind *kind, const eb_option *o, spec_text t,
+                                eb_error *err) {
+    char rule[200];
+    if (spec_is_choice(o))
+        (void)snprintf(rule, sizeof rule, "one of %s", o->type);
+    else if (strcmp(o->type, "hex") == 0)
+        (void)snprintf(rule, sizeof rule, "32 digits 0-9 a-f");
+    else
+        (void)snprintf(rule, sizeof rule, "%s%s..%s", strcmp(o->type, "size") == 0 ? "a size " : "",
+                       o->min, o->max);
+    return ebi_fail(err, EB_ESPEC, "%s: %s must be %s, not %.*s", kind->info.name, o->key, rule,
+                    t.len == 0 ? 7 : (t.len > 80 ? 80 : (int)t.len), t.len == 0 ? "nothing" : t.p);
+}
+
+static bool spec_read_number(const eb_option *o, spec_text t, uint64_t *value, double *real) {
+    uint64_t low, high;
+    double low_real, high_real;
+    if (!ebi_number_read(t.p, t.len, o->type, value, real)) return false;
+    if (!ebi_number_read(o->min, strlen(o->min), o->type, &low, &low_real) ||
+        !ebi_number_read(o->max, strlen(o->max), o->type, &high, &high_real))
+        return false;
+    if (strcmp(o->type, "real") == 0) return *real >= low_real && *real <= high_real;
+    if (strcmp(o->type, "fixed") == 0)
+        return (int64_t)*value >= (int64_t)low && (int64_t)*value <= (int64_t)high;
+    return *value >= low && *value <= high;
+}
+
+static bool spec_read_value(const eb_option *o, spec_text t, eb_params *p, uint64_t *value,
+                            double *real) {
+    if (spec_is_choice(o)) return spec_read_choice(o, t, value);
+    if (strcmp(o->type, "hex") == 0) return spec_read_key(t, p->key);
+    return spec_read_number(o, t, value, real);
+}
+
+/* Parsing */
+
+static eb_status spec_pair(const eb_kind *kind, spec_text pair, eb_params *p, eb_args *a,
+                           eb_error *err) {
+    const char *const equals = memchr(pair.p, '=', pair.len);
+    if (!equals)
+        return ebi_fail(err, EB_ESPEC, "%s: expected key=value, not \"%.*s\"", kind->info.name,
+                        pair.len > 80 ? 80 : (int)pair.len, pair.p);
+    const spec_text key = {pair.p, (size_t)(equals - pair.p)};
+    const spec_text value = {equals + 1, pair.len - key.len - 1};
+    size_t i = 0;
+    EB_TRY(spec_find_option(kind, key, &i, err));
+    const eb_option *const o = &kind->info.options[i];
+    if (a->given[i])
+        return ebi_fail(err, EB_ESPEC, "%s: %s is given twice", kind->info.name, o->key);
+    if (!spec_read_value(o, value, p, &p->opt[i], &a->real[i]))
+        return spec_bad_value(kind, o, value, err);
+    a->given[i] = true;
+    return EB_OK;
+}
+
+static eb_status spec_pairs(const eb_kind *kind, const char *text, eb_params *p, eb_args *a,
+                            eb_error *err) {
+    for (;;) {
+        const size_t len = strcspn(text, ",");
+        EB_TRY(spec_pair(kind, (spec_text){text, len}, p, a, err));
+        if (text[len] == '\0') return EB_OK;
+        text += len + 1;
+    }
+}
+
+static void spec_defaults(const eb_kind *kind, eb_params *p, eb_args *a) {
+    for (size_t i = 0; kind->info.options[i].key; i++) {
+        const eb_option *const o = &kind->info.options[i];
+        assert(i < EB_OPTIONS_MAX);
+        if (a->given[i] || !o->dflt) continue;
+        const bool ok =
+            spec_read_value(o, (spec_text){o->dflt, strlen(o->dflt)}, p, &p->opt[i], &a->real[i]);
+        assert(ok);
+        (void)ok;
+    }
+}
+
+static eb_status spec_common(const eb_kind *kind, eb_params *p, const eb_args *a, eb_error *err) {
+    const char *const name = kind->info.name;
+    if (a->given[EB_O_MEMORY] && a->given[EB_O_CELLS])
+        return ebi_fail(err, EB_ESPEC, "%s: give memory or cells, not both", name);
+    if ((p->opt[EB_O_SHARDS] & (p->opt[EB_O_SHARDS] - 1)) != 0)
+        return ebi_fail(err, EB_ESPEC, "%s: shards must be a power of 2 in 1..256, not %llu", name,
+                        (unsigned long long)p->opt[EB_O_SHARDS]);
+    if (p->opt[EB_O_HASH] != EB_HASH_SIP && a->given[EB_O_KEY])
+        return ebi_fail(err, EB_ESPEC, "%s: key is only for hash=sip", name);
+    if (p->opt[EB_O_HASH] == EB_HASH_SIP && !a->given[EB_O_KEY]) {
+        uint64_t state = p->opt[EB_O_SEED];
+        p->key[0] = ebi_random(&state);
+        p->key[1] = ebi_random(&state);
+    }
+    p->value_max = UINT32_MAX;
+    return EB_OK;
+}
+
+eb_status ebi_spec_parse(const char *spec, const eb_kind **kind, eb_params *p, eb_error *err) {
+    eb_args a = {0};
+    memset(p, 0, sizeof *p);
+    const size_t name = strcspn(spec, ":");
+    EB_TRY(spec_find_kind((spec_text){spec, name}, kind, err));
+    if (spec[name] == ':') EB_TRY(spec_pairs(*kind, spec + name + 1, p, &a, err));
+    spec_defaults(*kind, p, &a);
+    EB_TRY(spec_common(*kind, p, &a, err));
+    EB_TRY((*kind)->resolve(p, &a, err));
+    uint64_t bytes;
+    if (!ebi_mul(p->span, p->opt[EB_O_SHARDS], &bytes) || bytes > (UINT64_C(1) << 47))
+        return ebi_fail(err, EB_ESPEC, "%s: more than 2^47 bytes", (*kind)->info.name);
+    char canonical[EB_SPEC_MAX];
+    if (ebi_spec_print(*kind, p, canonical, sizeof canonical) >= sizeof canonical)
+        return ebi_fail(err, EB_ESPEC, "%s: the spec is longer than %d bytes", (*kind)->info.name,
+                        EB_SPEC_MAX - 1);
+    return EB_OK;
+}
+
+eb_status eb_resolve(const char *spec, char *buf, size_t cap, eb_error *err) {
+    const eb_kind *kind;
+    eb_params p;
+    EB_TRY(ebi_spec_parse(spec, &kind, &p, err));
+    if (ebi_spec_print(kind, &p, buf, cap) >= cap)
+        return ebi_fail(err, EB_EINVAL, "the buffer must have %d bytes, not %zu", EB_SPEC_MAX, cap);
+    return EB_OK;
+}
+
+/* Printing */
+
+typedef struct spec_out { /* counts as snprintf does */
+    char *buf;
+    size_t cap, len;
+} spec_out;
+
+static void spec_put(spec_out *out, const char *s, size_t len) {
+    for (size_t i = 0; i < len; i++, out->len++)
+        if (out->len + 1 < out->cap) out->buf[out->len] = s[i];
+    if (out->cap > 0) out->buf[ebi_min(out->len, out->cap - 1)] = '\0';
+}
+
+static void spec_put_value(spec_out *out, const eb_option *o, uint64_t value, const eb_params *p) {
+    char text[40];
+    if (spec_is_choice(o)) {
+        const spec_text c = spec_choice(o->type, value);
+        spec_put(out, c.p, c.len);
+        return;
+    }
+    if (strcmp(o->type, "hex") == 0)
+        (void)snprintf(text, sizeof text, "%016llx%016llx", (unsigned long long)p->key[0],
+                       (unsigned long long)p->key[1]);
+    else if (strcmp(o->type, "fixed") == 0)
+        ebi_fixed_write(value, text, sizeof text);
+    else
+        (void)snprintf(text, sizeof text, "%llu", (unsigned long long)value);
+    spec_put(out, text, strlen(text));
+}
+
+static void spec_put_options(spec_out *out, const eb_kind *kind, const eb_params *p, size_t from,
+                             size_t to) {
+    for (size_t i = from; i < to && kind->info.options[i].key; i++) {
+        const eb_option *const o = &kind->info.options[i];
+        if (o->wish || (i == EB_O_KEY && p->opt[EB_O_HASH] != EB_HASH_SIP)) continue;
+        spec_put(out, out->len == strlen(kind->info.name) ? ":" : ",", 1);
+        spec_put(out, o->key, strlen(o->key));
+        spec_put(out, "=", 1);
+        spec_put_value(out, o, p->opt[i], p);
+    }
+}
+
+size_t ebi_spec_print(const eb_kind *kind, const eb_params *p, char *buf, size_t cap) {
+    spec_out out = {buf, cap, 0};
+    spec_put(&out, kind->info.name, strlen(kind->info.name));
+    spec_put_options(&out, kind, p, EB_O_OWN, EB_OPTIONS_MAX);
+    spec_put_options(&out, kind, p, EB_O_CELLS, EB_O_OWN);
+    return out.len;
+}

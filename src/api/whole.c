@@ -1,0 +1,99 @@
+/* whole.c - operations on whole filters: merge, statistics, prediction, the
+ * list of kinds. */
+#include "filter.h"
+#include <math.h>
+
+eb_status eb_merge(eb_filter *into, const eb_filter *from, eb_error *err) {
+    char a[EB_SPEC_MAX], b[EB_SPEC_MAX];
+    (void)eb_spec(into, a, sizeof a);
+    (void)eb_spec(from, b, sizeof b);
+    if (into->flags & EB_FLAG_VIEW)
+        return ebi_fail(err, EB_EREADONLY, "cannot merge into a read-only view");
+    if (strcmp(a, b) != 0)
+        return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", a, b);
+    if (!into->kind->merge)
+        return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be merged", into->kind->info.name);
+    for (uint64_t i = 0; i < ebi_shards(into); i++) {
+        eb_head *const head = ebi_head(ebi_shard(into, i));
+        const eb_head *const other = ebi_head_of(ebi_shard(from, i));
+        into->kind->merge(&into->p, ebi_shard(into, i), ebi_shard(from, i));
+        head->items += other->items;
+        if (into->kind->info.caps & EB_USES_TIME)
+            head->clock = ebi_max(head->clock, other->clock);
+        else
+            head->clock = head->items;
+    }
+    return EB_OK;
+}
+
+/* Copy as much of a structure that begins with its size as the caller knows. */
+#define WHOLE_GIVE(out, full)                                                                      \
+    do {                                                                                           \
+        const size_t known = (out)->size;                                                          \
+        memcpy((out), &(full), ebi_min(known, sizeof(full)));                                      \
+        (out)->size = known;                                                                       \
+    } while (0)
+
+void eb_stat(const eb_filter *f, eb_stats *out) {
+    eb_stats sum = {.size = sizeof sum, .bytes = sizeof *f + ebi_bytes(f)};
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        eb_stats one = {.size = sizeof one};
+        const eb_head *const head = ebi_head_of(ebi_shard(f, i));
+        f->kind->stat(&f->p, ebi_shard(f, i), &one);
+        sum.items += head->items;
+        sum.cells += one.cells;
+        sum.cells_used += one.cells_used;
+        sum.clock = f->kind->info.caps & EB_USES_TIME ? ebi_max(sum.clock, head->clock) : sum.items;
+        sum.fpr += one.fpr / (double)ebi_shards(f);
+    }
+    sum.fill = (double)sum.cells_used / (double)sum.cells;
+    WHOLE_GIVE(out, sum);
+}
+
+static eb_status whole_check_workload(const eb_workload *w, eb_error *err) {
+    const struct {
+        const char *name;
+        double value;
+    } fields[] = {
+        {"items", w->items}, {"distinct", w->distinct}, {"zipf", w->zipf}, {"gap", w->gap}};
+    for (size_t i = 0; i < EB_COUNT_OF(fields); i++)
+        if (!(fields[i].value >= 0 && fields[i].value <= 1e18))
+            return ebi_fail(err, EB_EINVAL, "%s must be 0..1e18, not %g", fields[i].name,
+                            fields[i].value);
+    if (w->items > 0 && w->distinct > w->items)
+        return ebi_fail(err, EB_EINVAL, "distinct must be at most items (%g), not %g", w->items,
+                        w->distinct);
+    return EB_OK;
+}
+
+eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out, eb_error *err) {
+    const eb_kind *kind;
+    eb_params p;
+    EB_TRY(ebi_spec_parse(spec, &kind, &p, err));
+    eb_workload load = {.size = sizeof load};
+    memcpy(&load, w, ebi_min(w->size, sizeof load));
+    EB_TRY(whole_check_workload(&load, err));
+    const double shards = (double)p.opt[EB_O_SHARDS];
+    load.items /= shards;
+    load.distinct /= shards;
+    load.gap /= shards;
+    eb_prediction full = {sizeof full, NAN, NAN, NAN, NAN, NAN, NAN};
+    kind->predict(&p, &load, &full);
+    full.settles_after *= shards;
+    WHOLE_GIVE(out, full);
+    return EB_OK;
+}
+
+const eb_kind_info *const *eb_kinds(size_t *n) {
+    static const eb_kind_info *const infos[] = {
+#define EB_KIND(name, number) &ebi_kind_##name.info,
+#include "filter/kinds.def"
+#undef EB_KIND
+    };
+    *n = EB_COUNT_OF(infos);
+    return infos;
+}
+
+bool eb_cells_view_of(const eb_filter *f, eb_cells_view *v) {
+    return f->shard_bits == 0 && f->kind->view && f->kind->view(&f->p, f->block, v);
+}

@@ -1,0 +1,58 @@
+/* base.h - what every file of the library may rely on: the public types, error
+ * passing, checked sizes, little-endian words. */
+#ifndef EB_BASE_H
+#define EB_BASE_H
+#include <assert.h>
+#include <everbloom/everbloom.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error                                                                                             \
+    "everbloom's blocks are little endian and used in place: big-endian machines are not supported"
+#endif
+static_assert(sizeof(size_t) == 8, "everbloom needs a 64-bit machine");
+static_assert(sizeof(double) == 8, "everbloom needs IEEE doubles");
+
+/* Pass a failure on to the caller. */
+#define EB_TRY(expr)                                                                               \
+    do {                                                                                           \
+        const eb_status eb_try_status = (expr);                                                    \
+        if (eb_try_status != EB_OK) return eb_try_status;                                          \
+    } while (0)
+
+#define EB_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Fill err (if any) and return status. */
+eb_status ebi_fail(eb_error *err, eb_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* false on overflow, *out untouched */
+static inline bool ebi_mul(uint64_t a, uint64_t b, uint64_t *out) {
+    uint64_t product;
+    if (__builtin_mul_overflow(a, b, &product)) return false;
+    *out = product;
+    return true;
+}
+
+static inline uint64_t ebi_min(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static inline uint64_t ebi_max(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static inline uint64_t ebi_round_up(uint64_t n, uint64_t multiple) {
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+static inline uint64_t ebi_load64(const void *p) {
+    uint64_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
+static inline void ebi_store64(void *p, uint64_t word) {
+    memcpy(p, &word, sizeof word);
+}
+#endif

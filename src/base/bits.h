@@ -1,0 +1,31 @@
+/* bits.h - bit tricks and the compiler builtins behind them. */
+#ifndef EB_BITS_H
+#define EB_BITS_H
+#include "base.h"
+
+#define EB_INLINE static inline __attribute__((always_inline))
+
+EB_INLINE unsigned ebi_popcount(uint64_t x) {
+    return (unsigned)__builtin_popcountll(x);
+}
+
+EB_INLINE unsigned ebi_ctz(uint64_t x) { /* x != 0 */
+    return (unsigned)__builtin_ctzll(x);
+}
+
+EB_INLINE unsigned ebi_log2(uint64_t x) { /* floor; x != 0 */
+    return 63 - (unsigned)__builtin_clzll(x);
+}
+
+EB_INLINE uint64_t ebi_ones(unsigned n) { /* n low bits, n = 0..64 */
+    return n == 0 ? 0 : ~UINT64_C(0) >> (64 - n);
+}
+
+EB_INLINE void ebi_prefetch_read(const void *p) {
+    __builtin_prefetch(p, 0, 3);
+}
+
+EB_INLINE void ebi_prefetch_write(const void *p) {
+    __builtin_prefetch(p, 1, 3);
+}
+#endif

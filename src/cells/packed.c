@@ -1,0 +1,23 @@
+/* packed.c - questions about a whole array of packed cells. */
+#include "packed.h"
+
+uint64_t ebi_cells_used(const uint8_t *cells, unsigned width, uint64_t n) {
+    const unsigned each = ebi_cells_per_load(width);
+    const uint64_t all = ebi_cells_ones(width, each);
+    uint64_t used = 0;
+    for (uint64_t bit = 0; n > 0; bit += (uint64_t)each * width) {
+        const unsigned now = n < each ? (unsigned)n : each;
+        const uint64_t mask = ebi_ones(now * width);
+        const uint64_t x = (ebi_load64(cells + (bit >> 3)) >> (bit & 7)) & mask;
+        used += ebi_popcount(ebi_cells_nonzero(x, all & mask, width));
+        n -= now;
+    }
+    return used;
+}
+
+bool ebi_tail_is_zero(const uint8_t *cells, uint64_t bits, uint64_t bytes) {
+    if (bits % 8 != 0 && cells[bits / 8] >> (bits % 8) != 0) return false;
+    for (uint64_t i = (bits + 7) / 8; i < bytes; i++)
+        if (cells[i] != 0) return false;
+    return true;
+}

@@ -1,0 +1,61 @@
+/* packed.h - arrays of cells of `width` bits, 1..16, laid end to end: cell i is
+ * the bits [i*width, (i+1)*width) of the array, least significant first.  A cell
+ * is read with one unaligned 8-byte load, so 8 bytes must follow the array. */
+#ifndef EB_PACKED_H
+#define EB_PACKED_H
+#include "base/bits.h"
+
+EB_INLINE uint64_t ebi_cell_get(const uint8_t *cells, unsigned width, uint64_t i) {
+    const uint64_t bit = i * width;
+    return (ebi_load64(cells + (bit >> 3)) >> (bit & 7)) & ebi_ones(width);
+}
+
+EB_INLINE void ebi_cell_set(uint8_t *cells, unsigned width, uint64_t i, uint64_t value) {
+    const uint64_t bit = i * width;
+    uint8_t *const p = cells + (bit >> 3);
+    const unsigned shift = bit & 7;
+    ebi_store64(p, (ebi_load64(p) & ~(ebi_ones(width) << shift)) | value << shift);
+}
+
+/* Several cells in one 64-bit word, the first at bit 0: as many as are whole
+ * after an unaligned load. */
+EB_INLINE unsigned ebi_cells_per_load(unsigned width) {
+    return 57 / width;
+}
+
+/* The lowest bit of each of n cells. */
+EB_INLINE uint64_t ebi_cells_ones(unsigned width, unsigned n) {
+    uint64_t ones = 0;
+    for (unsigned i = 0; i < n; i++) ones |= UINT64_C(1) << (i * width);
+    return ones;
+}
+
+/* The cells of x that are not zero, as a 1 in their lowest bit.  x holds cells
+ * whose lowest bits are `ones`, and nothing above them. */
+EB_INLINE uint64_t ebi_cells_nonzero(uint64_t x, uint64_t ones, unsigned width) {
+    const uint64_t high = ones << (width - 1);
+    const uint64_t low = high - ones; /* all but the top bit of each cell */
+    return ((((x & low) + low) | x) & high) >> (width - 1);
+}
+
+/* Subtract 1 from each of n consecutive cells that is not zero. */
+EB_INLINE void ebi_cells_fade(uint8_t *cells, unsigned width, uint64_t first, uint64_t n) {
+    const unsigned each = ebi_cells_per_load(width);
+    const uint64_t all = ebi_cells_ones(width, each);
+    for (uint64_t bit = first * width; n > 0; bit += (uint64_t)each * width) {
+        const unsigned now = n < each ? (unsigned)n : each;
+        const uint64_t mask = ebi_ones(now * width);
+        uint8_t *const p = cells + (bit >> 3);
+        const uint64_t word = ebi_load64(p);
+        const uint64_t x = (word >> (bit & 7)) & mask;
+        ebi_store64(p, word - (ebi_cells_nonzero(x, all & mask, width) << (bit & 7)));
+        n -= now;
+    }
+}
+
+/* How many of the first n cells are not zero. */
+uint64_t ebi_cells_used(const uint8_t *cells, unsigned width, uint64_t n);
+
+/* Are the bits from `bits` to the end of an array of `bytes` all zero? */
+bool ebi_tail_is_zero(const uint8_t *cells, uint64_t bits, uint64_t bytes);
+#endif

@@ -1,0 +1,76 @@
+/* loops.h - a filter's loops, written once, compiled for common k, chosen once.
+ *
+ * A filter FILE.c writes two always-inline functions
+ *
+ *     FILE_add(p, block, b, seen, k, far)      FILE_test(p, block, h, n, seen, k, far)
+ *
+ * and says EB_LOOPS(FILE).  That compiles them for k = 1..8 and for any k, each
+ * with far = false (touch cells as you go) and far = true (compute and prefetch
+ * the positions of the whole batch first), and defines FILE_loops(p, k), which
+ * picks one. */
+#ifndef EB_LOOPS_H
+#define EB_LOOPS_H
+#include "cells/packed.h"
+#include "kind.h"
+
+#define EB_LOOP(file, name, k_of_p, far)                                                           \
+    static void file##_add_##name(const eb_params *p, uint8_t *block, const eb_batch *b,           \
+                                  uint8_t *seen) {                                                 \
+        file##_add(p, block, b, seen, k_of_p, far);                                                \
+    }                                                                                              \
+    static void file##_test_##name(const eb_params *p, const uint8_t *block, const eb_hash *h,     \
+                                   size_t n, uint8_t *seen) {                                      \
+        file##_test(p, block, h, n, seen, k_of_p, far);                                            \
+    }
+#define EB_LOOP_NEAR_FAR(file, k) EB_LOOP(file, near_##k, k, false) EB_LOOP(file, far_##k, k, true)
+#define EB_LOOP_OPS(file, name)                                                                    \
+    { file##_add_##name, file##_test_##name, NULL }
+#define EB_LOOP_PAIR(file, k)                                                                      \
+    { EB_LOOP_OPS(file, near_##k), EB_LOOP_OPS(file, far_##k) }
+
+#define EB_LOOPS(file)                                                                             \
+    EB_LOOP_NEAR_FAR(file, 1)                                                                      \
+    EB_LOOP_NEAR_FAR(file, 2)                                                                      \
+    EB_LOOP_NEAR_FAR(file, 3)                                                                      \
+    EB_LOOP_NEAR_FAR(file, 4)                                                                      \
+    EB_LOOP_NEAR_FAR(file, 5)                                                                      \
+    EB_LOOP_NEAR_FAR(file, 6)                                                                      \
+    EB_LOOP_NEAR_FAR(file, 7)                                                                      \
+    EB_LOOP_NEAR_FAR(file, 8)                                                                      \
+    EB_LOOP(file, near_any, file##_k(p), false)                                                    \
+    EB_LOOP(file, far_any, file##_k(p), true)                                                      \
+    static const eb_ops *file##_loops(const eb_params *p) {                                        \
+        static const eb_ops ops[9][2] = {                                                          \
+            EB_LOOP_PAIR(file, any), EB_LOOP_PAIR(file, 1), EB_LOOP_PAIR(file, 2),                 \
+            EB_LOOP_PAIR(file, 3),   EB_LOOP_PAIR(file, 4), EB_LOOP_PAIR(file, 5),                 \
+            EB_LOOP_PAIR(file, 6),   EB_LOOP_PAIR(file, 7), EB_LOOP_PAIR(file, 8)};                \
+        const unsigned k = file##_k(p);                                                            \
+        return &ops[k <= 8 ? k : 0][ebi_is_far(p)];                                                \
+    }
+
+/* The k positions of a hash: the i-th is in [i * stride, i * stride + range). */
+EB_INLINE void ebi_positions(eb_hash h, unsigned k, uint64_t range, uint64_t stride,
+                             uint64_t *pos) {
+    uint64_t x = h, first = 0;
+    for (unsigned i = 0; i < k; i++, x = eb_next(x), first += stride)
+        pos[i] = first + eb_scale(x, range);
+}
+
+enum { EB_K_MAX = 32 };
+
+/* Positions of a whole batch, their cells (of width bits) on the way to the cache. */
+EB_INLINE void ebi_positions_far(const uint8_t *cells, unsigned width, const eb_hash *h, size_t n,
+                                 unsigned k, uint64_t range, uint64_t stride, bool write,
+                                 uint64_t *pos) {
+    for (size_t i = 0; i < n; i++) {
+        ebi_positions(h[i], k, range, stride, pos + i * k);
+        for (unsigned j = 0; j < k; j++) {
+            const uint8_t *const p = cells + (pos[i * k + j] * width >> 3);
+            if (write)
+                ebi_prefetch_write(p);
+            else
+                ebi_prefetch_read(p);
+        }
+    }
+}
+#endif
