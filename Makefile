@@ -49,7 +49,7 @@ TESTS := $(patsubst %.o,%,$(call objects,tests/test_*.c))
 LIB := $(B)/libeverbloom.a
 SHARED := $(B)/libeverbloom.so.$(VERSION)
 PROGRAMS := $(if $(CLI_OBJ),$(B)/everbloom) $(if $(LAB_OBJ),$(B)/everbloom-lab) $(B)/everbloom-gen
-BENCH := $(if $(call objects,bench/bench.c),$(B)/everbloom-bench)
+BENCH := $(B)/everbloom-bench
 
 .PHONY: all everything run test check tests cli-tests fuzz bench papers soak lint layers headers format \
 	install uninstall install-test clean help need-build
@@ -79,7 +79,7 @@ $(B)/tests/helpers.a: $(HELPER_OBJ)
 $(B)/everbloom: $(CLI_OBJ) $(LIB)
 $(B)/everbloom-lab: $(LAB_OBJ) $(LIB)
 $(B)/everbloom-gen: $(B)/bench/gen.o
-$(B)/everbloom-bench: $(B)/bench/bench.o $(LIB)
+$(B)/everbloom-bench: $(filter-out $(B)/bench/gen.o,$(call objects,bench/*.c)) $(LIB)
 $(B)/everbloom-bench: LDLIBS += -lbloom
 $(TESTS): %: %.o $(B)/tests/helpers.a $(LIB)
 $(TESTS): LDLIBS += -lcmocka
@@ -160,6 +160,9 @@ Libs: -L$${libdir} -leverbloom
 Libs.private: -lm
 endef
 
+COMPLETIONS := bash-completion/completions/everbloom zsh/site-functions/_everbloom \
+	fish/vendor_completions.d/everbloom.fish
+
 install: all ## PREFIX (/usr/local) and DESTDIR
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(INCLUDEDIR)/everbloom
 	install -m 755 $(B)/everbloom $(DESTDIR)$(BINDIR)
@@ -167,7 +170,19 @@ install: all ## PREFIX (/usr/local) and DESTDIR
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libeverbloom.so
 	install -m 644 include/everbloom/*.h $(DESTDIR)$(INCLUDEDIR)/everbloom
-	$(file >$(B)/everbloom.pc,$(PC))install -m 644 $(B)/everbloom.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	$(file >$(B)/everbloom.pc,$(PC))
+	install -m 644 $(B)/everbloom.pc $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -d $(addprefix $(DESTDIR)$(DATADIR)/,man/man1 $(dir $(COMPLETIONS)))
+	for page in $$($(B)/everbloom --generate pages); do \
+	  $(B)/everbloom --generate man $$page >$(DESTDIR)$(DATADIR)/man/man1/$$page.1 || exit 1; done
+	for shell in bash zsh fish; do for file in $(COMPLETIONS); do case $$file in $$shell*) \
+	  $(B)/everbloom --generate $$shell >$(DESTDIR)$(DATADIR)/$$file || exit 1; esac; done; done
+
+uninstall: ## the same PREFIX and DESTDIR
+	rm -f $(DESTDIR)$(BINDIR)/everbloom $(DESTDIR)$(LIBDIR)/libeverbloom.* \
+	  $(DESTDIR)$(LIBDIR)/pkgconfig/everbloom.pc $(DESTDIR)$(DATADIR)/man/man1/everbloom*.1 \
+	  $(addprefix $(DESTDIR)$(DATADIR)/,$(COMPLETIONS))
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/everbloom
 
 install-test: ## install into a folder under build/ and build README's example against it
 	@.ci/install-test

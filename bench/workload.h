@@ -19,6 +19,11 @@ static inline uint64_t workload_mix(uint64_t x) {
     return x ^ x >> 31;
 }
 
+/* A random 64-bit number turned into one below n. */
+static inline uint64_t workload_below(uint64_t random, uint64_t n) {
+    return (uint64_t)((unsigned __int128)random * n >> 64);
+}
+
 typedef enum workload_gap {
     GAP_UNIFORM, /* any earlier item, all alike */
     GAP_RECENT,  /* uniform in the logarithm of the distance: mostly near, sometimes far */
