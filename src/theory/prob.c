@@ -18,7 +18,7 @@
 #define PROB_LN2 0.69314718055994530942
 #define PROB_SQRT_HALF 0.70710678118654752440
 
-enum { PROB_MAX_TERMS = 20000000, PROB_MAX_HALVINGS = 2200 };
+enum { PROB_MAX_TERMS = 20000000, PROB_MAX_HALVINGS = 2200, PROB_PIECES = 256 };
 
 double ebi_pow1m(double x, double n) {
     assert(x >= 0 && x <= 1 && n >= 0);
@@ -252,4 +252,11 @@ double ebi_bisect(ebi_function *f, const void *context, double lo, double hi, do
             hi = mid;
     }
     return prob_middle(lo, hi);
+}
+
+double ebi_mean(ebi_function *f, const void *context, double lo, double hi) {
+    const double step = (hi - lo) / PROB_PIECES;
+    double sum = f(lo, context) + f(hi, context);
+    for (int i = 1; i < PROB_PIECES; i++) sum += (i % 2 ? 4 : 2) * f(lo + i * step, context);
+    return sum / (3 * PROB_PIECES);
 }

@@ -4,9 +4,11 @@
  * 1e12 keys and mean-field times are not whole numbers.  Arguments outside the stated ranges are
  * programming errors and are asserted.
  *
- *   prob.c    probabilities and tails, accurate in relative terms */
+ *   prob.c    probabilities and tails, accurate in relative terms
+ *   markov.c  cells that count down: stable and importance-aware filters */
 #ifndef EB_THEORY_H
 #define EB_THEORY_H
+#include <stdbool.h>
 
 /* --- prob.c: relative error below 1e-10 unless said otherwise ------------------------------- */
 
@@ -40,5 +42,51 @@ double ebi_kl_bernoulli_bits(double a, double b);
  * none.  Halves geometrically while hi > 2 lo > 0, so wide positive ranges cost no more. */
 typedef double ebi_function(double x, const void *context);
 double ebi_bisect(ebi_function *f, const void *context, double lo, double hi, double target);
+/* Mean of f over [lo, hi]: Simpson's rule on 256 equal pieces. */
+double ebi_mean(ebi_function *f, const void *context, double lo, double hi);
+
+/* --- markov.c: one cell with values 0..levels that loses 1 now and then and is set to a class ---
+ *
+ * An arrival first takes 1 from `deletes` of the cells (P; may be fractional), then sets its
+ * `hashes` cells (K) to its class, 1..levels.  Results are for one cell in the limit of many
+ * (relative error about K/cells). */
+enum { EBI_CHAIN_MAX_LEVELS = 255 };
+typedef enum ebi_chain_rule {
+    EBI_CHAIN_MAX,     /* random deletion; a cell becomes max(cell, class) */
+    EBI_CHAIN_SWEEP,   /* the same, but a pointer deletes from the next P cells in turn */
+    EBI_CHAIN_PROMOTE, /* two classes, half and levels; a low class on a cell >= half sets levels */
+    EBI_CHAIN_OVERWRITE, /* a cell becomes the class */
+    EBI_CHAIN_PROBES,    /* max; P probes, a cell of value j loses 1 with probability 1/j */
+    EBI_CHAIN_RECIPROCAL /* max; exactly P units are taken, by cells' weights 1/value */
+} ebi_chain_rule;
+typedef struct ebi_chain {
+    ebi_chain_rule rule;
+    double cells, hashes, deletes;         /* m, K, P */
+    int levels;                            /* the largest value, 1..EBI_CHAIN_MAX_LEVELS */
+    int half;                              /* PROMOTE only: 1 <= half < levels */
+    bool distinct;                         /* the K cells of a key differ from each other */
+    double tail[EBI_CHAIN_MAX_LEVELS + 2]; /* tail[j]: share of arrivals of class >= j */
+} ebi_chain;
+
+/* One class, the highest; half = levels/2; distinct cells. */
+void ebi_chain_init(ebi_chain *c, ebi_chain_rule rule, double cells, double hashes, double deletes,
+                    int levels);
+/* share[v]: weight of arrivals of class v, v = 1..levels (share[0] is not read); sum > 0. */
+void ebi_chain_classes(ebi_chain *c, const double *share);
+
+/* Share of cells that are 0 in the long run; fills share[0..levels] unless NULL.  SWEEP: share must
+ * be NULL. */
+double ebi_chain_stationary(const ebi_chain *c, double *share);
+/* Share of cells that are 0 after n arrivals of fresh keys from empty; n may be INFINITY. */
+double ebi_chain_zero(const ebi_chain *c, double n);
+/* The same for a cell that a key of class v set, with `gap` arrivals since and n in all. */
+double ebi_chain_zero_of(const ebi_chain *c, int v, double gap, double n);
+double ebi_chain_fpr(const ebi_chain *c, double n); /* (1-zero)^K */
+double ebi_chain_fnr(const ebi_chain *c, int v, double gap, double n);
+/* Arrivals until the share of zeros is within eps of its limit. */
+double ebi_chain_settles(const ebi_chain *c, double eps);
+/* Deletions per arrival for a long-run FPR; c->deletes is not read.  The result is between
+ * 1e-6 K and cells: the nearer end if no P gives that FPR. */
+double ebi_chain_deletes_for(const ebi_chain *c, double fpr);
 
 #endif
