@@ -51,7 +51,7 @@ SHARED := $(B)/libeverbloom.so.$(VERSION)
 PROGRAMS := $(if $(CLI_OBJ),$(B)/everbloom) $(if $(LAB_OBJ),$(B)/everbloom-lab) $(B)/everbloom-gen
 BENCH := $(B)/everbloom-bench
 
-.PHONY: all everything run test check tests cli-tests fuzz bench papers soak lint layers headers format \
+.PHONY: all everything run test check tests cli-tests fuzz bench bench-check papers soak lint layers headers format \
 	install uninstall install-test clean help need-build
 
 all: $(LIB) $(SHARED) $(PROGRAMS) ## build the library, the command and the laboratory (the default)
@@ -123,6 +123,9 @@ bench: ## speed and accuracy of every kind and of the command, kept under bench/
 	@$(MAKE) --no-print-directory -s all $(BENCH)
 	@bench/run.sh $(B) $(BENCH_FLAGS)
 
+bench-check: $(BENCH)
+	@$< --quick
+
 papers: $(B)/everbloom-lab ## make the papers' tables again, into docs/papers/
 	@.ci/need --install papers
 	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
@@ -138,10 +141,9 @@ layers: ## no #include points to the right in base < theory < cells < filter < a
 	@.ci/layers
 
 headers: ## the public headers stand alone in C99, C11 and C++17
-	@for h in include/everbloom/*.h; do for std in c99 c11; do for cc in gcc clang; do \
-	  $$cc -std=$$std -pedantic $(WARNINGS) -Iinclude -DEB_STATIC_ONLY -fsyntax-only -x c $$h || exit 1; done; done; \
-	  for cc in g++ clang++; do \
-	  $$cc -std=c++17 -pedantic -Wall -Wextra -Werror -Iinclude -DEB_STATIC_ONLY -fsyntax-only -x c++ $$h || exit 1; done; done
+	@for h in include/everbloom/*.h; do for std in c99 c11 c++17; do for cc in gcc clang; do \
+	  echo "#include <everbloom/$${h##*/}>" | $$cc -x $${std%%[0-9]*} -std=$$std -pedantic -Wall -Wextra \
+	    -Werror -Iinclude -DEB_STATIC_ONLY -fsyntax-only - || exit 1; done; done; done
 
 format: ## let clang-format lay out every source file
 	@clang-format -i $(SOURCES)
@@ -185,7 +187,7 @@ uninstall: ## the same PREFIX and DESTDIR
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/everbloom
 
 install-test: ## install into a folder under build/ and build README's example against it
-	@.ci/install-test
+	@+MAKE="$(MAKE)" .ci/install-test
 
 clean: ## remove build/
 	rm -rf build
