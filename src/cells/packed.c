@@ -2,14 +2,13 @@
 #include "packed.h"
 
 uint64_t ebi_cells_used(const uint8_t *cells, unsigned width, uint64_t n) {
-    const unsigned each = ebi_cells_per_load(width);
-    const uint64_t all = ebi_cells_ones(width, each);
+    const eb_lanes l = ebi_lanes(width);
     uint64_t used = 0;
-    for (uint64_t bit = 0; n > 0; bit += (uint64_t)each * width) {
-        const unsigned now = n < each ? (unsigned)n : each;
+    for (uint64_t bit = 0; n > 0; bit += (uint64_t)l.each * width) {
+        const unsigned now = n < l.each ? (unsigned)n : l.each;
         const uint64_t mask = ebi_ones(now * width);
         const uint64_t x = (ebi_load64(cells + (bit >> 3)) >> (bit & 7)) & mask;
-        used += ebi_popcount(ebi_cells_nonzero(x, all & mask, width));
+        used += ebi_popcount(ebi_cells_nonzero(x, l.ones & mask, width));
         n -= now;
     }
     return used;

@@ -19,15 +19,15 @@ EB_INLINE void ebi_cell_set(uint8_t *cells, unsigned width, uint64_t i, uint64_t
 
 /* Several cells in one 64-bit word, the first at bit 0: as many as are whole
  * after an unaligned load. */
-EB_INLINE unsigned ebi_cells_per_load(unsigned width) {
-    return 57 / width;
-}
+typedef struct eb_lanes {
+    unsigned width, each;
+    uint64_t ones; /* the lowest bit of each */
+} eb_lanes;
 
-/* The lowest bit of each of n cells. */
-EB_INLINE uint64_t ebi_cells_ones(unsigned width, unsigned n) {
-    uint64_t ones = 0;
-    for (unsigned i = 0; i < n; i++) ones |= UINT64_C(1) << (i * width);
-    return ones;
+EB_INLINE eb_lanes ebi_lanes(unsigned width) {
+    eb_lanes l = {width, 57 / width, 0};
+    for (unsigned i = 0; i < l.each; i++) l.ones |= UINT64_C(1) << (i * width);
+    return l;
 }
 
 /* The cells of x that are not zero, as a 1 in their lowest bit.  x holds cells
@@ -39,16 +39,14 @@ EB_INLINE uint64_t ebi_cells_nonzero(uint64_t x, uint64_t ones, unsigned width) 
 }
 
 /* Subtract 1 from each of n consecutive cells that is not zero. */
-EB_INLINE void ebi_cells_fade(uint8_t *cells, unsigned width, uint64_t first, uint64_t n) {
-    const unsigned each = ebi_cells_per_load(width);
-    const uint64_t all = ebi_cells_ones(width, each);
-    for (uint64_t bit = first * width; n > 0; bit += (uint64_t)each * width) {
-        const unsigned now = n < each ? (unsigned)n : each;
-        const uint64_t mask = ebi_ones(now * width);
+EB_INLINE void ebi_cells_fade(uint8_t *cells, eb_lanes l, uint64_t first, uint64_t n) {
+    for (uint64_t bit = first * l.width; n > 0; bit += (uint64_t)l.each * l.width) {
+        const unsigned now = n < l.each ? (unsigned)n : l.each;
+        const uint64_t mask = ebi_ones(now * l.width);
         uint8_t *const p = cells + (bit >> 3);
         const uint64_t word = ebi_load64(p);
         const uint64_t x = (word >> (bit & 7)) & mask;
-        ebi_store64(p, word - (ebi_cells_nonzero(x, all & mask, width) << (bit & 7)));
+        ebi_store64(p, word - (ebi_cells_nonzero(x, l.ones & mask, l.width) << (bit & 7)));
         n -= now;
     }
 }

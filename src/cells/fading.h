@@ -1,0 +1,109 @@
+/* fading.h - forgetting by counting down: each arrival takes 1 from P of m cells.
+ *
+ * Three ways to choose the cells:
+ *
+ *   sweep    a pointer goes round the array and takes the next P cells.  Every
+ *            cell loses 1 every m/P arrivals, so a cell set to v is not zero for
+ *            at least (v-1) m/P arrivals: a guarantee, and no randomness.
+ *   run      P consecutive cells from one random place: in law as good as
+ *            `random`, for one cache line instead of P.
+ *   random   P cells, each drawn anew, as published.
+ *
+ * P is in millionths.  Sweep carries the fraction over to the next arrival; the
+ * others round it up with the right probability.  The generator is drawn from in
+ * this order: run: place, then rounding; random: rounding, then the P places;
+ * rounding only if P has a fraction. */
+#ifndef EB_FADING_H
+#define EB_FADING_H
+#include "base/rng.h"
+#include "packed.h"
+
+enum { EB_FADE_SWEEP, EB_FADE_RUN, EB_FADE_RANDOM };
+#define EB_FADE_CHOICES "sweep|run|random"
+enum { EB_MILLION = 1000000 };
+
+typedef struct eb_fading_state { /* a segment of the block */
+    uint64_t next;               /* sweep: the next cell */
+    uint64_t carried;            /* sweep: millionths of a cell */
+    uint64_t reserved[6];        /* zero */
+} eb_fading_state;
+static_assert(sizeof(eb_fading_state) == 64, "one cache line");
+
+typedef struct eb_fading { /* an array and how it fades */
+    uint8_t *cells;
+    uint64_t n;
+    eb_lanes lanes;
+    unsigned policy;
+    uint64_t whole, fraction; /* of P */
+    eb_fading_state *state;
+    uint64_t *rng;
+} eb_fading;
+
+EB_INLINE eb_fading ebi_fading(uint8_t *cells, uint64_t n, unsigned width, uint64_t policy,
+                               uint64_t millionths, eb_fading_state *state, uint64_t *rng) {
+    return (eb_fading){.cells = cells,
+                       .n = n,
+                       .lanes = ebi_lanes(width),
+                       .policy = (unsigned)policy,
+                       .whole = millionths / EB_MILLION,
+                       .fraction = millionths % EB_MILLION,
+                       .state = state,
+                       .rng = rng};
+}
+
+EB_INLINE uint64_t ebi_fading_rounded(const eb_fading *f, uint64_t *rng) {
+    if (f->fraction == 0) return f->whole;
+    return f->whole + (ebi_random_below(rng, EB_MILLION) < f->fraction);
+}
+
+/* n cells from `first`, going on at the start of the array; n is at most f->n */
+EB_INLINE void ebi_fading_round(const eb_fading *f, uint64_t first, uint64_t n) {
+    const uint64_t to_end = f->n - first;
+    ebi_cells_fade(f->cells, f->lanes, first, ebi_min(n, to_end));
+    if (n > to_end) ebi_cells_fade(f->cells, f->lanes, 0, n - to_end);
+}
+
+EB_INLINE void ebi_fading_sweep(const eb_fading *f) {
+    eb_fading_state *const s = f->state;
+    s->carried += f->fraction;
+    const uint64_t n = f->whole + (s->carried >= EB_MILLION);
+    if (s->carried >= EB_MILLION) s->carried -= EB_MILLION;
+    ebi_fading_round(f, s->next, n);
+    s->next = s->next + n >= f->n ? s->next + n - f->n : s->next + n;
+}
+
+/* One arrival. */
+EB_INLINE void ebi_fading_arrival(const eb_fading *f) {
+    if (f->policy == EB_FADE_SWEEP) {
+        ebi_fading_sweep(f);
+    } else if (f->policy == EB_FADE_RUN) {
+        const uint64_t first = ebi_random_below(f->rng, f->n);
+        ebi_fading_round(f, first, ebi_fading_rounded(f, f->rng));
+    } else {
+        for (uint64_t n = ebi_fading_rounded(f, f->rng); n > 0; n--)
+            ebi_cells_fade(f->cells, f->lanes, ebi_random_below(f->rng, f->n), 1);
+    }
+}
+
+/* Bring the cells that the next `arrivals` will take from to the cache: the
+ * draws are repeated on a copy of the generator. */
+EB_INLINE void ebi_fading_prefetch(const eb_fading *f, size_t arrivals) {
+    uint64_t rng = *f->rng;
+    if (f->policy == EB_FADE_SWEEP) return; /* the next line is the one after the last */
+    for (size_t i = 0; i < arrivals; i++) {
+        uint64_t n = f->policy == EB_FADE_RUN ? 1 : ebi_fading_rounded(f, &rng);
+        for (; n > 0; n--) {
+            const uint64_t cell = ebi_random_below(&rng, f->n);
+            ebi_prefetch_write(f->cells + (cell * f->lanes.width >> 3));
+        }
+        if (f->policy == EB_FADE_RUN) (void)ebi_fading_rounded(f, &rng);
+    }
+}
+
+/* Could this state have been reached with n cells? */
+EB_INLINE bool ebi_fading_state_ok(const eb_fading_state *s, uint64_t n) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < EB_COUNT_OF(s->reserved); i++) any |= s->reserved[i];
+    return any == 0 && s->next < n && s->carried < EB_MILLION;
+}
+#endif
