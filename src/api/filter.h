@@ -38,4 +38,13 @@ uint8_t *ebi_alloc_zeroed(const eb_allocator *mem, size_t size);
 
 /* handle.c: a handle without a block.  Takes a spec that resolved. */
 eb_filter *ebi_handle(const eb_kind *kind, const eb_params *p, const eb_allocator *mem);
+
+/* Copy a structure that begins with its size, as much of it as the caller's size
+ * says that the caller knows. */
+static inline void ebi_give(void *out, const void *full, size_t full_size) {
+    size_t known;
+    memcpy(&known, out, sizeof known);
+    memcpy((uint8_t *)out + sizeof known, (const uint8_t *)full + sizeof known,
+           ebi_max(ebi_min(known, full_size), sizeof known) - sizeof known);
+}
 #endif

@@ -26,14 +26,6 @@ eb_status eb_merge(eb_filter *into, const eb_filter *from, eb_error *err) {
     return EB_OK;
 }
 
-/* Copy as much of a structure that begins with its size as the caller knows. */
-#define WHOLE_GIVE(out, full)                                                                      \
-    do {                                                                                           \
-        const size_t known = (out)->size;                                                          \
-        memcpy((out), &(full), ebi_min(known, sizeof(full)));                                      \
-        (out)->size = known;                                                                       \
-    } while (0)
-
 void eb_stat(const eb_filter *f, eb_stats *out) {
     eb_stats sum = {.size = sizeof sum, .bytes = sizeof *f + ebi_bytes(f)};
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
@@ -47,7 +39,7 @@ void eb_stat(const eb_filter *f, eb_stats *out) {
         sum.fpr += one.fpr / (double)ebi_shards(f);
     }
     sum.fill = (double)sum.cells_used / (double)sum.cells;
-    WHOLE_GIVE(out, sum);
+    ebi_give(out, &sum, sizeof sum);
 }
 
 static eb_status whole_check_workload(const eb_workload *w, eb_error *err) {
@@ -80,7 +72,7 @@ eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out,
     eb_prediction full = {sizeof full, NAN, NAN, NAN, NAN, NAN, NAN};
     kind->predict(&p, &load, &full);
     full.settles_after *= shards;
-    WHOLE_GIVE(out, full);
+    ebi_give(out, &full, sizeof full);
     return EB_OK;
 }
 
