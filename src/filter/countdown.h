@@ -1,0 +1,113 @@
+/* countdown.h - what the stable and the importance-aware filter share: cells
+ * that arrivals set and that count down to zero.
+ *
+ *     | head | fading state, 64 bytes | m cells of `width` bits |
+ *
+ * Each arrival: look at the key's k cells (seen if none is zero), forget
+ * something, place the key in its k cells.  How to forget and how to place is
+ * the kind's; the rest is here.  The k cells lie in one common array and may
+ * coincide. */
+#ifndef EB_COUNTDOWN_H
+#define EB_COUNTDOWN_H
+#include "cells/fading.h"
+#include "loops.h"
+#include "theory/theory.h"
+
+/* The first options of both kinds, in this order. */
+enum { O_K = EB_O_OWN, O_WIDTH, O_P, O_DELETE, O_FPR, O_COUNTDOWN_END };
+#define COUNTDOWN_OPTIONS(default_width, default_delete)                                           \
+    EB_COMMON_OPTIONS, {"k", "int", NULL, "1", "32", "cells for each key", false},                 \
+        {"width", "int", default_width, "1", "8", "bits of a cell", false},                        \
+        {"p", "fixed", NULL, "0.000001", "1000000", "cells that lose 1 at each arrival", false},   \
+        {"delete",       EB_FADE_CHOICES,                                                          \
+         default_delete, NULL,                                                                     \
+         NULL,           "which cells: in turn, a run, or random ones",                            \
+         false},                                                                                   \
+    {                                                                                              \
+        "fpr", "real", "0.001", "1e-9", "0.9", "wanted false positives: k and p follow", true      \
+    }
+
+enum { COUNTDOWN_FIXED = sizeof(eb_fading_state) };
+
+typedef struct eb_countdown { /* one shard's block, opened */
+    const eb_params *p;
+    uint8_t *cells;
+    unsigned width;
+    eb_fading_state *state;
+    eb_fading fading;
+} eb_countdown;
+
+typedef void eb_countdown_forget(const eb_countdown *c);
+typedef void eb_countdown_place(const eb_countdown *c, const eb_batch *b, size_t i,
+                                const uint64_t *at, unsigned k);
+
+EB_INLINE unsigned ebi_countdown_k(const eb_params *p) {
+    return (unsigned)p->opt[O_K];
+}
+
+EB_INLINE uint64_t ebi_countdown_top(const eb_params *p) { /* the largest value of a cell */
+    return ebi_ones((unsigned)p->opt[O_WIDTH]);
+}
+
+EB_INLINE eb_countdown ebi_countdown_open(const eb_params *p, uint8_t *block) {
+    eb_countdown c = {.p = p, .width = (unsigned)p->opt[O_WIDTH]};
+    c.state = (eb_fading_state *)(void *)(block + sizeof(eb_head));
+    c.cells = block + sizeof(eb_head) + COUNTDOWN_FIXED;
+    c.fading = ebi_fading(c.cells, p->opt[EB_O_CELLS], c.width, p->opt[O_DELETE], p->opt[O_P],
+                          c.state, &ebi_head(block)->rng);
+    return c;
+}
+
+EB_INLINE const uint8_t *ebi_countdown_cells(const uint8_t *block) {
+    return block + sizeof(eb_head) + COUNTDOWN_FIXED;
+}
+
+EB_INLINE void ebi_countdown_add(const eb_params *p, uint8_t *block, const eb_batch *b,
+                                 uint8_t *seen, unsigned k, bool far, eb_countdown_forget *forget,
+                                 eb_countdown_place *place) {
+    const eb_countdown c = ebi_countdown_open(p, block);
+    const uint64_t m = p->opt[EB_O_CELLS];
+    uint64_t pos[EB_BATCH * EB_K_MAX];
+    if (far) {
+        ebi_positions_far(c.cells, c.width, b->hash, b->n, k, m, 0, true, pos);
+        ebi_fading_prefetch(&c.fading, b->n);
+    }
+    for (size_t i = 0; i < b->n; i++) {
+        uint64_t *const at = far ? pos + i * k : pos;
+        if (!far) ebi_positions(b->hash[i], k, m, 0, at);
+        bool all = true;
+        for (unsigned j = 0; j < k; j++) all &= ebi_cell_get(c.cells, c.width, at[j]) != 0;
+        forget(&c);
+        place(&c, b, i, at, k);
+        seen[i] = all;
+    }
+}
+
+EB_INLINE void ebi_countdown_test(const eb_params *p, const uint8_t *block, const eb_hash *h,
+                                  size_t n, uint8_t *seen, unsigned k, bool far) {
+    const uint8_t *const cells = ebi_countdown_cells(block);
+    const unsigned width = (unsigned)p->opt[O_WIDTH];
+    const uint64_t m = p->opt[EB_O_CELLS];
+    uint64_t pos[EB_BATCH * EB_K_MAX];
+    if (far) ebi_positions_far(cells, width, h, n, k, m, 0, false, pos);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t *const at = far ? pos + i * k : pos;
+        if (!far) ebi_positions(h[i], k, m, 0, at);
+        unsigned j = 0;
+        while (j < k && ebi_cell_get(cells, width, at[j]) != 0) j++;
+        seen[i] = j == k;
+    }
+}
+
+/* Options that go together, the number of cells, and p for a wanted FPR of the
+ * chain that the kind describes (its deletes are not read). */
+typedef void eb_countdown_chain(const eb_params *p, ebi_chain *c);
+eb_status ebi_countdown_resolve(eb_params *p, const eb_args *a, const char *kind,
+                                eb_countdown_chain *chain, eb_error *err);
+
+eb_status ebi_countdown_check(const eb_params *p, const uint8_t *block, eb_error *err);
+void ebi_countdown_stat(const eb_params *p, const uint8_t *block, eb_stats *s);
+/* All but the false negatives. */
+void ebi_countdown_predict(const ebi_chain *c, const eb_workload *w, eb_prediction *out);
+bool ebi_countdown_view(const eb_params *p, const uint8_t *block, eb_cells_view *v);
+#endif
