@@ -127,6 +127,12 @@ enum { EB_TRUST = 1 };
 enum { EB_SNAPSHOT_HEAD = 64 };
 EB_API size_t eb_snapshot_size(const eb_filter *f);
 EB_API eb_status eb_save(const eb_filter *f, void *buf, size_t cap);
+/* The same bytes in two parts, for a writer that wants no copy of the block:
+ * what stands before the block goes to front (cap >= EB_SNAPSHOT_FRONT), the
+ * block stays where it is, until the filter changes. */
+enum { EB_SNAPSHOT_FRONT = EB_SNAPSHOT_HEAD + EB_SPEC_MAX };
+EB_API eb_status eb_save_parts(const eb_filter *f, void *front, size_t cap, size_t *front_len,
+                               const void **block, size_t *block_len);
 EB_API eb_status eb_load(eb_filter **out, const void *buf, size_t len, const eb_allocator *mem,
                          eb_error *err);
 EB_API eb_status eb_view(eb_filter **out, const void *buf, size_t len, unsigned flags,

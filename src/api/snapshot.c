@@ -42,10 +42,11 @@ size_t eb_snapshot_size(const eb_filter *f) {
     return snapshot_offset(eb_spec(f, NULL, 0)) + ebi_bytes(f);
 }
 
-eb_status eb_save(const eb_filter *f, void *buf, size_t cap) {
-    if (cap < eb_snapshot_size(f)) return EB_EINVAL;
+eb_status eb_save_parts(const eb_filter *f, void *front, size_t cap, size_t *front_len,
+                        const void **block, size_t *block_len) {
+    if (cap < snapshot_offset(eb_spec(f, NULL, 0))) return EB_EINVAL;
     char spec[EB_SPEC_MAX] = {0};
-    uint8_t *const bytes = buf;
+    uint8_t *const bytes = front;
     snapshot_header h = {.format = FORMAT_VERSION,
                          .kind = snapshot_number(f->kind),
                          .kind_version = f->kind->version,
@@ -58,7 +59,18 @@ eb_status eb_save(const eb_filter *f, void *buf, size_t cap) {
     memcpy(bytes + sizeof h, spec, h.payload_offset - sizeof h);
     h.header_sum = snapshot_header_sum(bytes, h.payload_offset);
     memcpy(bytes, &h, sizeof h);
-    memcpy(bytes + h.payload_offset, f->block, ebi_bytes(f));
+    *front_len = h.payload_offset;
+    *block = f->block;
+    *block_len = ebi_bytes(f);
+    return EB_OK;
+}
+
+eb_status eb_save(const eb_filter *f, void *buf, size_t cap) {
+    size_t front_len, block_len;
+    const void *block;
+    if (cap < eb_snapshot_size(f)) return EB_EINVAL;
+    EB_TRY(eb_save_parts(f, buf, cap, &front_len, &block, &block_len));
+    memcpy((uint8_t *)buf + front_len, block, block_len);
     return EB_OK;
 }
 
