@@ -1,0 +1,128 @@
+/* cli.h - what the parts of the everbloom command share: messages, settings, commands.
+ *
+ * The command is thin.  A word on the command line picks a cli_command; its
+ * option table (options.c) fills one struct settings; its run function does the
+ * work with the public library and with io.h.  Trouble ends the program where
+ * it is found, through cli_fail. */
+#ifndef EVERBLOOM_CLI_H
+#define EVERBLOOM_CLI_H
+#include <everbloom/everbloom.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
+
+/* The filter of dedup and add when the command line names none. */
+#define DEFAULT_FILTER "stable:fpr=0.001"
+#define DEFAULT_MEMORY "64M"
+#define DEFAULT_EVERY "30s"
+
+/* What the options of all commands set; a command reads those in its table. */
+typedef struct settings {
+    const char *filter, *memory, *seed; /* NULL: not given */
+    const char *state, *output;
+    double every_seconds;
+    uint64_t field;     /* 0: the whole line */
+    unsigned delimiter; /* NO_DELIMITER: not given */
+    bool csv, nul;
+    bool repeated, mark, absent;
+    bool stats, json, quiet, force;
+    double items, distinct, gap, zipf;
+} settings;
+enum { NO_DELIMITER = 256 };
+
+typedef enum option_type {
+    OPT_FLAG,  /* bool */
+    OPT_TEXT,  /* const char * */
+    OPT_WORD,  /* const char *: letters, digits, dot and sign, to become part of a spec */
+    OPT_BYTE,  /* unsigned: one byte, or \t, \\ and \0 */
+    OPT_INDEX, /* uint64_t, from 1 */
+    OPT_COUNT, /* double: 1e9, 10M */
+    OPT_REAL,  /* double */
+    OPT_TIME   /* double, in seconds: 30s, 500ms, 5m */
+} option_type;
+
+/* A row of a table.  Without a name it is a heading; without name and help, the end. */
+typedef struct cli_option {
+    char letter;            /* 0: none */
+    const char *name;       /* without the dashes */
+    const char *value_name; /* NULL: a flag */
+    option_type type;
+    size_t offset; /* in settings */
+    const char *help;
+} cli_option;
+
+typedef struct cli_example {
+    const char *line, *meaning;
+} cli_example;
+
+typedef struct cli_command cli_command;
+struct cli_command {
+    const char *name;
+    const char *operands; /* as in the synopsis */
+    const char *summary;  /* one line, no full stop */
+    const char *text;     /* paragraphs, parted by an empty line */
+    const cli_option *options;
+    const cli_example *examples; /* ends with a NULL line */
+    const char *status;          /* what status 1 means, or NULL */
+    size_t min_operands, max_operands;
+    int (*run)(const cli_command *c, const settings *set, char **operands, size_t n);
+};
+extern const cli_command cli_commands[]; /* ends with a NULL name */
+extern const char cli_summary[], cli_text[];
+const cli_command *cli_find(const char *name);
+
+/* messages.c: "everbloom: ..." on standard error. */
+void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void cli_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void cli_misuse(const cli_command *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void *cli_alloc(size_t size); /* never NULL */
+/* The word of a list nearest to a mistyped one, or NULL if none is near. */
+typedef struct nearest {
+    const char *word;
+    size_t best;
+} nearest;
+void nearest_try(nearest *n, const char *typed, const char *word);
+
+/* args.c: fills set, moves the operands to the front of argv, returns how many. */
+size_t args_parse(const cli_command *c, char **argv, settings *set);
+
+/* help.c, man.c, complete.c: all made from the tables. */
+_Noreturn void help_program(void);
+_Noreturn void help_command(const cli_command *c);
+void man_page(const char *page);
+void man_list_pages(void);
+void complete_bash(void);
+void complete_zsh(void);
+void complete_fish(void);
+
+/* report.c: numbers for people and for machines. */
+typedef struct report report;
+struct report {
+    FILE *to;
+    bool json, open;
+};
+void report_begin(report *r, FILE *to, bool json);
+void report_text(report *r, const char *key, const char *label, const char *value);
+void report_count(report *r, const char *key, const char *label, uint64_t value);
+void report_bytes(report *r, const char *key, const char *label, double value);
+void report_real(report *r, const char *key, const char *label, double value);
+void report_end(report *r);
+void json_string(FILE *to, const char *text);
+void json_number(FILE *to, double value);
+const char *human_bytes(char buf[32], double bytes);
+void finish_stdout(void); /* flush; a write error is trouble */
+
+/* The commands. */
+int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_add(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_test(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_info(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_check(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_merge(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_predict(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_kinds(const cli_command *c, const settings *set, char **operands, size_t n);
+#endif

@@ -1,0 +1,103 @@
+/* cmd_stream.c - the commands that read lines: dedup, add, test. */
+#include "filterfile.h"
+#include "stream.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Chance that the filter misses a repeat of a key that came anywhere in the stream so far: where
+ * the kind has no formula for that, the mean over gaps spread evenly. */
+static double expected_fnr(const char *spec, eb_workload *load) {
+    enum { GAPS = 16 };
+    eb_prediction p = {.size = sizeof p};
+    double sum = 0;
+    if (eb_predict(spec, load, &p, NULL) != EB_OK) return NAN;
+    for (int i = 0; isnan(p.fnr) && i < GAPS; i++) {
+        load->gap = load->distinct * (i + 0.5) / GAPS;
+        eb_prediction at_gap = {.size = sizeof at_gap};
+        if (eb_predict(spec, load, &at_gap, NULL) != EB_OK) return NAN;
+        sum += at_gap.fnr / GAPS;
+    }
+    return isnan(p.fnr) ? sum : p.fnr;
+}
+
+/* A loaded state does not tell how many of its keys were distinct: take this run's share. */
+static double fnr_now(const stream *s, const char *spec, uint64_t items) {
+    if (items == 0) return 0;
+    double share = s->lines ? (double)(s->lines - s->seen) / (double)s->lines : 1;
+    eb_workload load = {.size = sizeof load, .items = (double)items};
+    load.distinct = fmax(1, load.items * share);
+    return expected_fnr(spec, &load);
+}
+
+static void print_stats(const stream *s) {
+    if (!s->set->stats && !s->set->json) return;
+    char spec[EB_SPEC_MAX];
+    double seconds = now_seconds() - s->start;
+    eb_stats stats = {.size = sizeof stats};
+    eb_stat(s->filter, &stats);
+    eb_spec(s->filter, spec, sizeof spec);
+    report r;
+    report_begin(&r, stderr, s->set->json);
+    report_count(&r, "lines", "lines", s->lines);
+    report_count(&r, "unique", "unique", s->lines - s->seen);
+    report_count(&r, "duplicates", "duplicates", s->seen);
+    report_bytes(&r, "bytes", "bytes", (double)s->in.bytes);
+    report_real(&r, "seconds", "seconds", seconds);
+    report_bytes(&r, "bytes_per_second", "rate per second",
+                 seconds > 0 ? (double)s->in.bytes / seconds : 0);
+    report_text(&r, "filter", "filter", spec);
+    report_count(&r, "items", "keys in its life", stats.items);
+    report_real(&r, "fill", "fill", stats.fill);
+    report_real(&r, "fpr", "false positive rate", stats.fpr);
+    report_real(&r, "fnr", "false negative rate", fnr_now(s, spec, stats.items));
+    report_end(&r);
+}
+
+static void close_stream(stream *s) {
+    print_stats(s);
+    stream_close(s);
+    eb_free(s->filter);
+}
+
+int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    if (set->mark && set->repeated) cli_misuse(c, "--mark and --repeated: give one of them");
+    print_mode print = set->mark ? PRINT_MARKED : set->repeated ? PRINT_SEEN : PRINT_NEW;
+    stream s = {.set = set, .print = print, .adds = true, .state = set->state};
+    stream_open(&s, c, operands);
+    s.filter = filter_open(c, set);
+    int status = stream_run(&s);
+    close_stream(&s);
+    return status;
+}
+
+int run_add(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
+    refuse_terminal(c, set);
+    stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
+    stream_open(&s, c, operands);
+    s.filter = filter_open(c, set);
+    int status = stream_run(&s);
+    if (status == STATUS_YES && !set->state) filter_save(s.filter, set->output ? set->output : "-");
+    close_stream(&s);
+    return status;
+}
+
+/* Status 1 where grep would have it: somebody was looked for and not found. */
+int run_test(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    if (set->mark && set->absent) cli_misuse(c, "--mark and --absent: give one of them");
+    if (operands[1] == NULL && strcmp(operands[0], "-") == 0)
+        cli_misuse(c, "the snapshot and the lines cannot both come from standard input");
+    print_mode print = set->mark ? PRINT_MARKED : set->absent ? PRINT_NEW : PRINT_SEEN;
+    snapshot snap;
+    snapshot_open_or_fail(&snap, operands[0]);
+    stream s = {.set = set, .print = print, .filter = snap.view};
+    stream_open(&s, c, operands + 1);
+    int status = stream_run(&s);
+    stream_close(&s);
+    snapshot_close(&snap);
+    return status ? status : s.seen < s.lines ? STATUS_NO : STATUS_YES;
+}

@@ -1,0 +1,250 @@
+/* filterfile.c - filters made from the command line, and filters in files.
+ *
+ * A spec is put together from --filter, -m and --seed; what none of them says is the default, and
+ * the seed is drawn at random, so that nobody can prepare keys that collide. */
+#include "filterfile.h"
+#include "io.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Specs as text. */
+
+enum { SPEC_TEXT = 1024 };
+
+/* The value of key in a spec, with its length; NULL if the spec does not say. */
+static const char *spec_value(const char *spec, const char *key, size_t *length) {
+    size_t key_length = strlen(key);
+    const char *p = strchr(spec, ':');
+    while (p) {
+        p++;
+        if (strncmp(p, key, key_length) == 0 && p[key_length] == '=') {
+            p += key_length + 1;
+            *length = strcspn(p, ",");
+            return p;
+        }
+        p = strchr(p, ',');
+    }
+    return NULL;
+}
+
+static bool spec_has(const char *spec, const char *key) {
+    size_t length;
+    return spec_value(spec, key, &length) != NULL;
+}
+
+static void spec_append(char *spec, const char *key, const char *value, size_t length) {
+    size_t used = strlen(spec);
+    int n = snprintf(spec + used, SPEC_TEXT - used, "%c%s=%.*s", strchr(spec, ':') ? ',' : ':', key,
+                     (int)length, value);
+    if (n < 0 || (size_t)n >= SPEC_TEXT - used) cli_fail("the filter's spec is too long: %s", spec);
+}
+
+/* Takes key=value out of a spec that has it. */
+static void spec_drop(char *spec, const char *key) {
+    size_t length;
+    char *value = spec + (spec_value(spec, key, &length) - spec);
+    char *from = value - strlen(key) - 1, *to = value + length;
+    if (*to == ',')
+        to++;
+    else
+        from--;
+    memmove(from, to, strlen(to) + 1);
+}
+
+static void append_random_seed(char *spec) {
+    uint64_t seed;
+    char text[24];
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) cli_fail("no random bytes for a seed");
+    int n = snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    spec_append(spec, "seed", text, (size_t)n);
+}
+
+/* What --filter and -m say, without a seed of its own. */
+static void spec_of_options(const cli_command *c, const settings *set, char *spec) {
+    const char *base = set->filter ? set->filter : DEFAULT_FILTER;
+    if (strlen(base) >= SPEC_TEXT) cli_misuse(c, "--filter is too long");
+    strcpy(spec, base);
+    if (set->memory && spec_has(spec, "memory"))
+        cli_misuse(c, "-m and --filter both say how much memory: give one of them");
+    if (set->seed && spec_has(spec, "seed"))
+        cli_misuse(c, "--seed and --filter both give a seed: give one of them");
+    const char *memory = set->memory ? set->memory : set->filter ? NULL : DEFAULT_MEMORY;
+    if (memory) spec_append(spec, "memory", memory, strlen(memory));
+}
+
+static void append_seed(char *spec, const settings *set, const char *state_spec) {
+    size_t length;
+    const char *seed = state_spec ? spec_value(state_spec, "seed", &length) : NULL;
+    if (spec_has(spec, "seed")) return;
+    if (set->seed)
+        spec_append(spec, "seed", set->seed, strlen(set->seed));
+    else if (seed)
+        spec_append(spec, "seed", seed, length);
+    else
+        append_random_seed(spec);
+}
+
+/* ---- Snapshots in files. */
+
+static void map_file(snapshot *s, int fd, const char *path, size_t length) {
+    s->bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (s->bytes == MAP_FAILED) cli_fail("%s: %s", path, strerror(errno));
+    s->mapped = true;
+    s->length = length;
+}
+
+/* From a pipe: in growing steps, since the length that a header claims is not to be believed. */
+static void read_pipe(snapshot *s, int fd, const char *path) {
+    size_t cap = 1 << 20;
+    s->bytes = cli_alloc(cap);
+    for (;;) {
+        ssize_t n = read(fd, (char *)s->bytes + s->length, cap - s->length);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) cli_fail("%s: %s", path, strerror(errno));
+        if (n == 0) return;
+        s->length += (size_t)n;
+        if (s->length < cap) continue;
+        cap *= 2;
+        void *more = realloc(s->bytes, cap);
+        if (!more) cli_fail("%s: no memory for a snapshot of more than %zu bytes", path, s->length);
+        s->bytes = more;
+    }
+}
+
+static void read_file(snapshot *s, const char *path) {
+    bool is_stdin = strcmp(path, "-") == 0;
+    const char *name = is_stdin ? "standard input" : path;
+    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    if (fd < 0 || fstat(fd, &st) != 0) cli_fail("%s: %s", name, strerror(errno));
+    if (S_ISDIR(st.st_mode)) cli_fail("%s: %s", name, strerror(EISDIR));
+    if (S_ISREG(st.st_mode) && st.st_size > 0)
+        map_file(s, fd, name, (size_t)st.st_size);
+    else
+        read_pipe(s, fd, name);
+    if (!is_stdin) close(fd);
+}
+
+/* A snapshot fills its file; what stands behind it does not belong there. */
+static eb_status check_length(const snapshot *s, eb_error *err) {
+    uint64_t length;
+    eb_status status = eb_snapshot_length(s->bytes, s->length, &length, err);
+    if (status != EB_OK || s->length <= length) return status;
+    snprintf(err->text, sizeof err->text, "damaged snapshot: %llu bytes too many behind it",
+             (unsigned long long)(s->length - length));
+    return err->status = EB_EFORMAT;
+}
+
+eb_status snapshot_open(snapshot *s, const char *path, eb_error *err) {
+    *s = (snapshot){0};
+    read_file(s, path);
+    eb_status status = check_length(s, err);
+    if (status == EB_OK) status = eb_view(&s->view, s->bytes, s->length, 0, err);
+    if (status != EB_OK) snapshot_close(s);
+    return status;
+}
+
+void snapshot_open_or_fail(snapshot *s, const char *path) {
+    eb_error err;
+    if (snapshot_open(s, path, &err) != EB_OK) cli_fail("%s: %s", path, err.text);
+}
+
+void snapshot_close(snapshot *s) {
+    eb_free(s->view);
+    if (s->mapped)
+        munmap(s->bytes, s->length);
+    else
+        free(s->bytes);
+    *s = (snapshot){0};
+}
+
+eb_filter *snapshot_load(const char *path) {
+    snapshot s = {0};
+    eb_filter *f = NULL;
+    eb_error err;
+    read_file(&s, path);
+    eb_status status = check_length(&s, &err);
+    if (status == EB_OK) status = eb_load(&f, s.bytes, s.length, NULL, &err);
+    snapshot_close(&s);
+    if (status != EB_OK) cli_fail("%s: %s", path, err.text);
+    return f;
+}
+
+void filter_save(const eb_filter *f, const char *path) {
+    char head[EB_SNAPSHOT_FRONT];
+    size_t head_length, block_length;
+    const void *block;
+    atomic_file file;
+    eb_status status = eb_save_parts(f, head, sizeof head, &head_length, &block, &block_length);
+    if (status != EB_OK) cli_fail("%s: cannot save: %s", path, eb_status_name(status));
+    atomic_open(&file, path);
+    atomic_write(&file, head, head_length);
+    atomic_write(&file, block, block_length);
+    atomic_commit(&file);
+}
+
+void refuse_terminal(const cli_command *c, const settings *set) {
+    bool to_stdout = !set->output || strcmp(set->output, "-") == 0;
+    if (to_stdout && !set->state && !set->force && isatty(STDOUT_FILENO))
+        cli_misuse(c, "a snapshot is not for a terminal: give -o FILE, or --force");
+}
+
+/* ---- From the command line to a filter. */
+
+static eb_filter *new_filter(const char *spec) {
+    eb_filter *f;
+    eb_error err;
+    if (eb_new(&f, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
+    return f;
+}
+
+/* The state must be the filter that the command line describes, as far as it describes one. */
+static void compare_state(const cli_command *c, const settings *set, const eb_filter *state) {
+    char spec[SPEC_TEXT], wanted[EB_SPEC_MAX], found[EB_SPEC_MAX];
+    eb_error err;
+    eb_spec(state, found, sizeof found);
+    if (set->filter || set->memory)
+        spec_of_options(c, set, spec);
+    else {
+        strcpy(spec, found);
+        if (set->seed) spec_drop(spec, "seed");
+    }
+    append_seed(spec, set, found);
+    if (eb_resolve(spec, wanted, sizeof wanted, &err) != EB_OK) cli_fail("%s", err.text);
+    if (strcmp(wanted, found) == 0) return;
+    cli_fail("%s: holds another filter than the one asked for\n"
+             "  in the file: %s\n"
+             "  asked for:   %s",
+             set->state, found, wanted);
+}
+
+/* Whoever cannot save shall say so before the work, not after it. */
+static void check_can_save(const char *path) {
+    atomic_file probe;
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) cli_fail("%s: not a regular file", path);
+    atomic_open(&probe, path);
+    atomic_discard(&probe);
+}
+
+eb_filter *filter_open(const cli_command *c, const settings *set) {
+    char spec[SPEC_TEXT];
+    struct stat st;
+    bool exists = set->state && stat(set->state, &st) == 0;
+    if (set->state && !exists && errno != ENOENT) cli_fail("%s: %s", set->state, strerror(errno));
+    if (set->state) check_can_save(set->state);
+    if (exists) {
+        eb_filter *f = snapshot_load(set->state);
+        compare_state(c, set, f);
+        return f;
+    }
+    spec_of_options(c, set, spec);
+    append_seed(spec, set, NULL);
+    return new_filter(spec);
+}

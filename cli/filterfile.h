@@ -1,0 +1,26 @@
+/* filterfile.h - filters made from the command line, and filters in files. */
+#ifndef EVERBLOOM_FILTERFILE_H
+#define EVERBLOOM_FILTERFILE_H
+#include "cli.h"
+
+/* The filter that the options ask for: from --state if that file exists, else a new one. */
+eb_filter *filter_open(const cli_command *c, const settings *set);
+/* Writes a snapshot to path, whole or not at all.  "-": standard output. */
+void filter_save(const eb_filter *f, const char *path);
+/* No snapshot goes to a terminal by accident. */
+void refuse_terminal(const cli_command *c, const settings *set);
+
+/* A snapshot in a file, mapped and verified.  A file that cannot be read ends the program; one
+ * that can but holds no whole snapshot is left to the caller. */
+typedef struct snapshot {
+    void *bytes;
+    size_t length;
+    bool mapped;
+    eb_filter *view;
+} snapshot;
+eb_status snapshot_open(snapshot *s, const char *path, eb_error *err);
+void snapshot_open_or_fail(snapshot *s, const char *path);
+void snapshot_close(snapshot *s);
+/* A copy that can be changed. */
+eb_filter *snapshot_load(const char *path);
+#endif

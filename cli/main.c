@@ -1,0 +1,77 @@
+/* main.c - picks the command and lets it run. */
+#include "cli.h"
+#include "io.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A program started with standard streams closed must not take a data file for one of them.
+ * What takes the place of a closed stream fails in use, as the closed one would. */
+static void occupy_standard_streams(void) {
+    for (int fd = 0; fd <= 2; fd++)
+        if (fcntl(fd, F_GETFD) < 0) (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+static int print_version(void) {
+    unsigned v = eb_version();
+    printf("everbloom %s", EB_VERSION);
+    if (v != EB_VERSION_NUMBER) printf(" (library %u.%u.%u)", v / 10000, v / 100 % 100, v % 100);
+    putchar('\n');
+    finish_stdout();
+    return STATUS_YES;
+}
+
+/* For the build: --generate man PAGE, pages, bash, zsh, fish. */
+static int generate(char **words) {
+    const char *what = words[0] ? words[0] : "";
+    if (strcmp(what, "man") == 0 && words[1])
+        man_page(words[1]);
+    else if (strcmp(what, "pages") == 0)
+        man_list_pages();
+    else if (strcmp(what, "bash") == 0)
+        complete_bash();
+    else if (strcmp(what, "zsh") == 0)
+        complete_zsh();
+    else if (strcmp(what, "fish") == 0)
+        complete_fish();
+    else
+        cli_misuse(NULL, "--generate makes man PAGE, pages, bash, zsh or fish");
+    finish_stdout();
+    return STATUS_YES;
+}
+
+static const cli_command *find_command(const char *word) {
+    const cli_command *c = cli_find(word);
+    if (c) return c;
+    nearest near = {0};
+    for (c = cli_commands; c->name; c++) nearest_try(&near, word, c->name);
+    const char *what = word[0] == '-' ? "option" : "command";
+    if (near.word) cli_misuse(NULL, "there is no %s %s; did you mean %s?", what, word, near.word);
+    cli_misuse(NULL, "there is no %s %s", what, word);
+}
+
+static int run_command(const cli_command *c, char **words) {
+    settings set = {.delimiter = NO_DELIMITER, .every_seconds = 30};
+    size_t n = args_parse(c, words, &set);
+    return c->run(c, &set, words, n);
+}
+
+static int dispatch(char **words) {
+    const char *word = words[0];
+    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) help_program();
+    if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0) return print_version();
+    if (strcmp(word, "--generate") == 0) return generate(words + 1);
+    if (strcmp(word, "help") == 0) {
+        if (!words[1]) help_program();
+        help_command(find_command(words[1]));
+    }
+    return run_command(find_command(word), words + 1);
+}
+
+int main(int argc, char **argv) {
+    occupy_standard_streams();
+    signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as EPIPE, so that files can be tidied up */
+    if (argc > 1) return dispatch(argv + 1);
+    cli_misuse(NULL, "no command given");
+}

@@ -1,0 +1,211 @@
+/* options.c - the commands and their options: the one table that parsing, --help, the man pages
+ * and the shell completions are made from. */
+#include "cli.h"
+#include <string.h>
+
+#define OPTION(letter, name, value, type, member, help)                                            \
+    { letter, name, value, type, offsetof(settings, member), help }
+#define FLAG(letter, name, member, help) OPTION(letter, name, NULL, OPT_FLAG, member, help)
+#define HEADING(text)                                                                              \
+    { 0, NULL, NULL, OPT_FLAG, 0, text }
+#define END                                                                                        \
+    { 0, NULL, NULL, OPT_FLAG, 0, NULL }
+
+#define KEY_OPTIONS                                                                                \
+    HEADING("What the key of a line is"),                                                          \
+        OPTION('f', "field", "N", OPT_INDEX, field,                                                \
+               "The key is field N of the line, counted from 1, instead of the whole line. A "     \
+               "line with fewer fields has the empty key."),                                       \
+        OPTION('d', "delimiter", "BYTE", OPT_BYTE, delimiter,                                      \
+               "Fields end at BYTE; a tab unless given, a comma with --csv. \\t, \\\\ and \\0 "    \
+               "stand for tab, backslash and NUL."),                                               \
+        FLAG(0, "csv", csv,                                                                        \
+             "Fields may be quoted: \"a, \"\"b\"\"\" is the field a, \"b\", and a quoted field "   \
+             "may hold line ends. A key is compared without its quotes; lines are copied as "      \
+             "they are. A carriage return before the line end is no part of a key."),              \
+        FLAG('0', "null", nul, "Lines end with NUL instead of newline, in and out.")
+
+#define FILTER_OPTIONS                                                                             \
+    HEADING("The filter"),                                                                         \
+        OPTION('m', "memory", "SIZE", OPT_WORD, memory,                                            \
+               "Memory of a new filter, such as 500K, 64M or 2G. " DEFAULT_MEMORY                  \
+               " unless --filter says otherwise."),                                                \
+        OPTION(0, "filter", "SPEC", OPT_TEXT, filter,                                              \
+               "The filter to make: kind:key=value,... as listed by 'everbloom "                   \
+               "kinds'. " DEFAULT_FILTER " unless given."),                                        \
+        OPTION(0, "seed", "NUMBER", OPT_WORD, seed,                                                \
+               "Seed of a new filter; drawn at random unless given. Equal seed, equal input: "     \
+               "equal answers.")
+
+#define STATE_OPTIONS                                                                              \
+    OPTION(0, "state", "FILE", OPT_TEXT, state,                                                    \
+           "Start from the filter in FILE if FILE exists, and save the filter there at the end "   \
+           "and on the way. FILE is replaced in one step, so it is always whole. Refused if "      \
+           "FILE holds another filter than -m, --filter or --seed ask for."),                      \
+        OPTION(0, "every", "TIME", OPT_TIME, every_seconds,                                        \
+               "Save the state so often, when there was input; " DEFAULT_EVERY                     \
+               " unless given. Units are ms, s, m, h and d.")
+
+#define STATS_OPTIONS                                                                              \
+    HEADING("Reports"),                                                                            \
+        FLAG(0, "stats", stats,                                                                    \
+             "At the end, print on standard error: lines, unique, duplicates, bytes, seconds, "    \
+             "rate, fill of the filter, and its false positive and false negative rate now."),     \
+        FLAG(0, "json", json, "The same as one JSON object, on standard error as well.")
+
+#define QUIET FLAG('q', "quiet", quiet, "No progress line.")
+
+static const cli_option dedup_options[] = {
+    KEY_OPTIONS,
+    HEADING("What is printed"),
+    FLAG(0, "repeated", repeated,
+         "Print the lines that were seen before, instead of the new ones."),
+    FLAG(0, "mark", mark,
+         "Print every line, with 0 (new) or 1 (seen before) and a delimiter in front."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write to FILE, which appears whole at the end or not at all. With --state, the state "
+           "is then saved only when FILE is in place, so that no line is lost."),
+    FILTER_OPTIONS,
+    STATE_OPTIONS,
+    STATS_OPTIONS,
+    QUIET,
+    END};
+
+static const cli_option add_options[] = {
+    KEY_OPTIONS,
+    FILTER_OPTIONS,
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the snapshot of a new filter to FILE; to standard output unless -o or --state "
+           "is given."),
+    STATE_OPTIONS,
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."),
+    STATS_OPTIONS,
+    QUIET,
+    END};
+
+static const cli_option test_options[] = {
+    KEY_OPTIONS,
+    HEADING("What is printed"),
+    FLAG(0, "absent", absent, "Print the lines whose keys the snapshot does not know."),
+    FLAG(0, "mark", mark,
+         "Print every line, with 0 (absent) or 1 (known) and a delimiter in front."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write to FILE, which appears whole at the end or not at all."),
+    QUIET,
+    END};
+
+static const cli_option info_options[] = {
+    FLAG(0, "json", json, "One JSON object on one line for each snapshot."), END};
+
+static const cli_option check_options[] = {FLAG('q', "quiet", quiet, "Say nothing of whole files."),
+                                           END};
+
+static const cli_option merge_options[] = {
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the merged snapshot to FILE, which may be one of the inputs; to standard output "
+           "unless given."),
+    FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
+
+static const cli_option predict_options[] = {
+    OPTION('n', "items", "COUNT", OPT_COUNT, items,
+           "Keys in the stream so far, such as 1e9 or 10M; 0 or not given: an endless stream."),
+    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
+           "Distinct keys among them; all of them unless given."),
+    OPTION(0, "gap", "COUNT", OPT_COUNT, gap,
+           "Distinct keys between a key and its repeat; spread over the stream unless given."),
+    OPTION(0, "zipf", "SKEW", OPT_REAL, zipf, "Skew of the keys' frequencies; 0: uniform."),
+    FLAG(0, "json", json, "One JSON object."),
+    END};
+
+static const cli_option kinds_options[] = {
+    FLAG(0, "json", json, "One JSON array, with the options of each kind."), END};
+
+static const cli_example dedup_examples[] = {
+    {"everbloom dedup access.log > unique.log", "Drop repeated lines, in order, in 64 MiB."},
+    {"everbloom dedup -m 1G --csv -f 3 --stats orders.csv", "One line for each value of column 3."},
+    {"tail -F app.log | everbloom dedup --state seen.eb", "Go on tomorrow where today ended."},
+    {"find . -print0 | everbloom dedup -0 --mark", "Mark repeats, with names of any bytes."},
+    {NULL, NULL}};
+
+static const cli_example add_examples[] = {
+    {"everbloom add --filter bloom:items=1e6,fpr=1e-4 -o bad.eb bad-hosts.txt",
+     "A filter of a list of keys."},
+    {"everbloom add --state seen.eb today.txt", "Add today's keys to a filter."},
+    {NULL, NULL}};
+
+static const cli_example test_examples[] = {
+    {"everbloom test bad.eb hosts.txt", "Print the hosts that are (probably) on the list."},
+    {"printf '%s\\n' \"$host\" | everbloom test bad.eb > /dev/null && echo known",
+     "Ask about one key in a script."},
+    {NULL, NULL}};
+
+static const cli_example info_examples[] = {{"everbloom info --json seen.eb", "For a script."},
+                                            {NULL, NULL}};
+static const cli_example check_examples[] = {
+    {"everbloom check -q backup/*.eb", "Are the copies whole?"}, {NULL, NULL}};
+static const cli_example merge_examples[] = {
+    {"everbloom merge -o week.eb mon.eb tue.eb wed.eb", "One filter of three streams."},
+    {NULL, NULL}};
+static const cli_example predict_examples[] = {
+    {"everbloom predict stable:memory=64M,fpr=0.001 --gap 1e6",
+     "How often is a repeat missed that comes a million keys later?"},
+    {NULL, NULL}};
+static const cli_example kinds_examples[] = {{"everbloom kinds stable", "The options of a kind."},
+                                             {NULL, NULL}};
+
+enum { MANY = 1 << 30 };
+
+const cli_command cli_commands[] = {
+    {"dedup", "[FILE]...", "print each line that was not seen before",
+     "Reads lines from the FILEs, or from standard input if there is none or it is -, and prints "
+     "each line that was not seen before, in input order, in one pass and in fixed memory.\n\n"
+     "The price of fixed memory is a small error. A new line may be taken for a repeat and left "
+     "out (false positive, 1 in 1000 by default), and a repeat that comes very late may be "
+     "printed again (false negative), since old keys make room for new ones. --stats says how "
+     "likely both are now; 'everbloom predict' says it beforehand.\n\n"
+     "A last line without an end gets one. On SIGINT or SIGTERM the lines read so far are "
+     "finished and the state is saved; the status is then 130 or 143.",
+     dedup_options, dedup_examples, NULL, 0, MANY, run_dedup},
+    {"add", "[FILE]...", "make or update a snapshot of the keys in lines",
+     "Adds the key of each line to a filter and saves the filter as a snapshot: a new one with -o, "
+     "or with --state one that goes on from what it held.",
+     add_options, add_examples, NULL, 0, MANY, run_add},
+    {"test", "SNAPSHOT [FILE]...", "print the lines whose keys a snapshot knows",
+     "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "
+     "SNAPSHOT, which is not changed.",
+     test_options, test_examples, "some key is absent", 1, MANY, run_test},
+    {"info", "SNAPSHOT...", "say what a snapshot holds",
+     "Prints the filter's spec, the keys it was given, its size, fill and false positive rate.",
+     info_options, info_examples, NULL, 1, MANY, run_info},
+    {"check", "SNAPSHOT...", "verify that snapshots are whole",
+     "Reads every byte of each SNAPSHOT, compares its checksums and looks for states that the "
+     "filter cannot be in.",
+     check_options, check_examples, "some snapshot is damaged, or is none", 1, MANY, run_check},
+    {"merge", "SNAPSHOT...", "make one filter of several",
+     "Writes a filter that knows the keys of all SNAPSHOTs. They must have the same spec, seed "
+     "included, and be of a kind that can be merged ('everbloom kinds' says which).",
+     merge_options, merge_examples, NULL, 1, MANY, run_merge},
+    {"predict", "SPEC", "say what error rates a filter will have",
+     "Prints what mathematics says of a filter after a stream: the rates of false positives and "
+     "false negatives for the next key, their mean over the stream, and when they settle.",
+     predict_options, predict_examples, NULL, 1, 1, run_predict},
+    {"kinds", "[KIND]", "list the kinds of filters and their options",
+     "Without KIND, a table of the kinds there are; with KIND, what it is and the options of its "
+     "spec.",
+     kinds_options, kinds_examples, NULL, 0, 1, run_kinds},
+    {0}};
+
+const char cli_summary[] = "small summaries of endless streams";
+const char cli_text[] =
+    "everbloom keeps filters of the Bloom family: small summaries that answer whether a key was "
+    "seen before. Some of them forget old keys, so that they can run for ever in fixed memory.\n\n"
+    "A filter is named by a spec: kind:key=value,... such as stable:memory=64M,fpr=0.001. Sizes "
+    "take K, M and G (powers of 1024), counts take 1e9 or 10M (powers of ten). A snapshot is a "
+    "filter in a file.\n\n"
+    "Results go to standard output, everything else to standard error.";
+
+const cli_command *cli_find(const char *name) {
+    for (const cli_command *c = cli_commands; c->name; c++)
+        if (strcmp(c->name, name) == 0) return c;
+    return NULL;
+}

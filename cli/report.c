@@ -1,0 +1,113 @@
+/* report.c - facts as a table for people or as one JSON object on one line for machines. */
+#include "cli.h"
+#include <math.h>
+#include <string.h>
+
+/* Length of the valid UTF-8 sequence at p, or 0. */
+static int utf8_length(const unsigned char *p) {
+    int n = p[0] < 0x80   ? 1
+            : p[0] < 0xc2 ? 0
+            : p[0] < 0xe0 ? 2
+            : p[0] < 0xf0 ? 3
+            : p[0] < 0xf5 ? 4
+                          : 0;
+    for (int i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f)) return 0;
+    if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f)) return 0;
+    return n;
+}
+
+void json_string(FILE *to, const char *text) {
+    const unsigned char *p = (const unsigned char *)text;
+    fputc('"', to);
+    while (*p) {
+        int n = utf8_length(p);
+        if (n == 0)
+            fputs("\xef\xbf\xbd", to); /* file names may be any bytes; JSON may not */
+        else if (*p == '"' || *p == '\\')
+            fprintf(to, "\\%c", *p);
+        else if (*p < 0x20 || *p == 0x7f)
+            fprintf(to, "\\u%04x", (unsigned)*p);
+        else
+            fwrite(p, 1, (size_t)n, to);
+        p += n ? n : 1;
+    }
+    fputc('"', to);
+}
+
+void json_number(FILE *to, double value) {
+    if (isfinite(value))
+        fprintf(to, "%.12g", value);
+    else
+        fputs("null", to);
+}
+
+const char *human_bytes(char buf[32], double bytes) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    size_t unit = 0;
+    while (bytes >= 1024 && unit + 1 < sizeof units / sizeof *units) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(buf, 32, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+    return buf;
+}
+
+void report_begin(report *r, FILE *to, bool json) {
+    *r = (report){.to = to, .json = json};
+}
+
+/* The key in JSON, the label in a table; what follows is the value. */
+static void put_name(report *r, const char *key, const char *label) {
+    if (!r->json) {
+        fprintf(r->to, "%-20s ", label);
+        return;
+    }
+    fprintf(r->to, "%s\"%s\":", r->open ? "," : "{", key);
+    r->open = true;
+}
+
+static void end_value(const report *r) {
+    if (!r->json) fputc('\n', r->to);
+}
+
+void report_text(report *r, const char *key, const char *label, const char *value) {
+    put_name(r, key, label);
+    if (r->json)
+        json_string(r->to, value);
+    else
+        fputs(value, r->to);
+    end_value(r);
+}
+
+void report_count(report *r, const char *key, const char *label, uint64_t value) {
+    put_name(r, key, label);
+    fprintf(r->to, "%llu", (unsigned long long)value);
+    end_value(r);
+}
+
+void report_bytes(report *r, const char *key, const char *label, double value) {
+    char human[32];
+    put_name(r, key, label);
+    if (r->json)
+        fprintf(r->to, "%.0f", value);
+    else
+        fputs(human_bytes(human, value), r->to);
+    end_value(r);
+}
+
+void report_real(report *r, const char *key, const char *label, double value) {
+    put_name(r, key, label);
+    if (r->json)
+        json_number(r->to, value);
+    else if (isnan(value))
+        fputs("unknown", r->to);
+    else
+        fprintf(r->to, "%.4g", value);
+    end_value(r);
+}
+
+void report_end(report *r) {
+    if (r->json) fputs("}\n", r->to);
+}

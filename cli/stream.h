@@ -1,0 +1,41 @@
+/* stream.h - lines through a filter: the loop of dedup, add and test. */
+#ifndef EVERBLOOM_STREAM_H
+#define EVERBLOOM_STREAM_H
+#include "cli.h"
+#include "io.h"
+
+enum { STREAM_BATCH = 512 }; /* lines that are hashed and looked up together */
+
+typedef enum print_mode { PRINT_NONE, PRINT_NEW, PRINT_SEEN, PRINT_MARKED } print_mode;
+
+typedef struct stream {
+    const settings *set;
+    reader in;
+    output out;
+    atomic_file file; /* behind out, with -o */
+    print_mode print;
+    bool adds; /* else it only asks */
+    eb_filter *filter;
+    uint64_t lines, seen;
+
+    const char *state; /* where to save on the way, or NULL */
+    uint64_t lines_saved;
+    double start, save_due;
+    progress progress;
+
+    char mark[2][2];
+    char *unquoted; /* CSV keys without their quotes, at the same offset as in the reader */
+    size_t unquoted_cap;
+    const char *line[STREAM_BATCH + 1]; /* where each line of a batch begins, and the last ends */
+    eb_key key[STREAM_BATCH];
+    eb_hash hash[STREAM_BATCH];
+    uint8_t hit[STREAM_BATCH];
+} stream;
+
+/* Fill in set, print, adds, filter and state, in this order. */
+void stream_open(stream *s, const cli_command *c, char *const *paths);
+/* Reads to the end, or until a signal or a read error, finishes the output and saves the state.
+ * Status: 0, 2 after a read error, 128 + signal. */
+int stream_run(stream *s);
+void stream_close(stream *s);
+#endif
