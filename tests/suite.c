@@ -1,0 +1,266 @@
+/* suite.c - see suite.h. */
+#include "suite.h"
+#include "api/number.h"
+#include <math.h>
+
+/* Checks */
+
+static char suite_place[2 * EB_SPEC_MAX];
+
+void suite_at(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(suite_place, sizeof suite_place, format, args);
+    va_end(args);
+}
+
+void suite_holds(bool condition, const char *what, const char *file, int line) {
+    if (condition) return;
+    print_error("at %s\n%s:%d: does not hold: %s\n", suite_place, file, line, what);
+    fail();
+}
+
+void suite_gives(eb_status got, eb_status want, const char *what, const char *file, int line) {
+    if (got == want) return;
+    print_error("at %s\n%s:%d: \"%s\", not \"%s\": %s\n", suite_place, file, line,
+                eb_status_name(got), eb_status_name(want), what);
+    fail();
+}
+
+/* Randomness: xorshift64* */
+
+uint64_t suite_random(uint64_t *state) {
+    uint64_t x = *state ? *state : 88172645463325252u;
+    x ^= x >> 12;
+    x ^= x << 25;
+    x ^= x >> 27;
+    *state = x;
+    return x * UINT64_C(2685821657736338717);
+}
+
+uint64_t suite_below(uint64_t *state, uint64_t range) {
+    return suite_random(state) % range; /* the bias is far below what tests can see */
+}
+
+/* Cases */
+
+enum { CASES_MAX = 4000, FAR_KIB = 640, LARGEST_KIB = 1024 };
+static suite_case suite_list[CASES_MAX];
+static size_t suite_list_size;
+
+bool suite_parse(const char *spec, eb_params *p) {
+    const eb_kind *kind;
+    eb_error err;
+    const eb_status status = ebi_spec_parse(spec, &kind, p, &err);
+    if (status == EB_OK) return true;
+    if (status != EB_ESPEC || strlen(err.text) < 10) fail_msg("%s: %s", spec, err.text);
+    return false;
+}
+
+/* kind:memory=M,extra with the smallest M from `kib` on that resolves and makes
+ * a block of moderate size. */
+static bool suite_try(const eb_kind *kind, unsigned kib, const char *extra) {
+    suite_case c = {.kind = kind, .base = *extra == '\0' && kib < FAR_KIB, .far = kib >= FAR_KIB};
+    for (; kib <= LARGEST_KIB; kib *= 2) {
+        eb_params p;
+        (void)snprintf(c.spec, sizeof c.spec, "%s:memory=%uK%s%s", kind->info.name, kib,
+                       *extra ? "," : "", extra);
+        if (!suite_parse(c.spec, &p) || p.span * p.opt[EB_O_SHARDS] > 4 << 20) continue;
+        if (suite_list_size == CASES_MAX) fail_msg("more than %d cases", CASES_MAX);
+        suite_list[suite_list_size++] = c;
+        return true;
+    }
+    return false;
+}
+
+static void suite_choices(const eb_kind *kind, const eb_option *o, bool own) {
+    for (const char *p = o->type; *p; p += strcspn(p, "|"), p += *p == '|') {
+        char extra[120];
+        (void)snprintf(extra, sizeof extra, "%s=%.*s", o->key, (int)strcspn(p, "|"), p);
+        (void)suite_try(kind, 2, extra);
+        if (!own) continue;
+        (void)suite_try(kind, FAR_KIB, extra);
+        (void)snprintf(extra, sizeof extra, "shards=4,%s=%.*s", o->key, (int)strcspn(p, "|"), p);
+        (void)suite_try(kind, 2, extra);
+    }
+}
+
+/* A value between the least and the largest, nearer to the least. */
+static void suite_middle(const eb_option *o, char *text, size_t cap) {
+    uint64_t value;
+    double low = 0, high = 0;
+    (void)ebi_number_read(o->min, strlen(o->min), o->type, &value, &low);
+    (void)ebi_number_read(o->max, strlen(o->max), o->type, &value, &high);
+    const double middle = low > 0 ? sqrt(low * high) : (low + high) / 2;
+    const bool whole = strcmp(o->type, "fixed") != 0 && strcmp(o->type, "real") != 0;
+    (void)snprintf(text, cap, whole ? "%.0f" : "%.6f", middle);
+}
+
+static void suite_numbers(const eb_kind *kind, const eb_option *o) {
+    char middle[64], extra[120];
+    suite_middle(o, middle, sizeof middle);
+    const char *const values[] = {o->min, middle, o->max};
+    for (size_t i = 0; i < SUITE_COUNT(values); i++) {
+        (void)snprintf(extra, sizeof extra, "%s=%s", o->key, values[i]);
+        (void)suite_try(kind, 2, extra);
+        (void)suite_try(kind, FAR_KIB, extra);
+    }
+}
+
+static void suite_cases_of(const eb_kind *kind) {
+    static const char *const common[] = {"", "shards=4", "seed=7", "hash=sip,shards=2"};
+    for (size_t i = 0; i < SUITE_COUNT(common); i++)
+        if (!suite_try(kind, 2, common[i])) fail_msg("%s: nothing small", kind->info.name);
+    if (!suite_try(kind, FAR_KIB, "") || !suite_try(kind, FAR_KIB, "shards=4"))
+        fail_msg("%s: nothing far", kind->info.name);
+    for (size_t i = EB_O_HASH; kind->info.options[i].key; i++) {
+        const eb_option *const o = &kind->info.options[i];
+        if (strchr(o->type, '|'))
+            suite_choices(kind, o, i >= EB_O_OWN);
+        else if (i >= EB_O_OWN && o->min && o->max)
+            suite_numbers(kind, o);
+    }
+}
+
+const suite_case *suite_cases(size_t *n) {
+    if (suite_list_size == 0)
+        for (size_t i = 0; i < ebi_registry_size; i++) suite_cases_of(ebi_registry[i].kind);
+    *n = suite_list_size;
+    return suite_list;
+}
+
+static void suite_run(suite_test *test, bool far, bool base_only) {
+    size_t n;
+    const suite_case *const c = suite_cases(&n);
+    for (size_t i = 0; i < n; i++) {
+        if ((c[i].far && !far) || (base_only && !c[i].base)) continue;
+        suite_at("%s", c[i].spec);
+        test(&c[i]);
+    }
+}
+
+void suite_each(suite_test *test) {
+    suite_run(test, true, false);
+}
+
+void suite_each_near(suite_test *test) {
+    suite_run(test, false, false);
+}
+
+void suite_each_base(suite_test *test) {
+    suite_run(test, false, true);
+}
+
+/* Streams */
+
+static void *suite_get(size_t n, size_t size) {
+    void *const p = calloc(n + 1, size);
+    if (!p) fail_msg("no memory for the test itself");
+    return p;
+}
+
+suite_stream suite_make_stream(const eb_filter *f, size_t n, uint64_t universe, uint64_t seed) {
+    suite_stream s = {n, suite_get(n, sizeof *s.hash), suite_get(n, sizeof *s.value),
+                      suite_get(n, sizeof *s.time)};
+    const uint64_t values = ebi_min((uint64_t)f->p.value_max - f->p.value_min + 1, 9);
+    uint64_t random = ebi_mix(seed), time = 0;
+    for (size_t i = 0; i < n; i++) {
+        s.hash[i] = ebi_mix(ebi_mix(seed + 1) + suite_below(&random, universe));
+        s.value[i] = f->p.value_min + (uint32_t)suite_below(&random, values);
+        time += suite_below(&random, 50) == 0 ? 100 : suite_below(&random, 3);
+        s.time[i] = time;
+    }
+    return s;
+}
+
+void suite_free_stream(suite_stream *s) {
+    free(s->hash);
+    free(s->value);
+    free(s->time);
+}
+
+eb_batch suite_part(const suite_stream *s, size_t from, size_t to) {
+    return (eb_batch){to - from, s->hash + from, s->value + from, s->time + from};
+}
+
+eb_filter *suite_new(const char *spec) {
+    eb_filter *f = NULL;
+    eb_error err = {EB_OK, ""};
+    if (eb_new(&f, spec, NULL, &err) != EB_OK) fail_msg("%s: %s", spec, err.text);
+    return f;
+}
+
+eb_filter *suite_filled(const char *spec, size_t n, uint64_t seed) {
+    eb_filter *const f = suite_new(spec);
+    suite_stream s = suite_make_stream(f, n, n * 2 / 3 + 1, seed);
+    const eb_batch all = suite_part(&s, 0, n);
+    OK(eb_add_batch(f, &all, NULL));
+    suite_free_stream(&s);
+    return f;
+}
+
+/* Bytes */
+
+uint8_t *suite_bytes(const eb_filter *f, size_t *len) {
+    const size_t size = eb_snapshot_size(f);
+    uint8_t *const bytes = suite_get(size, 1);
+    OK(eb_save(f, bytes, size));
+    if (len) *len = size;
+    return bytes;
+}
+
+bool suite_equal(const eb_filter *a, const eb_filter *b) {
+    size_t a_len, b_len;
+    uint8_t *const a_bytes = suite_bytes(a, &a_len), *const b_bytes = suite_bytes(b, &b_len);
+    const bool same = a_len == b_len && memcmp(a_bytes, b_bytes, a_len) == 0;
+    free(a_bytes);
+    free(b_bytes);
+    return same;
+}
+
+bool suite_same_cells(const eb_filter *a, const eb_filter *b) {
+    if (a->p.span != b->p.span || a->shard_bits != b->shard_bits) return false;
+    for (uint64_t i = 0; i < ebi_shards(a); i++)
+        if (memcmp(ebi_shard(a, i) + sizeof(eb_head), ebi_shard(b, i) + sizeof(eb_head),
+                   a->p.span - sizeof(eb_head)) != 0)
+            return false;
+    return true;
+}
+
+/* docs/FORMAT.md: offset of the payload at 20, its sum at 32, the header's at 56. */
+void suite_fix_sums(uint8_t *snapshot, size_t len) {
+    uint32_t offset;
+    memcpy(&offset, snapshot + 20, sizeof offset);
+    if (offset < 64 || offset > len) return;
+    ebi_store64(snapshot + 32, ebi_checksum(snapshot + offset, len - offset, 0));
+    ebi_store64(snapshot + 56,
+                ebi_checksum(snapshot + 64, offset - 64, ebi_checksum(snapshot, 56, 0)));
+}
+
+/* Memory: each block is preceded by 64 bytes that remember its size. */
+
+static void *suite_alloc(void *context, size_t size, size_t align) {
+    suite_memory *const m = context;
+    if (++m->calls == m->fail_at || align > 64) return NULL;
+    uint8_t *const p = aligned_alloc(64, ebi_round_up(size, 64) + 64);
+    if (!p) return NULL;
+    memset(p, m->dirt, size + 64);
+    ebi_store64(p, size);
+    m->blocks++;
+    m->largest = ebi_max(m->largest, size);
+    return p + 64;
+}
+
+static void suite_release(void *context, void *p, size_t size) {
+    suite_memory *const m = context;
+    uint8_t *const start = (uint8_t *)p - 64;
+    HOLDS(ebi_load64(start) == size);
+    HOLDS(m->blocks > 0);
+    m->blocks--;
+    free(start);
+}
+
+void suite_memory_init(suite_memory *m, size_t fail_at, uint8_t dirt) {
+    *m = (suite_memory){.fail_at = fail_at, .dirt = dirt};
+    m->allocator = (eb_allocator){suite_alloc, suite_release, m};
+}

@@ -1,0 +1,404 @@
+/* test_kinds.c - the conformance suite: what every kind in the registry must do,
+ * whatever its rules are.  No line here names a kind. */
+#include "suite.h"
+
+enum { STREAM = 3000, UNIVERSE = 2000 };
+
+/* Specs */
+
+static void resolves_to_itself(const suite_case *c) {
+    char once[EB_SPEC_MAX], twice[EB_SPEC_MAX], own[EB_SPEC_MAX];
+    OK(eb_resolve(c->spec, once, sizeof once, NULL));
+    OK(eb_resolve(once, twice, sizeof twice, NULL));
+    HOLDS(strcmp(once, twice) == 0);
+    eb_filter *const f = suite_new(c->spec), *const g = suite_new(once);
+    HOLDS(eb_spec(f, own, sizeof own) == strlen(once) && strcmp(own, once) == 0);
+    HOLDS(suite_equal(f, g));
+    for (size_t i = 0; c->kind->info.options[i].key; i++) { /* wishes shape nothing */
+        char wish[80];
+        (void)snprintf(wish, sizeof wish, "%s=", c->kind->info.options[i].key);
+        const char *const at = strstr(once, wish);
+        HOLDS(!c->kind->info.options[i].wish || !at || (at[-1] != ':' && at[-1] != ','));
+    }
+    eb_free(f);
+    eb_free(g);
+}
+
+static void canonical_specs_resolve_to_themselves(void **state) {
+    (void)state;
+    suite_each(resolves_to_itself);
+}
+
+static void tables_are_complete(void **state) {
+    (void)state;
+    size_t n;
+    const eb_kind_info *const *const kinds = eb_kinds(&n);
+    HOLDS(n == ebi_registry_size && n > 0);
+    for (size_t i = 0; i < n; i++) {
+        suite_at("%s", kinds[i]->name);
+        HOLDS(kinds[i] == &ebi_registry[i].kind->info);
+        HOLDS(strlen(kinds[i]->summary) > 10 && strlen(kinds[i]->paper) > 5);
+        for (size_t j = 0; j < i; j++)
+            HOLDS(strcmp(kinds[i]->name, kinds[j]->name) != 0 &&
+                  ebi_registry[i].number != ebi_registry[j].number);
+        for (const eb_option *o = kinds[i]->options; o->key; o++) {
+            suite_at("%s, option %s", kinds[i]->name, o->key);
+            const bool number = !strchr(o->type, '|') && strcmp(o->type, "hex") != 0;
+            HOLDS(o->help && strlen(o->help) > 5);
+            HOLDS(!number || (o->min && o->max));
+            for (const eb_option *other = kinds[i]->options; other < o; other++)
+                HOLDS(strcmp(o->key, other->key) != 0);
+        }
+    }
+}
+
+static void caps_are_kept(const suite_case *c) {
+    const unsigned caps = c->kind->info.caps;
+    HOLDS(!(caps & EB_CAN_REMOVE) == !c->kind->remove);
+    HOLDS(!(caps & EB_CAN_MERGE) == !c->kind->merge);
+    HOLDS(!c->kind->advance || (caps & EB_USES_TIME));
+    HOLDS(!(caps & EB_FORGETS) || !(caps & EB_NO_FALSE_NEGATIVES));
+}
+
+static void caps_and_functions_agree(void **state) {
+    (void)state;
+    suite_each_base(caps_are_kept);
+}
+
+static void default_filter_works(const suite_case *c) {
+    eb_filter *const f = suite_new(c->kind->info.name);
+    bool seen = true;
+    if (eb_add(f, "key", 3, &seen) != EB_EINVAL) /* a value of 1 may be out of range */
+        HOLDS(!seen && eb_test(f, "key", 3) && eb_count(f, "key", 3) > 0);
+    HOLDS(!eb_test(f, "other", 5) && eb_count(f, "other", 5) == 0);
+    eb_free(f);
+}
+
+static void defaults_make_a_filter(void **state) {
+    (void)state;
+    suite_each_base(default_filter_works);
+}
+
+/* Batches */
+
+static void feed_singly(eb_filter *f, const suite_stream *s, uint8_t *seen) {
+    for (size_t i = 0; i < s->n; i++) {
+        const eb_batch one = suite_part(s, i, i + 1);
+        OK(eb_add_batch(f, &one, seen + i));
+    }
+}
+
+static void feed_in_batches(eb_filter *f, const suite_stream *s, uint8_t *seen, uint64_t seed) {
+    for (size_t i = 0; i < s->n;) {
+        const size_t n = ebi_min(s->n - i, 1 + suite_below(&seed, 200));
+        const eb_batch part = suite_part(s, i, i + n);
+        OK(eb_add_batch(f, &part, seen + i));
+        i += n;
+    }
+}
+
+static void batches_are_singles(const suite_case *c) {
+    eb_filter *const one = suite_new(c->spec), *const many = suite_new(c->spec);
+    eb_filter *const whole = suite_new(c->spec);
+    suite_stream s = suite_make_stream(one, STREAM, UNIVERSE, 11);
+    uint8_t a[STREAM], b[STREAM], d[STREAM];
+    const eb_batch all = suite_part(&s, 0, s.n), none = suite_part(&s, 0, 0);
+    feed_singly(one, &s, a);
+    feed_in_batches(many, &s, b, 12);
+    OK(eb_add_batch(whole, &all, d));
+    HOLDS(memcmp(a, b, STREAM) == 0 && suite_equal(one, many));
+    HOLDS(memcmp(a, d, STREAM) == 0 && suite_equal(one, whole));
+    OK(eb_add_batch(whole, &none, d));
+    HOLDS(suite_equal(one, whole));
+    suite_free_stream(&s);
+    eb_free(one);
+    eb_free(many);
+    eb_free(whole);
+}
+
+static void batches_equal_singles(void **state) {
+    (void)state;
+    suite_each(batches_are_singles);
+}
+
+static void cuts_do_not_matter(const suite_case *c) {
+    enum { N = 140 };
+    uint8_t seen[N], want[N];
+    eb_filter *const whole = suite_new(c->spec);
+    suite_stream s = suite_make_stream(whole, N, N / 2, 21);
+    const eb_batch all = suite_part(&s, 0, N);
+    OK(eb_add_batch(whole, &all, want));
+    for (size_t cut = 0; cut <= N; cut += c->far ? 35 : 1) {
+        eb_filter *const f = suite_new(c->spec);
+        const eb_batch left = suite_part(&s, 0, cut), right = suite_part(&s, cut, N);
+        OK(eb_add_batch(f, &left, seen));
+        OK(eb_add_batch(f, &right, seen + cut));
+        HOLDS(memcmp(seen, want, N) == 0 && suite_equal(f, whole));
+        eb_free(f);
+    }
+    suite_free_stream(&s);
+    eb_free(whole);
+}
+
+static void a_batch_may_be_cut_anywhere(void **state) {
+    (void)state;
+    suite_each(cuts_do_not_matter);
+}
+
+static void asking_is_consistent(const suite_case *c) {
+    enum { N = 500 };
+    eb_filter *const f = suite_filled(c->spec, STREAM, 31), *const copy =
+                                                                suite_filled(c->spec, STREAM, 31);
+    suite_stream s = suite_make_stream(f, N, UNIVERSE, 31);
+    uint8_t seen[N], one;
+    double count[N], single;
+    for (size_t i = 0; i < N; i += 2) s.hash[i] = ebi_mix(i); /* half of them fresh */
+    eb_test_batch(f, s.hash, N, seen);
+    eb_count_batch(f, s.hash, N, count);
+    for (size_t i = 0; i < N; i++) {
+        eb_test_batch(f, s.hash + i, 1, &one);
+        eb_count_batch(f, s.hash + i, 1, &single);
+        HOLDS(one == seen[i] && single == count[i] && seen[i] <= 1);
+        HOLDS((count[i] > 0) == (seen[i] == 1));
+        HOLDS((c->kind->info.caps & EB_CAN_COUNT) || count[i] == seen[i]);
+    }
+    HOLDS(suite_equal(f, copy)); /* asking changes nothing */
+    suite_free_stream(&s);
+    eb_free(f);
+    eb_free(copy);
+}
+
+static void asking_is_the_same_for_one_and_many(void **state) {
+    (void)state;
+    suite_each(asking_is_consistent);
+}
+
+static void keys_are_hashes(const suite_case *c) {
+    if (c->kind->info.caps & EB_USES_VALUE) return;
+    eb_filter *const f = suite_new(c->spec), *const g = suite_new(c->spec);
+    for (int i = 0; i < 300; i++) {
+        char text[32];
+        const int len = snprintf(text, sizeof text, "key %d", i % 200);
+        const eb_key key = {text, (size_t)len};
+        eb_hash h;
+        eb_hash_keys(f, &key, 1, &h);
+        const eb_batch one = {1, &h, NULL, NULL};
+        uint8_t by_hash;
+        bool by_key;
+        OK(eb_add_batch(g, &one, &by_hash));
+        const bool before = eb_test(f, text, (size_t)len);
+        OK(eb_add(f, text, (size_t)len, &by_key));
+        HOLDS(by_key == (by_hash != 0));
+        HOLDS(by_key == before || (c->kind->info.caps & EB_USES_TIME));
+    }
+    HOLDS(suite_equal(f, g));
+    OK(eb_add(f, "", 0, NULL));
+    eb_free(f);
+    eb_free(g);
+}
+
+static void single_keys_equal_their_hashes(void **state) {
+    (void)state;
+    suite_each(keys_are_hashes);
+}
+
+/* Copies */
+
+static void clone_is_equal_and_independent(const suite_case *c) {
+    eb_filter *const f = suite_filled(c->spec, STREAM, 41);
+    eb_filter *copy, *same;
+    OK(eb_clone(&copy, f, NULL));
+    OK(eb_clone(&same, f, NULL));
+    HOLDS(suite_equal(f, copy));
+    suite_stream s = suite_make_stream(f, 200, UINT64_MAX, 42);
+    for (size_t i = 0; i < s.n; i++) s.time[i] += UINT64_C(1) << 40;
+    uint8_t a[200], b[200];
+    const eb_batch all = suite_part(&s, 0, s.n);
+    OK(eb_add_batch(copy, &all, a));
+    HOLDS(!suite_equal(f, copy) && suite_equal(f, same));
+    OK(eb_add_batch(f, &all, b));
+    HOLDS(memcmp(a, b, s.n) == 0 && suite_equal(f, copy));
+    suite_free_stream(&s);
+    eb_free(f);
+    eb_free(copy);
+    eb_free(same);
+}
+
+static void clones_are_equal_and_independent(void **state) {
+    (void)state;
+    suite_each(clone_is_equal_and_independent);
+}
+
+static void cleared_is_new(const suite_case *c) {
+    eb_filter *const f = suite_filled(c->spec, STREAM, 51), *const fresh = suite_new(c->spec);
+    eb_stats stats = {.size = sizeof stats};
+    HOLDS(!suite_equal(f, fresh));
+    eb_clear(f);
+    HOLDS(suite_equal(f, fresh));
+    eb_stat(f, &stats);
+    HOLDS(stats.items == 0 && stats.clock == 0 && stats.cells_used == 0 && stats.fpr == 0);
+    eb_free(f);
+    eb_free(fresh);
+}
+
+static void clear_makes_it_new(void **state) {
+    (void)state;
+    suite_each(cleared_is_new);
+}
+
+/* The cells of a filter with a seed, after keys (not hashes). */
+static eb_filter *with_seed(const char *spec, uint64_t seed) {
+    char text[2 * EB_SPEC_MAX];
+    (void)snprintf(text, sizeof text, "%s,seed=%llu", spec, (unsigned long long)seed);
+    eb_filter *const f = suite_new(text);
+    suite_stream s = suite_make_stream(f, 500, 1, 61);
+    eb_key keys[500];
+    for (size_t i = 0; i < s.n; i++) keys[i] = (eb_key){&s.time[i], sizeof s.time[i]};
+    for (size_t i = 0; i < s.n; i++) s.time[i] = i + 1;
+    eb_hash_keys(f, keys, s.n, s.hash);
+    const eb_batch all = suite_part(&s, 0, s.n);
+    OK(eb_add_batch(f, &all, NULL));
+    suite_free_stream(&s);
+    return f;
+}
+
+static void seed_decides(const suite_case *c) {
+    if (strstr(c->spec, "seed=")) return;
+    eb_filter *const a = with_seed(c->spec, 1), *const b = with_seed(c->spec, 1);
+    eb_filter *const other = with_seed(c->spec, UINT64_MAX);
+    HOLDS(suite_equal(a, b));
+    HOLDS(!suite_same_cells(a, other));
+    eb_free(a);
+    eb_free(b);
+    eb_free(other);
+}
+
+static void the_seed_decides_every_byte(void **state) {
+    (void)state;
+    suite_each(seed_decides);
+}
+
+/* Promises that caps make */
+
+static void misses_nothing(const suite_case *c) {
+    if (!(c->kind->info.caps & EB_NO_FALSE_NEGATIVES)) return;
+    eb_filter *const f = suite_new(c->spec);
+    suite_stream s = suite_make_stream(f, STREAM, UINT64_MAX, 71);
+    uint8_t seen[STREAM];
+    feed_in_batches(f, &s, seen, 72);
+    eb_test_batch(f, s.hash, s.n, seen);
+    for (size_t i = 0; i < s.n; i++) HOLDS(seen[i]);
+    suite_free_stream(&s);
+    eb_free(f);
+}
+
+static void no_false_negatives_where_promised(void **state) {
+    (void)state;
+    suite_each(misses_nothing);
+}
+
+static void seen_adds_change_no_cell(const suite_case *c) {
+    if (!(c->kind->info.caps & EB_ADD_IS_IDEMPOTENT) || c->far) return;
+    eb_filter *const f = suite_filled(c->spec, STREAM, 81);
+    suite_stream s = suite_make_stream(f, 300, UINT64_MAX, 82);
+    size_t repeats = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (i % 2) s.hash[i] = s.hash[i - 1];
+        s.time[i] += UINT64_C(1) << 40;
+        eb_filter *before;
+        uint8_t seen;
+        OK(eb_clone(&before, f, NULL));
+        const eb_batch one = suite_part(&s, i, i + 1);
+        OK(eb_add_batch(f, &one, &seen));
+        HOLDS(!seen || suite_same_cells(f, before));
+        repeats += seen;
+        eb_free(before);
+    }
+    HOLDS(repeats >= s.n / 3);
+    suite_free_stream(&s);
+    eb_free(f);
+}
+
+static void seen_adds_change_nothing_where_promised(void **state) {
+    (void)state;
+    suite_each(seen_adds_change_no_cell);
+}
+
+static void merge_is_both_streams(const suite_case *c) {
+    eb_error err = {EB_OK, ""};
+    eb_filter *const a = suite_new(c->spec), *const b = suite_new(c->spec);
+    eb_filter *const both = suite_new(c->spec);
+    suite_stream s = suite_make_stream(a, STREAM, UNIVERSE, 91);
+    const eb_batch left = suite_part(&s, 0, 1000), right = suite_part(&s, 1000, STREAM);
+    const eb_batch all = suite_part(&s, 0, STREAM);
+    OK(eb_add_batch(a, &left, NULL));
+    OK(eb_add_batch(b, &right, NULL));
+    OK(eb_add_batch(both, &all, NULL));
+    if (c->kind->info.caps & EB_CAN_MERGE) {
+        OK(eb_merge(a, b, &err));
+        HOLDS(suite_equal(a, both));
+    } else {
+        eb_filter *before;
+        OK(eb_clone(&before, a, NULL));
+        GIVES(EB_ENOTSUP, eb_merge(a, b, &err));
+        HOLDS(strstr(err.text, c->kind->info.name) && suite_equal(a, before));
+        eb_free(before);
+    }
+    suite_free_stream(&s);
+    eb_free(a);
+    eb_free(b);
+    eb_free(both);
+}
+
+static void merging_equals_feeding_both(void **state) {
+    (void)state;
+    suite_each(merge_is_both_streams);
+}
+
+static void others_do_not_merge(const suite_case *c) {
+    eb_filter *const f = suite_filled(c->spec, 100, 1), *const before =
+                                                            suite_filled(c->spec, 100, 1);
+    size_t n;
+    const suite_case *const all = suite_cases(&n);
+    for (size_t i = 0; i < n; i++) {
+        if (all[i].far) continue;
+        char a[EB_SPEC_MAX], b[EB_SPEC_MAX];
+        eb_error err = {EB_OK, ""};
+        eb_filter *const other = suite_new(all[i].spec);
+        (void)eb_spec(f, a, sizeof a);
+        (void)eb_spec(other, b, sizeof b);
+        if (strcmp(a, b) != 0) {
+            GIVES(EB_EMISMATCH, eb_merge(f, other, &err));
+            HOLDS(strlen(err.text) > 20 && suite_equal(f, before));
+        }
+        eb_free(other);
+    }
+    eb_free(f);
+    eb_free(before);
+}
+
+static void different_filters_do_not_merge(void **state) {
+    (void)state;
+    suite_each_base(others_do_not_merge);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(tables_are_complete),
+        cmocka_unit_test(caps_and_functions_agree),
+        cmocka_unit_test(canonical_specs_resolve_to_themselves),
+        cmocka_unit_test(defaults_make_a_filter),
+        cmocka_unit_test(batches_equal_singles),
+        cmocka_unit_test(a_batch_may_be_cut_anywhere),
+        cmocka_unit_test(asking_is_the_same_for_one_and_many),
+        cmocka_unit_test(single_keys_equal_their_hashes),
+        cmocka_unit_test(clones_are_equal_and_independent),
+        cmocka_unit_test(clear_makes_it_new),
+        cmocka_unit_test(the_seed_decides_every_byte),
+        cmocka_unit_test(no_false_negatives_where_promised),
+        cmocka_unit_test(seen_adds_change_nothing_where_promised),
+        cmocka_unit_test(merging_equals_feeding_both),
+        cmocka_unit_test(different_filters_do_not_merge),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
