@@ -157,6 +157,7 @@ typedef struct eb_workload {
     double distinct; /* distinct keys among them; 0: all */
     double zipf;     /* skew of their frequencies; 0: uniform */
     double gap;      /* distinct keys between a key and its repeat; 0: spread over the stream */
+    double value;    /* importance of the repeated key; 0: as the filter's profile has it */
 } eb_workload;
 typedef struct eb_prediction {
     size_t size;
@@ -189,7 +190,7 @@ enum {
 };
 typedef struct eb_option {
     const char *key;
-    const char *type;             /* size, count, int, fixed (6 decimals), real, hex, or a|b|c */
+    const char *type; /* size, count, int, fixed (6 decimals), real, hex, list (1:2:3), a|b|c */
     const char *dflt, *min, *max; /* as text; NULL: none */
     const char *help;
     bool wish; /* not in canonical specs: others are derived from it */

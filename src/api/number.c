@@ -105,6 +105,33 @@ bool ebi_number_read(const char *text, size_t len, const char *type, uint64_t *v
     return true;
 }
 
+bool ebi_list_read(const char *text, size_t len, uint64_t low, uint64_t high, uint64_t *value) {
+    const char *const end = text + len;
+    uint64_t list = 0;
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        const char *const colon = memchr(text, ':', (size_t)(end - text));
+        const char *const stop = colon ? colon : end;
+        uint64_t entry;
+        double real;
+        if (!ebi_number_read(text, (size_t)(stop - text), "int", &entry, &real)) return false;
+        if (entry < low || entry > high) return false;
+        list |= entry << shift;
+        if (!colon) {
+            *value = list;
+            return true;
+        }
+        text = colon + 1;
+    }
+    return false;
+}
+
+void ebi_list_write(uint64_t list, char *buf, size_t cap) {
+    size_t len = 0;
+    for (; list != 0 && len < cap; list >>= 8)
+        len += (size_t)snprintf(buf + len, cap - len, "%s%u", len == 0 ? "" : ":",
+                                (unsigned)(list & 0xff));
+}
+
 void ebi_fixed_write(uint64_t millionths, char *buf, size_t cap) {
     const bool negative = millionths > INT64_MAX;
     const unsigned long long size = negative ? 0 - millionths : millionths;

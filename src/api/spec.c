@@ -135,6 +135,9 @@ static eb_status spec_bad_value(const eb_kind *kind, const eb_option *o, spec_te
         (void)snprintf(rule, sizeof rule, "one of %s", o->type);
     else if (strcmp(o->type, "hex") == 0)
         (void)snprintf(rule, sizeof rule, "32 digits 0-9 a-f");
+    else if (strcmp(o->type, "list") == 0)
+        (void)snprintf(rule, sizeof rule, "up to 8 numbers %s..%s with colons between", o->min,
+                       o->max);
     else
         (void)snprintf(rule, sizeof rule, "%s%s..%s", strcmp(o->type, "size") == 0 ? "a size " : "",
                        o->min, o->max);
@@ -145,10 +148,13 @@ static eb_status spec_bad_value(const eb_kind *kind, const eb_option *o, spec_te
 static bool spec_read_number(const eb_option *o, spec_text t, uint64_t *value, double *real) {
     uint64_t low, high;
     double low_real, high_real;
-    if (!ebi_number_read(t.p, t.len, o->type, value, real)) return false;
-    if (!ebi_number_read(o->min, strlen(o->min), o->type, &low, &low_real) ||
-        !ebi_number_read(o->max, strlen(o->max), o->type, &high, &high_real))
+    const bool list = strcmp(o->type, "list") == 0;
+    const char *const type = list ? "int" : o->type;
+    if (!ebi_number_read(o->min, strlen(o->min), type, &low, &low_real) ||
+        !ebi_number_read(o->max, strlen(o->max), type, &high, &high_real))
         return false;
+    if (list) return ebi_list_read(t.p, t.len, low, high, value);
+    if (!ebi_number_read(t.p, t.len, o->type, value, real)) return false;
     if (strcmp(o->type, "real") == 0) return *real >= low_real && *real <= high_real;
     if (strcmp(o->type, "fixed") == 0)
         return (int64_t)*value >= (int64_t)low && (int64_t)*value <= (int64_t)high;
@@ -276,6 +282,8 @@ static void spec_put_value(spec_out *out, const eb_option *o, uint64_t value, co
                        (unsigned long long)p->key[1]);
     else if (strcmp(o->type, "fixed") == 0)
         ebi_fixed_write(value, text, sizeof text);
+    else if (strcmp(o->type, "list") == 0)
+        ebi_list_write(value, text, sizeof text);
     else
         (void)snprintf(text, sizeof text, "%llu", (unsigned long long)value);
     spec_put(out, text, strlen(text));

@@ -25,7 +25,8 @@ enum { EB_MILLION = 1000000 };
 typedef struct eb_fading_state { /* a segment of the block */
     uint64_t next;               /* sweep: the next cell */
     uint64_t carried;            /* sweep: millionths of a cell */
-    uint64_t reserved[6];        /* zero */
+    uint64_t used;               /* cells that are not zero, where a filter keeps count; else 0 */
+    uint64_t reserved[5];        /* zero */
 } eb_fading_state;
 static_assert(sizeof(eb_fading_state) == 64, "one cache line");
 
@@ -101,9 +102,9 @@ EB_INLINE void ebi_fading_prefetch(const eb_fading *f, size_t arrivals) {
 }
 
 /* Could this state have been reached with n cells? */
-EB_INLINE bool ebi_fading_state_ok(const eb_fading_state *s, uint64_t n) {
+EB_INLINE bool ebi_fading_state_ok(const eb_fading_state *s, uint64_t n, uint64_t used) {
     uint64_t any = 0;
     for (size_t i = 0; i < EB_COUNT_OF(s->reserved); i++) any |= s->reserved[i];
-    return any == 0 && s->next < n && s->carried < EB_MILLION;
+    return any == 0 && s->next < n && s->carried < EB_MILLION && s->used == used;
 }
 #endif

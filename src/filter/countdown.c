@@ -33,11 +33,18 @@ eb_status ebi_countdown_resolve(eb_params *p, const eb_args *a, const char *kind
     return EB_OK;
 }
 
-eb_status ebi_countdown_check(const eb_params *p, const uint8_t *block, eb_error *err) {
+static uint64_t countdown_used(const eb_params *p, const uint8_t *block) {
+    return ebi_cells_used(ebi_countdown_cells(block), (unsigned)p->opt[O_WIDTH],
+                          p->opt[EB_O_CELLS]);
+}
+
+eb_status ebi_countdown_check(const eb_params *p, const uint8_t *block, bool counts_used,
+                              eb_error *err) {
     const eb_fading_state *const state =
         (const eb_fading_state *)(const void *)(block + sizeof(eb_head));
     const uint64_t bits = p->opt[EB_O_CELLS] * p->opt[O_WIDTH];
-    if (!ebi_fading_state_ok(state, p->opt[EB_O_CELLS]))
+    const uint64_t used = counts_used ? countdown_used(p, block) : 0;
+    if (!ebi_fading_state_ok(state, p->opt[EB_O_CELLS], used))
         return ebi_fail(err, EB_EFORMAT, "damaged filter: the state of its sweep is out of range");
     if (!ebi_tail_is_zero(ebi_countdown_cells(block), bits,
                           p->span - sizeof(eb_head) - COUNTDOWN_FIXED))
@@ -47,7 +54,7 @@ eb_status ebi_countdown_check(const eb_params *p, const uint8_t *block, eb_error
 
 void ebi_countdown_stat(const eb_params *p, const uint8_t *block, eb_stats *s) {
     s->cells = p->opt[EB_O_CELLS];
-    s->cells_used = ebi_cells_used(ebi_countdown_cells(block), (unsigned)p->opt[O_WIDTH], s->cells);
+    s->cells_used = countdown_used(p, block);
     s->fpr = pow((double)s->cells_used / (double)s->cells, (double)p->opt[O_K]);
 }
 

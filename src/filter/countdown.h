@@ -105,7 +105,8 @@ typedef void eb_countdown_chain(const eb_params *p, ebi_chain *c);
 eb_status ebi_countdown_resolve(eb_params *p, const eb_args *a, const char *kind,
                                 eb_countdown_chain *chain, eb_error *err);
 
-eb_status ebi_countdown_check(const eb_params *p, const uint8_t *block, eb_error *err);
+eb_status ebi_countdown_check(const eb_params *p, const uint8_t *block, bool counts_used,
+                              eb_error *err);
 void ebi_countdown_stat(const eb_params *p, const uint8_t *block, eb_stats *s);
 /* All but the false negatives. */
 void ebi_countdown_predict(const ebi_chain *c, const eb_workload *w, eb_prediction *out);

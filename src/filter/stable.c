@@ -47,6 +47,10 @@ EB_INLINE void stable_add(const eb_params *p, uint8_t *block, const eb_batch *b,
 #define stable_k ebi_countdown_k
 EB_LOOPS(stable)
 
+static eb_status stable_check(const eb_params *p, const uint8_t *block, eb_error *err) {
+    return ebi_countdown_check(p, block, false, err);
+}
+
 static void stable_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
     ebi_chain c;
     stable_chain(p, &c);
@@ -63,7 +67,7 @@ const eb_kind ebi_kind_stable = {
     .version = 1,
     .resolve = stable_resolve,
     .select = stable_loops,
-    .check = ebi_countdown_check,
+    .check = stable_check,
     .stat = ebi_countdown_stat,
     .predict = stable_predict,
     .view = ebi_countdown_view,
