@@ -1,0 +1,79 @@
+/* test_models.c - every filter against its slow twin: the same answers to the
+ * same keys, and the same cells. */
+#include "model.h"
+#include "suite.h"
+
+/* Bit by bit, as the format says. */
+static uint64_t slow_cell(const eb_cells_view *v, uint64_t i) {
+    uint64_t value = 0;
+    for (uint32_t b = 0; b < v->width; b++) {
+        const uint64_t bit = i * v->width + b;
+        value |= (uint64_t)((v->cells[bit / 8] >> (bit % 8)) & 1) << b;
+    }
+    return value;
+}
+
+static void compare_cells(const eb_filter *f, const model *m) {
+    eb_cells_view v;
+    if (!model_has_cells(m) || !eb_cells_view_of(f, &v)) return;
+    eb_stats s = {.size = sizeof s};
+    eb_stat(f, &s);
+    uint64_t used = 0;
+    for (uint64_t i = 0; i < s.cells; i++) {
+        const uint64_t value = slow_cell(&v, i);
+        HOLDS(value == model_cell(m, i));
+        used += value != 0;
+    }
+    HOLDS(used == s.cells_used);
+}
+
+static void twin_agrees(const suite_case *c) {
+    enum { N = 4000 };
+    char spec[EB_SPEC_MAX];
+    eb_filter *const f = suite_new(c->spec);
+    (void)eb_spec(f, spec, sizeof spec);
+    model *const m = model_new(spec);
+    if (!m) {
+        eb_free(f);
+        return;
+    }
+    suite_stream s = suite_make_stream(f, N, N / 2, 101), fresh = suite_make_stream(f, 500, N, 101);
+    uint8_t seen[N];
+    const eb_batch all = suite_part(&s, 0, N);
+    OK(eb_add_batch(f, &all, seen));
+    for (size_t i = 0; i < N; i++)
+        HOLDS(model_add(m, s.hash[i], s.value[i], s.time[i]) == (seen[i] != 0));
+    eb_test_batch(f, fresh.hash, fresh.n, seen);
+    for (size_t i = 0; i < fresh.n; i++) HOLDS(model_test(m, fresh.hash[i]) == (seen[i] != 0));
+    compare_cells(f, m);
+    suite_free_stream(&s);
+    suite_free_stream(&fresh);
+    model_free(m);
+    eb_free(f);
+}
+
+static void filters_agree_with_their_twins(void **state) {
+    (void)state;
+    suite_each(twin_agrees);
+}
+
+static void has_a_twin(const suite_case *c) {
+    char spec[EB_SPEC_MAX];
+    OK(eb_resolve(c->spec, spec, sizeof spec, NULL));
+    model *const m = model_new(spec);
+    HOLDS(m != NULL);
+    model_free(m);
+}
+
+static void every_kind_has_a_twin(void **state) {
+    (void)state;
+    suite_each_base(has_a_twin);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_has_a_twin),
+        cmocka_unit_test(filters_agree_with_their_twins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
