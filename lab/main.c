@@ -1,0 +1,168 @@
+/* main.c - everbloom-lab: makes the papers' experiments again.
+ *
+ * Results go to stdout, the rest to stderr.  Status 0: every promise was kept;
+ * 1: at least one was not; 2: trouble. */
+#include "lab.h"
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const lab_paper *const main_papers[] = {&lab_paper_003};
+enum { MAIN_PAPERS = sizeof main_papers / sizeof main_papers[0] };
+
+static void main_usage(FILE *out) {
+    fputs("Usage: everbloom-lab PAPER [EXPERIMENT...] [OPTION...]\n"
+          "       everbloom-lab clicks [--records N] [--seed N]\n"
+          "Makes the experiments of a paper again, and says what agrees.\n"
+          "clicks writes lines that look like the log of a shop, for replay.\n\n"
+          "  --scale N     streams and filters N times smaller than published (100; full: 1)\n"
+          "  --seeds N     runs that are pooled (3)\n"
+          "  --seed N      the first seed (1)\n"
+          "  --threads N   runs at the same time (2)\n"
+          "  --table N     only this table\n"
+          "  --figure N    only this figure\n"
+          "  --file FILE   the lines to replay\n"
+          "  --records N   lines that clicks writes (3e6)\n"
+          "  --csv, --md   instead of aligned text\n"
+          "  --help, --version\n",
+          out);
+    for (size_t p = 0; p < MAIN_PAPERS; p++) {
+        fprintf(out, "\nPaper %s, %s:\n", main_papers[p]->name, main_papers[p]->title);
+        for (const lab_experiment *e = main_papers[p]->experiments; e->name; e++)
+            fprintf(out, "  %-12s  %s\n", e->name, e->help);
+    }
+    fputs("Without an experiment: those up to theory.\n", out);
+}
+
+static _Noreturn void main_wrong(const char *what, const char *value) {
+    fprintf(stderr, "everbloom-lab: %s \"%s\"; see everbloom-lab --help\n", what, value);
+    exit(2);
+}
+
+static double main_number(const char *key, const char *text, double min, double max) {
+    char *end;
+    errno = 0;
+    const double v = strtod(text, &end);
+    if (errno || end == text || *end || !(v >= min && v <= max)) {
+        fprintf(stderr, "everbloom-lab: --%s must be %g..%g, not %s\n", key, min, max, text);
+        exit(2);
+    }
+    return v;
+}
+
+typedef struct main_args {
+    lab_options o;
+    double records;
+    bool scaled; /* --scale was given */
+} main_args;
+
+static const struct option main_options[] = {{"scale", required_argument, NULL, 's'},
+                                             {"seeds", required_argument, NULL, 'n'},
+                                             {"seed", required_argument, NULL, 'S'},
+                                             {"threads", required_argument, NULL, 'j'},
+                                             {"table", required_argument, NULL, 't'},
+                                             {"figure", required_argument, NULL, 'f'},
+                                             {"file", required_argument, NULL, 'i'},
+                                             {"records", required_argument, NULL, 'r'},
+                                             {"csv", no_argument, NULL, 'c'},
+                                             {"md", no_argument, NULL, 'm'},
+                                             {"help", no_argument, NULL, 'h'},
+                                             {"version", no_argument, NULL, 'v'},
+                                             {0}};
+
+static void main_option(main_args *a, int option) {
+    switch (option) {
+    case 's':
+        a->o.scale = main_number("scale", optarg, 1, 100000);
+        a->scaled = true;
+        break;
+    case 'n':
+        a->o.seeds = (unsigned)main_number("seeds", optarg, 1, 1000);
+        break;
+    case 'S':
+        a->o.seed = (uint64_t)main_number("seed", optarg, 0, 1e15);
+        break;
+    case 'j':
+        a->o.threads = (unsigned)main_number("threads", optarg, 1, 64);
+        break;
+    case 't':
+        a->o.table = (unsigned)main_number("table", optarg, 1, 99);
+        break;
+    case 'f':
+        a->o.figure = (unsigned)main_number("figure", optarg, 1, 99);
+        break;
+    case 'r':
+        a->records = main_number("records", optarg, 1, 4e9);
+        break;
+    case 'i':
+        a->o.file = optarg;
+        break;
+    case 'c':
+        a->o.format = LAB_CSV;
+        break;
+    case 'm':
+        a->o.format = LAB_MD;
+        break;
+    case 'h':
+        main_usage(stdout);
+        exit(0);
+    case 'v':
+        puts("everbloom-lab " EB_VERSION);
+        exit(0);
+    default:
+        fputs("everbloom-lab: see everbloom-lab --help\n", stderr);
+        exit(2);
+    }
+}
+
+static const lab_paper *main_paper(const char *name) {
+    for (size_t p = 0; p < MAIN_PAPERS; p++)
+        if (!strcmp(main_papers[p]->name, name)) return main_papers[p];
+    main_wrong("no paper", name);
+}
+
+static void main_run(main_args *a, const lab_experiment *e) {
+    lab_options o = a->o;
+    if (!strcmp(e->name, "full") && !a->scaled) o.scale = 1;
+    o.kept = o.broken = 0;
+    e->run(&o);
+    if (o.kept + o.broken && o.format != LAB_CSV)
+        printf("%s: %u of %u promises kept.\n\n", e->name, o.kept, o.kept + o.broken);
+    a->o.broken += o.broken;
+}
+
+static void main_run_named(main_args *a, const lab_paper *p, const char *name) {
+    for (const lab_experiment *e = p->experiments; e->name; e++)
+        if (!strcmp(e->name, name)) {
+            main_run(a, e);
+            return;
+        }
+    main_wrong("no experiment", name);
+}
+
+/* Without names: everything that is quick and makes promises. */
+static void main_run_default(main_args *a, const lab_paper *p) {
+    for (const lab_experiment *e = p->experiments; e->name && strcmp(e->name, "full"); e++)
+        if (!a->o.table || !strcmp(e->name, "tables")) main_run(a, e);
+}
+
+int main(int argc, char **argv) {
+    main_args a = {.o = {.scale = 100, .seeds = 3, .seed = 1, .threads = 2}, .records = 3e6};
+    for (int option; (option = getopt_long(argc, argv, "", main_options, NULL)) != -1;)
+        main_option(&a, option);
+    if (optind == argc) {
+        main_usage(stderr);
+        return 2;
+    }
+    const char *what = argv[optind++];
+    if (!strcmp(what, "clicks")) {
+        lab_write_clicks(stdout, (uint64_t)a.records, a.o.seed);
+        return 0;
+    }
+    const lab_paper *p = main_paper(what);
+    if (optind == argc) main_run_default(&a, p);
+    while (optind < argc) main_run_named(&a, p, argv[optind++]);
+    if (fflush(stdout) || ferror(stdout)) lab_die("writing failed");
+    return a.o.broken ? 1 : 0;
+}
