@@ -104,6 +104,8 @@ EB_API void eb_hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_ha
 EB_API eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen /* n, or NULL */);
 EB_API eb_status eb_remove_batch(eb_filter *f, const eb_batch *b);
 EB_API void eb_test_batch(const eb_filter *f, const eb_hash *h, size_t n, uint8_t *seen);
+/* As eb_test_batch, for kinds whose answer depends on the value (weighted: the class). */
+EB_API eb_status eb_test_values(const eb_filter *f, const eb_batch *b, uint8_t *seen);
 EB_API void eb_count_batch(const eb_filter *f, const eb_hash *h, size_t n, double *count);
 EB_API eb_status eb_advance(eb_filter *f, uint64_t time); /* let time pass without a key */
 /* into becomes the filter of both streams.  Both must have the same canonical

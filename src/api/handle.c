@@ -7,6 +7,7 @@
  * the same for all its keys and would confine them to a corner of the block. */
 #include "base/rng.h"
 #include "filter.h"
+#include <everbloom/weighted.h>
 
 enum { CHUNK = 1024 };
 
@@ -109,7 +110,9 @@ static void handle_sort(const eb_filter *f, const eb_hash *h, size_t n, handle_s
     }
 }
 
-/* Adding and removing */
+/* Work on batches: add, remove, ask with values, name classes. */
+
+typedef enum handle_work { WORK_ADD, WORK_REMOVE, WORK_TEST, WORK_CLASSIFY } handle_work;
 
 static const uint32_t handle_value_one[EB_BATCH] = {
 #define EB_ONES 1, 1, 1, 1, 1, 1, 1, 1
@@ -118,13 +121,9 @@ static const uint32_t handle_value_one[EB_BATCH] = {
 #undef EB_ONES
 };
 
-/* A piece of at most EB_BATCH keys for one shard; value and time may be NULL. */
-static eb_status handle_piece(eb_filter *f, uint8_t *block, eb_batch b, uint8_t *seen,
-                              bool removing) {
+static void handle_add(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *seen) {
     eb_head *const head = ebi_head(block);
     uint64_t time[EB_BATCH];
-    if (!b.value && (f->kind->info.caps & EB_USES_VALUE)) b.value = handle_value_one;
-    if (removing) return f->kind->remove(&f->p, block, &b);
     if (f->kind->info.caps & EB_USES_TIME) {
         if (!b.time) {
             for (size_t i = 0; i < b.n; i++) time[i] = head->clock + 1 + i;
@@ -137,22 +136,42 @@ static eb_status handle_piece(eb_filter *f, uint8_t *block, eb_batch b, uint8_t 
         head->clock += b.n;
     }
     head->items += b.n;
-    return EB_OK;
 }
 
-/* Keys of one shard, any number. */
-static eb_status handle_one_shard(eb_filter *f, uint8_t *block, const eb_batch *b, uint8_t *seen,
-                                  bool removing) {
-    uint8_t unwanted[EB_BATCH];
-    for (size_t i = 0; i < b->n; i += EB_BATCH) {
-        const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
-                                b->value ? b->value + i : NULL, b->time ? b->time + i : NULL};
-        EB_TRY(handle_piece(f, block, piece, seen ? seen + i : unwanted, removing));
+/* A piece of at most EB_BATCH keys for one shard; value and time may be NULL. */
+static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *seen,
+                              handle_work work) {
+    if (!b.value && (f->kind->info.caps & EB_USES_VALUE)) b.value = handle_value_one;
+    switch (work) {
+    case WORK_ADD:
+        handle_add(f, block, b, seen);
+        break;
+    case WORK_REMOVE:
+        return f->kind->remove(&f->p, block, &b);
+    case WORK_TEST:
+        f->ops->test_values(&f->p, block, &b, seen);
+        break;
+    case WORK_CLASSIFY:
+        f->kind->classify(&f->p, block, &b);
+        break;
     }
     return EB_OK;
 }
 
-static eb_status handle_chunk(eb_filter *f, const eb_batch *b, uint8_t *seen, bool removing) {
+/* Keys of one shard, any number. */
+static eb_status handle_one_shard(const eb_filter *f, uint8_t *block, const eb_batch *b,
+                                  uint8_t *seen, handle_work work) {
+    uint8_t unwanted[EB_BATCH];
+    for (size_t i = 0; i < b->n; i += EB_BATCH) {
+        const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
+                                b->value ? b->value + i : NULL, b->time ? b->time + i : NULL};
+        EB_TRY(handle_piece(f, block, piece, seen ? seen + i : unwanted, work));
+    }
+    return EB_OK;
+}
+
+static eb_status handle_chunk(const eb_filter *f, const eb_batch *b, uint8_t *seen,
+                              handle_work work) {
     handle_sorted s;
     uint32_t value[CHUNK];
     uint64_t time[CHUNK];
@@ -167,19 +186,34 @@ static eb_status handle_chunk(eb_filter *f, const eb_batch *b, uint8_t *seen, bo
         if (n == 0) continue;
         const eb_batch piece = {n, s.hash + at, b->value ? value + at : NULL,
                                 b->time ? time + at : NULL};
-        EB_TRY(handle_one_shard(f, ebi_shard(f, shard), &piece, sorted_seen + at, removing));
+        EB_TRY(handle_one_shard(f, ebi_shard(f, shard), &piece, sorted_seen + at, work));
     }
     if (seen)
         for (size_t i = 0; i < b->n; i++) seen[s.from[i]] = sorted_seen[i];
     return EB_OK;
 }
 
-static bool handle_values_fit(const eb_filter *f, const eb_batch *b) {
-    if (!(f->kind->info.caps & EB_USES_VALUE)) return true;
-    if (!b->value) return f->p.value_min <= 1 && 1 <= f->p.value_max;
+static eb_status handle_walk(const eb_filter *f, const eb_batch *b, uint8_t *seen,
+                             handle_work work) {
+    if (f->shard_bits == 0) return handle_one_shard(f, f->block, b, seen, work);
+    for (size_t i = 0; i < b->n; i += CHUNK) {
+        const eb_batch chunk = {ebi_min(CHUNK, b->n - i), b->hash + i,
+                                b->value ? b->value + i : NULL, b->time ? b->time + i : NULL};
+        EB_TRY(handle_chunk(f, &chunk, seen ? seen + i : NULL, work));
+    }
+    return EB_OK;
+}
+
+static bool handle_values_within(const eb_batch *b, uint32_t low, uint32_t high) {
+    if (!b->value) return low <= 1 && 1 <= high;
     for (size_t i = 0; i < b->n; i++)
-        if (b->value[i] < f->p.value_min || b->value[i] > f->p.value_max) return false;
+        if (b->value[i] < low || b->value[i] > high) return false;
     return true;
+}
+
+static bool handle_values_fit(const eb_filter *f, const eb_batch *b) {
+    return !(f->kind->info.caps & EB_USES_VALUE) ||
+           handle_values_within(b, f->p.value_min, f->p.value_max);
 }
 
 static bool handle_times_fit(const eb_filter *f, const eb_batch *b) {
@@ -192,24 +226,25 @@ static bool handle_times_fit(const eb_filter *f, const eb_batch *b) {
     return true;
 }
 
-static eb_status handle_write(eb_filter *f, const eb_batch *b, uint8_t *seen, bool removing) {
+static eb_status handle_write(eb_filter *f, const eb_batch *b, uint8_t *seen, handle_work work) {
     if (f->flags & EB_FLAG_VIEW) return EB_EREADONLY;
     if (!handle_values_fit(f, b) || !handle_times_fit(f, b)) return EB_EINVAL;
-    if (f->shard_bits == 0) return handle_one_shard(f, f->block, b, seen, removing);
-    for (size_t i = 0; i < b->n; i += CHUNK) {
-        const eb_batch chunk = {ebi_min(CHUNK, b->n - i), b->hash + i,
-                                b->value ? b->value + i : NULL, b->time ? b->time + i : NULL};
-        EB_TRY(handle_chunk(f, &chunk, seen ? seen + i : NULL, removing));
-    }
-    return EB_OK;
+    return handle_walk(f, b, seen, work);
 }
 
 eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
-    return handle_write(f, b, seen, false);
+    return handle_write(f, b, seen, WORK_ADD);
 }
 
 eb_status eb_remove_batch(eb_filter *f, const eb_batch *b) {
-    return f->kind->remove ? handle_write(f, b, NULL, true) : EB_ENOTSUP;
+    return f->kind->remove ? handle_write(f, b, NULL, WORK_REMOVE) : EB_ENOTSUP;
+}
+
+eb_status eb_test_values(const eb_filter *f, const eb_batch *b, uint8_t *seen) {
+    if (!handle_values_fit(f, b)) return EB_EINVAL;
+    if (f->ops->test_values) return handle_walk(f, b, seen, WORK_TEST);
+    eb_test_batch(f, b->hash, b->n, seen);
+    return EB_OK;
 }
 
 eb_status eb_advance(eb_filter *f, uint64_t time) {
@@ -221,6 +256,46 @@ eb_status eb_advance(eb_filter *f, uint64_t time) {
         if (f->kind->advance) f->kind->advance(&f->p, ebi_shard(f, i), time);
         ebi_head(ebi_shard(f, i))->clock = time;
     }
+    return EB_OK;
+}
+
+/* Classes of weighted filters: include/everbloom/weighted.h. */
+
+eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err) {
+    uint64_t room[256];
+    if (!f->kind->classify)
+        return ebi_fail(err, EB_ENOTSUP, "%s filters have no classes", f->kind->info.name);
+    if (f->flags & EB_FLAG_VIEW) return ebi_fail(err, EB_EREADONLY, "a view cannot be changed");
+    if (!handle_values_within(b, 1, f->kind->classes(&f->p)))
+        return ebi_fail(err, EB_EINVAL, "a class must be 1..%u", f->kind->classes(&f->p));
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        room[i] = f->kind->classify_room(&f->p, ebi_shard(f, i));
+        if (ebi_head_of(ebi_shard(f, i))->items > 0)
+            return ebi_fail(err, EB_EINVAL, "the hot list is frozen since the first key was added");
+    }
+    for (size_t i = 0; i < b->n; i++)
+        if (room[eb_shard_of(f, b->hash[i])]-- == 0)
+            return ebi_fail(err, EB_EINVAL,
+                            "the hot list is full: make the filter with a larger hot=");
+    return handle_walk(f, b, NULL, WORK_CLASSIFY);
+}
+
+eb_status eb_class_k(const eb_filter *f, uint32_t class_number, uint32_t *insert_k,
+                     uint32_t *query_k) {
+    if (!f->kind->get_k) return EB_ENOTSUP;
+    if (class_number < 1 || class_number > f->kind->classes(&f->p)) return EB_EINVAL;
+    f->kind->get_k(f->block, class_number, insert_k, query_k);
+    return EB_OK;
+}
+
+eb_status eb_set_class_k(eb_filter *f, uint32_t class_number, uint32_t insert_k, uint32_t query_k,
+                         bool renewed, eb_error *err) {
+    if (!f->kind->set_k)
+        return ebi_fail(err, EB_ENOTSUP, "%s filters have no classes", f->kind->info.name);
+    if (f->flags & EB_FLAG_VIEW) return ebi_fail(err, EB_EREADONLY, "a view cannot be changed");
+    for (uint64_t i = 0; i < ebi_shards(f); i++)
+        EB_TRY(
+            f->kind->set_k(&f->p, ebi_shard(f, i), class_number, insert_k, query_k, renewed, err));
     return EB_OK;
 }
 

@@ -59,6 +59,8 @@ typedef struct eb_ops { /* loops for one set of parameters */
                  uint8_t *seen);
     void (*count)(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                   double *count); /* or NULL: 0 or 1 from test */
+    void (*test_values)(const eb_params *p, const uint8_t *block, const eb_batch *b,
+                        uint8_t *seen); /* or NULL: answers do not depend on values */
 } eb_ops;
 
 typedef struct eb_kind {
@@ -75,7 +77,15 @@ typedef struct eb_kind {
     eb_status (*check)(const eb_params *p, const uint8_t *block, eb_error *err);   /* or NULL */
     void (*stat)(const eb_params *p, const uint8_t *block, eb_stats *s);           /* of a shard */
     void (*predict)(const eb_params *p, const eb_workload *w, eb_prediction *out); /* of a shard */
-    bool (*view)(const eb_params *p, const uint8_t *block, eb_cells_view *v);      /* or NULL */
+    /* Filters with classes, or NULL: their number, keys that can still be named, naming them
+     * (at most EB_BATCH), the bits of a class.  set_k fails for the same reasons in all shards. */
+    uint32_t (*classes)(const eb_params *p);
+    uint64_t (*classify_room)(const eb_params *p, const uint8_t *block);
+    void (*classify)(const eb_params *p, uint8_t *block, const eb_batch *b);
+    void (*get_k)(const uint8_t *block, uint32_t class_number, uint32_t *insert, uint32_t *query);
+    eb_status (*set_k)(const eb_params *p, uint8_t *block, uint32_t class_number, uint32_t insert,
+                       uint32_t query, bool renewed, eb_error *err);
+    bool (*view)(const eb_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
 } eb_kind;
 
 /* The registry, from kinds.def. */

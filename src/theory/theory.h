@@ -89,4 +89,19 @@ double ebi_chain_settles(const ebi_chain *c, double eps);
  * 1e-6 K and cells: the nearer end if no P gives that FPR. */
 double ebi_chain_deletes_for(const ebi_chain *c, double fpr);
 
+/* --- weights.c: bits of a Bloom filter for each of n classes of keys -------------------------- */
+enum { EBI_WEIGHTS_MAX = 8, EBI_WEIGHTS_K_MAX = 32 };
+typedef struct ebi_weights {
+    int n;
+    double bits;
+    double keys[EBI_WEIGHTS_MAX], members[EBI_WEIGHTS_MAX]; /* in the class, and added */
+    double queries[EBI_WEIGHTS_MAX]; /* share of the queries for non-members; sum 1 */
+} ebi_weights;
+double ebi_weights_fpr(const ebi_weights *w, const int *k);
+/* Each fills k (1..EBI_WEIGHTS_K_MAX) and returns its false positive rate: the best plain filter,
+ * the best weighted one (never worse), and eq. (5) of the paper, rounded. */
+double ebi_weights_plain(const ebi_weights *w, int *k);
+double ebi_weights_best(const ebi_weights *w, int *k);
+double ebi_weights_paper(const ebi_weights *w, int *k);
+
 #endif
