@@ -45,6 +45,16 @@ uint64_t model_millionths(const char *spec, const char *key) {
     return value;
 }
 
+uint64_t model_entry(const char *spec, const char *key, uint64_t i) {
+    const char *p = model_value(spec, key);
+    for (; i > 0; i--) {
+        p += strcspn(p, ":,");
+        if (*p != ':') return 0;
+        p++;
+    }
+    return strtoull(p, NULL, 10);
+}
+
 bool model_is(const char *spec, const char *key, const char *choice) {
     const char *const value = model_value(spec, key);
     return strlen(choice) == strcspn(value, ",") && strncmp(value, choice, strlen(choice)) == 0;

@@ -34,7 +34,7 @@ typedef struct model_kind {
     void (*free)(void *twin);
 } model_kind;
 
-#define MODEL_KINDS(M) M(bloom) M(stable)
+#define MODEL_KINDS(M) M(bloom) M(stable) M(importance) M(weighted)
 
 #define MODEL_DECLARE(name) extern const model_kind model_##name;
 MODEL_KINDS(MODEL_DECLARE)
@@ -50,7 +50,9 @@ uint64_t model_cell(const model *m, uint64_t i); /* of the first shard */
 
 /* For twins: options of a canonical spec, and the numbers that filters use. */
 uint64_t model_int(const char *spec, const char *key);
-uint64_t model_millionths(const char *spec, const char *key);         /* of a fixed option */
+uint64_t model_millionths(const char *spec, const char *key); /* of a fixed option */
+uint64_t model_entry(const char *spec, const char *key,
+                     uint64_t i); /* of a list; 0 after its end */
 bool model_is(const char *spec, const char *key, const char *choice); /* of an a|b|c option */
 uint64_t model_scale(uint64_t x, uint64_t range);                     /* floor(x * range / 2^64) */
 uint64_t model_position(uint64_t hash, unsigned i, uint64_t range);   /* i-th of a hash */

@@ -23,8 +23,8 @@
         file##_test(p, block, h, n, seen, k_of_p, far);                                            \
     }
 #define EB_LOOP_NEAR_FAR(file, k) EB_LOOP(file, near_##k, k, false) EB_LOOP(file, far_##k, k, true)
-#define EB_LOOP_OPS(file, name) {.add = file##_add_##name, .test = file##_test_##name}
-    { file##_add_##name, file##_test_##name, NULL }
+#define EB_LOOP_OPS(file, name)                                                                    \
+    { .add = file##_add_##name, .test = file##_test_##name }
 #define EB_LOOP_PAIR(file, k)                                                                      \
     { EB_LOOP_OPS(file, near_##k), EB_LOOP_OPS(file, far_##k) }
 
