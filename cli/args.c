@@ -126,11 +126,11 @@ static const char *store(const cli_option *o, const char *value, settings *set) 
         *(bool *)at = true;
         return NULL;
     case OPT_WORD:
-        if (!read_word(value)) return "a number such as 64M";
+        if (!read_word(value)) return "one number";
         *(const char **)at = value;
         return NULL;
     case OPT_TEXT:
-        if (!*value) return "not empty";
+        if (!*value) return "a name";
         *(const char **)at = value;
         return NULL;
     case OPT_BYTE:

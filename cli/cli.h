@@ -17,7 +17,7 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 /* The filter of dedup and add when the command line names none. */
 #define DEFAULT_FILTER "stable:fpr=0.001"
 #define DEFAULT_MEMORY "64M"
-#define DEFAULT_EVERY "30s"
+#define DEFAULT_EVERY_SECONDS 30
 
 /* What the options of all commands set; a command reads those in its table. */
 typedef struct settings {

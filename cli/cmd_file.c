@@ -53,7 +53,7 @@ static int check_one(const char *path, bool quiet) {
     eb_status status = snapshot_open(&snap, path, &err);
     if (status == EB_OK) {
         snapshot_close(&snap);
-        if (!quiet) printf("%s: whole\n", path);
+        if (!quiet) printf("%s: ok\n", path);
         return STATUS_YES;
     }
     if (status != EB_EFORMAT) {

@@ -22,12 +22,12 @@ int run_predict(const cli_command *c, const settings *set, char **operands, size
     report_begin(&r, stdout, set->json);
     report_text(&r, "filter", "filter", spec);
     report_real(&r, "fpr", "false positive rate", p.fpr);
+    report_real(&r, "mean_fpr", "  mean so far", p.mean_fpr);
     report_real(&r, "fnr", "false negative rate", p.fnr);
-    report_real(&r, "mean_fpr", "mean of it so far", p.mean_fpr);
-    report_real(&r, "mean_fnr", "mean of it so far", p.mean_fnr);
+    report_real(&r, "mean_fnr", "  mean so far", p.mean_fnr);
     report_real(&r, "fill", "fill", p.fill);
     if (p.settles_after > 0 || set->json)
-        report_real(&r, "settles_after", "settles after keys", p.settles_after);
+        report_real(&r, "settles_after", "keys until settled", p.settles_after);
     report_end(&r);
     finish_stdout();
     return STATUS_YES;
@@ -52,6 +52,7 @@ enum { CAPS = sizeof cap_names / sizeof *cap_names };
 
 static void print_caps(unsigned caps) {
     const char *comma = "";
+    if (!caps) fputs("none", stdout);
     for (size_t i = 0; i < CAPS; i++) {
         if (!(caps & cap_names[i].bit)) continue;
         printf("%s%s", comma, cap_names[i].words);
@@ -60,9 +61,9 @@ static void print_caps(unsigned caps) {
 }
 
 static void print_kind_line(const eb_kind_info *k) {
-    printf("%-12s %s\n%-12s (", k->name, k->summary, "");
+    printf("%-12s %s\n%-12s properties: ", k->name, k->summary, "");
     print_caps(k->caps);
-    puts(")");
+    putchar('\n');
 }
 
 static void print_range(const eb_option *o) {
@@ -77,10 +78,10 @@ static void print_range(const eb_option *o) {
 
 static void print_kind(const eb_kind_info *k) {
     printf("%s: %s\n", k->name, k->summary);
-    if (k->paper) printf("paper: %s\n", k->paper);
-    fputs("it: ", stdout);
+    if (k->paper) printf("paper:      %s\n", k->paper);
+    fputs("properties: ", stdout);
     print_caps(k->caps);
-    puts("\n\noptions of its spec:");
+    puts("\n\nOptions of its spec:");
     for (const eb_option *o = k->options; o->key; o++) {
         printf("  %-10s %s (%s", o->key, o->help, o->type);
         print_range(o);

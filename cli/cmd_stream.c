@@ -44,7 +44,7 @@ static void print_stats(const stream *s) {
     report_count(&r, "duplicates", "duplicates", s->seen);
     report_bytes(&r, "bytes", "bytes", (double)s->in.bytes);
     report_real(&r, "seconds", "seconds", seconds);
-    report_bytes(&r, "bytes_per_second", "rate per second",
+    report_bytes(&r, "bytes_per_second", "bytes per second",
                  seconds > 0 ? (double)s->in.bytes / seconds : 0);
     report_text(&r, "filter", "filter", spec);
     report_count(&r, "items", "keys in its life", stats.items);
@@ -63,6 +63,8 @@ static void close_stream(stream *s) {
 int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     if (set->mark && set->repeated) cli_misuse(c, "--mark and --repeated: give one of them");
+    if (set->output && set->state && strcmp(set->output, set->state) == 0)
+        cli_misuse(c, "-o and --state must be two files");
     print_mode print = set->mark ? PRINT_MARKED : set->repeated ? PRINT_SEEN : PRINT_NEW;
     stream s = {.set = set, .print = print, .adds = true, .state = set->state};
     stream_open(&s, c, operands);

@@ -52,7 +52,7 @@ static const cli_command *find_command(const char *word) {
 }
 
 static int run_command(const cli_command *c, char **words) {
-    settings set = {.delimiter = NO_DELIMITER, .every_seconds = 30};
+    settings set = {.delimiter = NO_DELIMITER, .every_seconds = DEFAULT_EVERY_SECONDS};
     size_t n = args_parse(c, words, &set);
     return c->run(c, &set, words, n);
 }
@@ -72,6 +72,7 @@ static int dispatch(char **words) {
 int main(int argc, char **argv) {
     occupy_standard_streams();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as EPIPE, so that files can be tidied up */
+    signal(SIGXFSZ, SIG_IGN); /* a file at its size limit shows as EFBIG */
     if (argc > 1) return dispatch(argv + 1);
     cli_misuse(NULL, "no command given");
 }

@@ -5,6 +5,8 @@
 
 #define OPTION(letter, name, value, type, member, help)                                            \
     { letter, name, value, type, offsetof(settings, member), help }
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
 #define FLAG(letter, name, member, help) OPTION(letter, name, NULL, OPT_FLAG, member, help)
 #define HEADING(text)                                                                              \
     { 0, NULL, NULL, OPT_FLAG, 0, text }
@@ -22,7 +24,7 @@
         FLAG(0, "csv", csv,                                                                        \
              "Fields may be quoted: \"a, \"\"b\"\"\" is the field a, \"b\", and a quoted field "   \
              "may hold line ends. A key is compared without its quotes; lines are copied as "      \
-             "they are. A carriage return before the line end is no part of a key."),              \
+             "they are. A carriage return before the line end is no part of a field."),            \
         FLAG('0', "null", nul, "Lines end with NUL instead of newline, in and out.")
 
 #define FILTER_OPTIONS                                                                             \
@@ -43,8 +45,8 @@
            "and on the way. FILE is replaced in one step, so it is always whole. Refused if "      \
            "FILE holds another filter than -m, --filter or --seed ask for."),                      \
         OPTION(0, "every", "TIME", OPT_TIME, every_seconds,                                        \
-               "Save the state so often, when there was input; " DEFAULT_EVERY                     \
-               " unless given. Units are ms, s, m, h and d.")
+               "Save the state so often, when there was input; " TEXT_OF(                          \
+                   DEFAULT_EVERY_SECONDS) "s unless given. Units are ms, s, m, h and d.")
 
 #define STATS_OPTIONS                                                                              \
     HEADING("Reports"),                                                                            \

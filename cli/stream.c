@@ -37,7 +37,7 @@ static const char *csv_field_end(const stream *s, const char *p, const char *end
 /* The field without its quotes, written to the place in unquoted that matches its own, where
  * there is room, since it only gets shorter. */
 static eb_key unquote(stream *s, const char *p, const char *end) {
-    if (s->unquoted_cap < s->in.cap) {
+    if (s->unquoted_cap != s->in.cap) {
         free(s->unquoted);
         s->unquoted = cli_alloc(s->in.cap);
         s->unquoted_cap = s->in.cap;

@@ -1,0 +1,28 @@
+# -f and -d: the key is a field; the line is printed whole.
+. "$EXPECT"
+everbloom dedup -f 2 < <(printf '1\tx\n2\ty\n3\tx\n')
+status_is 0; out_is '1\tx\n2\ty\n'
+everbloom dedup -f1 -d: < <(printf 'a:1\nb:1\na:2\n')
+out_is 'a:1\nb:1\n'
+everbloom dedup --field=3 --delimiter=' ' < <(printf 'a b c\nd e c f\ng h i\n')
+out_is 'a b c\ng h i\n'
+# A line that has no such field has the empty key.
+everbloom dedup -f 2 -d, < <(printf 'a\nb\nc,\nd,x\n')
+out_is 'a\nd,x\n'
+# An empty field is a key, too.
+everbloom dedup -f 2 -d, < <(printf 'a,,1\nb,,2\nc,3\n')
+out_is 'a,,1\nc,3\n'
+# Bytes that are awkward to type.
+everbloom dedup -f 1 -d '\t' < <(printf 'a\t1\na\t2\n')
+out_is 'a\t1\n'
+everbloom dedup -f 1 -d '\\' < <(printf 'a\\\\1\na\\\\2\n')
+out_is 'a\\\\1\n'
+everbloom dedup -f 1 -d '\' < <(printf 'a\\\\1\na\\\\2\n')
+out_is 'a\\\\1\n'
+everbloom dedup -f 1 -d '\0' < <(printf 'a\0001\na\0002\n')
+out_is 'a\0001\n'
+everbloom dedup -0 -f 2 -d $'\n' < <(printf 'a\nx\0b\nx\0')
+out_is 'a\nx\0'
+# Quotes mean nothing without --csv.
+everbloom dedup -f 2 -d, < <(printf '"a,b",1\n"c,b",2\n')
+out_is '"a,b",1\n'

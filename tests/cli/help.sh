@@ -1,0 +1,30 @@
+# Help and version: standard output, status 0, every option of every command.
+. "$EXPECT"
+everbloom --version
+status_is 0; silent
+grep -qx 'everbloom [0-9]*\.[0-9]*\.[0-9]*' out || fail "$(shown out)"
+cp out version
+everbloom -V
+same out version
+everbloom --help
+status_is 0; silent
+cp out help
+for words in -h help; do everbloom $words; status_is 0; same out help; done
+for command in dedup add test info check merge predict kinds; do
+    grep -q "^  $command " help || fail "$command is not in the help"
+    everbloom $command --help
+    status_is 0; silent
+    grep -q "^Usage: everbloom $command " out || fail "$(shown out)"
+    [ "$(wc -L <out)" -le 80 ] || fail "$command --help is wider than a screen"
+    cp out help.$command
+    everbloom help $command; same out help.$command
+    everbloom $command -h; same out help.$command
+done
+for option in -m -f -d -0 -o -q --memory --filter --field --delimiter --csv --null --repeated --mark \
+    --state --every --output --seed --stats --json --quiet; do
+    grep -q -- "$option" help.dedup || fail "$option is not in the help of dedup"
+done
+grep -q 'standard error' help.dedup || fail "the help does not say where statistics go"
+# Help wins over what is wrong elsewhere on the line.
+everbloom dedup --mark --repeated --help
+status_is 0

@@ -1,0 +1,15 @@
+# Memory: the filter and at most 64 MiB, also while the state is saved.
+. "$EXPECT"
+grep -q asan <<<"$EVERBLOOM" && skip "sanitizers need memory of their own"
+mkfifo in lines
+"$EVERBLOOM" dedup --state state --every 1ms --filter bloom:memory=128M,k=4 <in >lines 2>err &
+pid=$!
+exec 3>in 4<lines
+awk 'BEGIN { for (i = 0; i < 5000; i++) print "line", i }' >&3 &
+for ((i = 0; i < 5000; i++)); do read -r line <&4 || fail "no line $i: $(shown err)"; done
+until [ -e state ]; do sleep 0.1; done
+peak=$(awk '/^VmHWM/ { print $2 }' /proc/$pid/status)
+exec 3>&-
+wait $pid || fail "status $?"
+[ "$peak" -le $(((128 + 64) * 1024)) ] || fail "peak memory $peak KiB"
+[ "$(stat -c %s state)" -le $((128 << 20)) ] || fail "the file is larger than the memory asked for"

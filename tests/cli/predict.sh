@@ -1,0 +1,18 @@
+# predict: the mathematics, for people and for machines.
+. "$EXPECT"
+everbloom predict stable:memory=64M,fpr=0.001
+status_is 0; silent
+out_has 'filter               stable:'
+out_has 'false positive rate  0.001'
+everbloom predict --json stable:memory=64M,fpr=0.001 --gap 1e6
+awk -v fpr="$(value fpr out)" -v fnr="$(value fnr out)" 'BEGIN { exit !(fpr > 0.00099 && fpr < 0.00101 && fnr == 0) }' ||
+    fail "$(shown out)"
+everbloom predict --json bloom:memory=1M,k=4 --items 1M --distinct 500K
+[ "$(value fnr out)" = 0 ] || fail "$(shown out)"
+half=$(value fpr out)
+everbloom predict --json bloom:memory=1M,k=4 -n 500K
+[ "$(value fpr out)" = "$half" ] || fail "repeats count: $(value fpr out) and $half"
+
+everbloom predict stable:memroy=64M
+status_is 2; no_output; err_has 'everbloom: stable: no option "memroy"; did you mean "memory"?'
+misused predict '--distinct must not be more than --items' predict stable --items 10 --distinct 11

@@ -1,0 +1,77 @@
+# SIGINT and SIGTERM: the lines read are finished, the state is saved, status 130 or 143.
+. "$EXPECT"
+mkfifo in lines
+
+interrupted() { # interrupted SIGNAL STATUS - after two lines went through
+    local signal=$1 want=$2
+    rm -f s
+    "$EVERBLOOM" dedup --state s -m 64K <in >lines 2>err &
+    pid=$!
+    exec 3>in 4<lines
+    printf 'one\ntwo\n' >&3
+    read -r line <&4
+    read -r line <&4
+    [ "$line" = two ] || fail "$line came, not two"
+    kill -"$signal" $pid
+    wait $pid
+    status=$?
+    exec 3>&- 4>&-
+    status_is "$want"
+    silent
+    everbloom dedup --state s < <(printf 'one\ntwo\nthree\n')
+    status_is 0; out_is 'three\n'
+}
+interrupted INT 130
+interrupted TERM 143
+interrupted HUP 129
+
+# Waiting for the first input, too.
+catches_term() { until grep -q '^SigCgt:.*[4-7c-f]...$' /proc/$pid/status; do kill -0 $pid || exit 1; done; }
+"$EVERBLOOM" dedup -m 64K --state fresh <in 2>err &
+pid=$!
+exec 3>in
+catches_term
+kill -TERM $pid
+wait $pid
+status=$?
+exec 3>&-
+status_is 143
+exists fresh
+
+# Without a state half an output file is of no use: there is none.
+mkdir d
+"$EVERBLOOM" dedup -m 64K -o d/out <in 2>err &
+pid=$!
+exec 3>in
+catches_term
+echo a >&3
+kill -INT $pid
+wait $pid
+status=$?
+exec 3>&-
+status_is 130
+[ -z "$(ls -A d)" ] || fail "left behind: $(ls -A d)"
+
+# Statistics are printed all the same.
+"$EVERBLOOM" dedup -m 64K --json <in >lines 2>err &
+pid=$!
+exec 3>in 4<lines
+echo a >&3
+read -r line <&4
+kill -INT $pid
+wait $pid
+status=$?
+exec 3>&- 4>&-
+status_is 130
+[ "$(value lines)" = 1 ] || fail "no statistics: $(shown err)"
+
+# nohup is respected.
+(trap '' HUP; exec "$EVERBLOOM" dedup -m 64K <in >lines 2>err) &
+pid=$!
+exec 3>in 4<lines
+echo a >&3; read -r line <&4
+kill -HUP $pid
+echo b >&3; read -r line <&4
+[ "$line" = b ] || fail "it did not go on"
+exec 3>&- 4>&-
+wait $pid || fail "status $?"

@@ -1,0 +1,65 @@
+# Wrong usage: one message, one line of hint, status 2, nothing on standard output.
+. "$EXPECT"
+misused '' 'no command given'
+misused '' 'there is no command dedpu; did you mean dedup?' dedpu
+misused '' 'there is no command frobnicate' frobnicate
+misused '' 'there is no option --frobnicate' --frobnicate
+misused '' 'there is no command kindz; did you mean kinds?' help kindz
+misused '' '--generate makes man PAGE, pages, bash, zsh or fish' --generate
+misused '' 'there is no man page nothing; --generate pages lists them' --generate man nothing
+
+misused dedup 'dedup has no option --memroy; did you mean --memory?' dedup --memroy 1M
+misused dedup 'dedup has no option --mem; did you mean --memory?' dedup --mem=1M
+misused dedup 'dedup has no option --frobnicate' dedup --frobnicate
+misused dedup 'dedup has no option -x' dedup -x
+misused dedup 'dedup has no option -x' dedup -0x
+misused dedup '--csv takes no value' dedup --csv=yes
+misused dedup '-m needs a value: SIZE' dedup -m
+misused dedup '--memory needs a value: SIZE' dedup --memory
+misused dedup '--state needs a value: FILE' dedup --state
+misused dedup '--state must be a name, not ""' dedup --state=
+misused dedup '-m must be one number, not "1M,k=3"' dedup -m 1M,k=3
+misused dedup '--seed must be one number, not ""' dedup --seed=
+misused dedup '-f must be a whole number from 1 to 999999999, not "0"' dedup -f 0
+misused dedup '--field must be a whole number from 1 to 999999999, not "-1"' dedup --field -1
+misused dedup '-f must be a whole number from 1 to 999999999, not "2x"' dedup -f2x
+misused dedup '-d must be one byte (or \t, \\, \0), not "ab"' dedup -f 1 -d ab
+misused dedup '-d must be one byte (or \t, \\, \0), not ""' dedup -f 1 -d ''
+misused dedup '-d must be one byte (or \t, \\, \0), not "\n"' dedup -f 1 -d '\n'
+misused dedup '-d has no effect without -f, --csv or --mark' dedup -d,
+misused dedup '-d must not be what ends a line' dedup -f 1 -d $'\n'
+misused dedup '-d must not be what ends a line' dedup -0 -f 1 -d '\0'
+misused dedup '-d must not be the quote of --csv' dedup --csv -f 1 -d '"'
+for time in 0 0.1ms 400d 5x -1s '' ms 1e400 nan 0x10; do
+    misused dedup "--every must be a time from 1ms to 366d, such as 30s, not \"$time\"" dedup --every="$time"
+done
+misused dedup '--mark and --repeated: give one of them' dedup --mark --repeated
+misused dedup '-o and --state must be two files' dedup -o x --state x
+misused dedup '-m and --filter both say how much memory: give one of them' dedup -m 1M --filter stable:memory=2M
+misused dedup '--seed and --filter both give a seed: give one of them' dedup --seed 1 --filter stable:seed=2
+misused add '-o and --state: give one of them' add -o x --state y
+misused test 'test needs SNAPSHOT [FILE]...' test
+misused test '--mark and --absent: give one of them' test --mark --absent x
+misused test 'the snapshot and the lines cannot both come from standard input' test -
+misused info 'info needs SNAPSHOT...' info
+misused check 'check needs SNAPSHOT...' check
+misused merge 'merge needs SNAPSHOT...' merge -o x
+misused predict 'predict needs SPEC' predict
+misused predict 'predict: one operand too many: b' predict a b
+misused predict '--items must be a number from 0 to 1e18, such as 10M, not "many"' predict stable --items many
+misused predict '--zipf must be a number, 0 or more, not "-1"' predict stable --zipf -1
+misused kinds 'kinds: one operand too many: b' kinds a b
+
+# A filter that cannot be: the library's sentence, which names the key and the range.
+refused() {
+    local message=$1; shift
+    everbloom dedup "$@" </dev/null
+    status_is 2; no_output; err_has "everbloom: $message"
+}
+refused 'no kind of filter "nonsense"' --filter nonsense
+refused 'stable: no option "memroy"; did you mean "memory"?' --filter stable:memroy=1M
+refused 'stable: memory must be' -m 64X
+refused 'stable: memory must be' -m 0
+refused 'stable: seed must be' --seed many
+refused 'stable: fpr must be' --filter stable:fpr=2
+missing x
