@@ -10,7 +10,7 @@ everbloom kinds --json
 status_is 0
 out_has '"name":"bloom"'
 if command -v python3 >/dev/null; then
-    python3 -c 'import json, sys; k = json.load(sys.stdin); assert any(o["key"] == "fpr" for o in k[1]["options"])' <out ||
+    python3 -c 'import json, sys; k = json.load(sys.stdin); stable = [x for x in k if x["name"] == "stable"][0]; assert any(o["key"] == "fpr" for o in stable["options"])' <out ||
         fail "not the JSON that it should be"
 fi
 everbloom kinds --json bloom
