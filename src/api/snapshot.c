@@ -115,8 +115,13 @@ static eb_status snapshot_find_kind(const snapshot_header *h, const eb_kind **ki
                     h->kind);
 }
 
-/* The spec text must be canonical, agree with the kind number and make a block
- * of the stated length. */
+static bool snapshot_is_zero(const uint8_t *bytes, size_t n) {
+    while (n > 0 && bytes[n - 1] == 0) n--;
+    return n == 0;
+}
+
+/* The spec text must be canonical and padded with zeros, agree with the kind
+ * number and make a block of the stated length. */
 static eb_status snapshot_read_spec(const uint8_t *bytes, const snapshot_header *h,
                                     const eb_kind *kind, eb_params *p, eb_error *err) {
     char spec[EB_SPEC_MAX] = {0}, canonical[EB_SPEC_MAX];
@@ -126,22 +131,27 @@ static eb_status snapshot_read_spec(const uint8_t *bytes, const snapshot_header 
     if (ebi_spec_parse(spec, &named, p, &why) != EB_OK)
         return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its spec is refused: %.400s", why.text);
     (void)ebi_spec_print(named, p, canonical, sizeof canonical);
+    const uint32_t end = (uint32_t)sizeof *h + h->spec_len;
     if (named != kind || strlen(spec) != h->spec_len || strcmp(spec, canonical) != 0 ||
+        !snapshot_is_zero(bytes + end, h->payload_offset - end) ||
         p->span * p->opt[EB_O_SHARDS] != h->payload_len)
         return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its spec and its header disagree");
     return EB_OK;
 }
 
-static eb_status snapshot_check_head(const eb_head *head, eb_error *err) {
-    for (size_t i = 0; i < EB_COUNT_OF(head->reserved); i++)
-        if (head->reserved[i] != 0)
-            return ebi_fail(err, EB_EFORMAT, "damaged snapshot: a reserved field is not zero");
+static eb_status snapshot_check_head(const eb_kind *kind, const eb_head *head, eb_error *err) {
+    if (!snapshot_is_zero((const uint8_t *)head->reserved, sizeof head->reserved))
+        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: a reserved field is not zero");
+    if (!(kind->info.caps & EB_USES_TIME) && head->clock != head->items)
+        return ebi_fail(err, EB_EFORMAT,
+                        "damaged snapshot: its clock is %" PRIu64 " after %" PRIu64 " keys",
+                        head->clock, head->items);
     return EB_OK;
 }
 
 static eb_status snapshot_check_block(const eb_filter *f, eb_error *err) {
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
-        EB_TRY(snapshot_check_head(ebi_head_of(ebi_shard(f, i)), err));
+        EB_TRY(snapshot_check_head(f->kind, ebi_head_of(ebi_shard(f, i)), err));
         if (f->kind->check) EB_TRY(f->kind->check(&f->p, ebi_shard(f, i), err));
     }
     return EB_OK;
