@@ -44,7 +44,7 @@ uint64_t suite_below(uint64_t *state, uint64_t range) {
 
 /* Cases */
 
-enum { CASES_MAX = 4000, FAR_KIB = 640, LARGEST_KIB = 1024 };
+enum { CASES_MAX = 4000, NEAR_KIB = 2, NEAR_KIB_MAX = 64, FAR_KIB = 640, FAR_KIB_MAX = 1280 };
 static suite_case suite_list[CASES_MAX];
 static size_t suite_list_size;
 
@@ -57,15 +57,23 @@ bool suite_parse(const char *spec, eb_params *p) {
     return false;
 }
 
+static bool suite_has(const char *spec) {
+    for (size_t i = 0; i < suite_list_size; i++)
+        if (strcmp(suite_list[i].spec, spec) == 0) return true;
+    return false;
+}
+
 /* kind:memory=M,extra with the smallest M from `kib` on that resolves and makes
  * a block of moderate size. */
 static bool suite_try(const eb_kind *kind, unsigned kib, const char *extra) {
     suite_case c = {.kind = kind, .base = *extra == '\0' && kib < FAR_KIB, .far = kib >= FAR_KIB};
-    for (; kib <= LARGEST_KIB; kib *= 2) {
+    for (; kib <= (c.far ? FAR_KIB_MAX : NEAR_KIB_MAX); kib *= 2) {
         eb_params p;
-        (void)snprintf(c.spec, sizeof c.spec, "%s:memory=%uK%s%s", kind->info.name, kib,
+        (void)snprintf(c.text, sizeof c.text, "%s:memory=%uK%s%s", kind->info.name, kib,
                        *extra ? "," : "", extra);
-        if (!suite_parse(c.spec, &p) || p.span * p.opt[EB_O_SHARDS] > 4 << 20) continue;
+        if (!suite_parse(c.text, &p) || p.span * p.opt[EB_O_SHARDS] > 4 << 20) continue;
+        (void)ebi_spec_print(kind, &p, c.spec, sizeof c.spec);
+        if (suite_has(c.spec)) return true;
         if (suite_list_size == CASES_MAX) fail_msg("more than %d cases", CASES_MAX);
         suite_list[suite_list_size++] = c;
         return true;
@@ -77,11 +85,11 @@ static void suite_choices(const eb_kind *kind, const eb_option *o, bool own) {
     for (const char *p = o->type; *p; p += strcspn(p, "|"), p += *p == '|') {
         char extra[120];
         (void)snprintf(extra, sizeof extra, "%s=%.*s", o->key, (int)strcspn(p, "|"), p);
-        (void)suite_try(kind, 2, extra);
+        (void)suite_try(kind, NEAR_KIB, extra);
         if (!own) continue;
         (void)suite_try(kind, FAR_KIB, extra);
         (void)snprintf(extra, sizeof extra, "shards=4,%s=%.*s", o->key, (int)strcspn(p, "|"), p);
-        (void)suite_try(kind, 2, extra);
+        (void)suite_try(kind, NEAR_KIB, extra);
     }
 }
 
@@ -102,15 +110,15 @@ static void suite_numbers(const eb_kind *kind, const eb_option *o) {
     const char *const values[] = {o->min, middle, o->max};
     for (size_t i = 0; i < SUITE_COUNT(values); i++) {
         (void)snprintf(extra, sizeof extra, "%s=%s", o->key, values[i]);
-        (void)suite_try(kind, 2, extra);
-        (void)suite_try(kind, FAR_KIB, extra);
+        (void)suite_try(kind, NEAR_KIB, extra);
+        if (strcmp(o->type, "int") == 0) (void)suite_try(kind, FAR_KIB, extra);
     }
 }
 
 static void suite_cases_of(const eb_kind *kind) {
     static const char *const common[] = {"", "shards=4", "seed=7", "hash=sip,shards=2"};
     for (size_t i = 0; i < SUITE_COUNT(common); i++)
-        if (!suite_try(kind, 2, common[i])) fail_msg("%s: nothing small", kind->info.name);
+        if (!suite_try(kind, NEAR_KIB, common[i])) fail_msg("%s: nothing small", kind->info.name);
     if (!suite_try(kind, FAR_KIB, "") || !suite_try(kind, FAR_KIB, "shards=4"))
         fail_msg("%s: nothing far", kind->info.name);
     for (size_t i = EB_O_HASH; kind->info.options[i].key; i++) {
@@ -134,7 +142,7 @@ static void suite_run(suite_test *test, bool far, bool base_only) {
     const suite_case *const c = suite_cases(&n);
     for (size_t i = 0; i < n; i++) {
         if ((c[i].far && !far) || (base_only && !c[i].base)) continue;
-        suite_at("%s", c[i].spec);
+        suite_at("%s", c[i].text);
         test(&c[i]);
     }
 }

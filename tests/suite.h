@@ -30,9 +30,10 @@ uint64_t suite_below(uint64_t *state, uint64_t range);
  * the largest value of each number, one shard and four, near and far blocks. */
 typedef struct suite_case {
     const eb_kind *kind;
-    char spec[EB_SPEC_MAX];
-    bool base; /* all options as they are by default, one shard, near */
-    bool far;  /* a block that the loops prefetch */
+    char text[EB_SPEC_MAX]; /* with wishes */
+    char spec[EB_SPEC_MAX]; /* canonical: quick to make filters from */
+    bool base;              /* all options as they are by default, one shard, near */
+    bool far;               /* a block that the loops prefetch */
 } suite_case;
 typedef void suite_test(const suite_case *c);
 const suite_case *suite_cases(size_t *n);
