@@ -34,7 +34,7 @@ typedef struct model_kind {
     void (*free)(void *twin);
 } model_kind;
 
-#define MODEL_KINDS(M) M(bloom) M(stable) M(importance) M(weighted)
+#define MODEL_KINDS(M) M(bloom) M(stable) M(importance) M(weighted) M(lru)
 
 #define MODEL_DECLARE(name) extern const model_kind model_##name;
 MODEL_KINDS(MODEL_DECLARE)

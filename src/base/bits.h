@@ -28,4 +28,12 @@ EB_INLINE void ebi_prefetch_read(const void *p) {
 EB_INLINE void ebi_prefetch_write(const void *p) {
     __builtin_prefetch(p, 1, 3);
 }
+
+EB_INLINE bool ebi_has_avx2(void) { /* this machine, at run time */
+#if defined __x86_64__
+    return __builtin_cpu_supports("avx2") != 0;
+#else
+    return false;
+#endif
+}
 #endif
