@@ -20,6 +20,13 @@ void suite_holds(bool condition, const char *what, const char *file, int line) {
     fail();
 }
 
+void suite_near(double value, double wanted, double error, const char *what, const char *file,
+                int line) {
+    char text[200];
+    (void)snprintf(text, sizeof text, "%s = %g is within %g of %g", what, value, error, wanted);
+    suite_holds(value >= wanted - error && value <= wanted + error, text, file, line);
+}
+
 void suite_gives(eb_status got, eb_status want, const char *what, const char *file, int line) {
     if (got == want) return;
     print_error("at %s\n%s:%d: \"%s\", not \"%s\": %s\n", suite_place, file, line,

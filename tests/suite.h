@@ -17,6 +17,10 @@
 #define HOLDS(condition) suite_holds((condition), #condition, __FILE__, __LINE__)
 #define GIVES(status, call) suite_gives((call), (status), #call, __FILE__, __LINE__)
 #define OK(call) GIVES(EB_OK, call)
+#define NEAR(value, wanted, error)                                                                 \
+    suite_near((value), (wanted), (error), #value, __FILE__, __LINE__)
+void suite_near(double value, double wanted, double error, const char *what, const char *file,
+                int line);
 void suite_holds(bool condition, const char *what, const char *file, int line);
 void suite_gives(eb_status got, eb_status want, const char *what, const char *file, int line);
 void suite_at(const char *format, ...) __attribute__((format(printf, 1, 2)));

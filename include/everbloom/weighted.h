@@ -22,12 +22,13 @@ enum { EB_CLASSES_MAX = 8, EB_CLASS_K_MAX = 32 };
 typedef struct eb_class {
     double keys;    /* how many keys there are in the class, members or not */
     double members; /* how many of them will be added */
-    double queries; /* share of the queries for non-members that go to this class */
+    double queries; /* how many queries for non-members go to this class */
 } eb_class;
 enum { EB_WEIGH_BEST = 0, EB_WEIGH_PAPER = 1 }; /* eq. (5) of the paper, for comparison */
 
 /* Bits for each class (1..32) in a filter of `bits` bits, and the false positive
- * rates, averaged over the queries, of that filter and of the best plain one. */
+ * rates, averaged over the queries, of that filter and of the best plain one.
+ * Filters take up to EB_CLASSES_MAX classes; n may be larger. */
 EB_API eb_status eb_weigh(const eb_class *classes, size_t n, double bits, unsigned rule, uint8_t *k,
                           double *fpr, double *plain_fpr, eb_error *err);
 

@@ -9,6 +9,8 @@
 #ifndef EB_THEORY_H
 #define EB_THEORY_H
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* --- prob.c: relative error below 1e-10 unless said otherwise ------------------------------- */
 
@@ -90,18 +92,17 @@ double ebi_chain_settles(const ebi_chain *c, double eps);
 double ebi_chain_deletes_for(const ebi_chain *c, double fpr);
 
 /* --- weights.c: bits of a Bloom filter for each of n classes of keys -------------------------- */
-enum { EBI_WEIGHTS_MAX = 8, EBI_WEIGHTS_K_MAX = 32 };
+enum { EBI_WEIGHTS_K_MAX = 32 };
 typedef struct ebi_weights {
-    int n;
+    size_t n;
     double bits;
-    double keys[EBI_WEIGHTS_MAX], members[EBI_WEIGHTS_MAX]; /* in the class, and added */
-    double queries[EBI_WEIGHTS_MAX]; /* share of the queries for non-members; sum 1 */
+    const struct eb_class *classes; /* of everbloom/weighted.h; queries need not add up to 1 */
 } ebi_weights;
-double ebi_weights_fpr(const ebi_weights *w, const int *k);
+double ebi_weights_fpr(const ebi_weights *w, const uint8_t *k);
 /* Each fills k (1..EBI_WEIGHTS_K_MAX) and returns its false positive rate: the best plain filter,
  * the best weighted one (never worse), and eq. (5) of the paper, rounded. */
-double ebi_weights_plain(const ebi_weights *w, int *k);
-double ebi_weights_best(const ebi_weights *w, int *k);
-double ebi_weights_paper(const ebi_weights *w, int *k);
+double ebi_weights_plain(const ebi_weights *w, uint8_t *k);
+double ebi_weights_best(const ebi_weights *w, uint8_t *k);
+double ebi_weights_paper(const ebi_weights *w, uint8_t *k);
 
 #endif

@@ -7,117 +7,138 @@
  * q = 1/2.  (Theorem 3.1 of the weighted Bloom filter paper lacks the 1/X: with
  * popular keys that are likely members its rule is worse than a plain filter.)
  *
- * Integers: for a multiplier mu, k_c = ceil((ln(r_c/X_c) - mu) / -ln q); the best
- * of many mu, and the best plain filter, are improved by single steps and by
- * exchanges between two classes until nothing helps. */
+ * Integers: k_c = ceil((ln(r_c/X_c) - mu) / ln 2) for the best of many
+ * multipliers mu.  With few classes this and the best plain filter are then
+ * improved by single steps and by exchanges between two classes until nothing
+ * helps; with many, rounding is too fine to matter. */
 #include "theory.h"
-#include <assert.h>
+#include <everbloom/weighted.h>
 #include <math.h>
+#include <string.h>
 
-static double weights_q(const ebi_weights *w, const int *k) {
-    double sum = 0;
-    for (int c = 0; c < w->n; c++) sum += w->members[c] * k[c];
-    return -expm1(-sum / w->bits);
+enum { FEW = 64 };
+
+/* An allocation: given, equal for all, or by a multiplier. */
+typedef struct weights_rule {
+    const uint8_t *given;
+    unsigned equal;
+    double mu;
+} weights_rule;
+
+static unsigned weights_clamp(double k) {
+    return k < 1 ? 1 : k > EBI_WEIGHTS_K_MAX ? EBI_WEIGHTS_K_MAX : (unsigned)k;
 }
 
-double ebi_weights_fpr(const ebi_weights *w, const int *k) {
-    const double q = weights_q(w, k);
-    double fpr = 0;
-    for (int c = 0; c < w->n; c++) fpr += w->queries[c] * pow(q, k[c]);
-    return fpr;
+static double weights_price(const ebi_weights *w, size_t c) { /* log2(r/X), finite */
+    return log2(fmax(w->classes[c].queries, 1e-300) / fmax(w->classes[c].members, 1e-9));
 }
 
-static int weights_clamp(double k) {
-    return k < 1 ? 1 : k > EBI_WEIGHTS_K_MAX ? EBI_WEIGHTS_K_MAX : (int)k;
+static unsigned weights_k(const ebi_weights *w, const weights_rule *rule, size_t c) {
+    if (rule->given) return rule->given[c];
+    if (rule->equal > 0) return rule->equal;
+    return weights_clamp(ceil(weights_price(w, c) - rule->mu));
 }
 
-double ebi_weights_plain(const ebi_weights *w, int *k) {
-    double best = INFINITY;
-    int best_k = 1;
-    for (int each = 1; each <= EBI_WEIGHTS_K_MAX; each++) {
-        for (int c = 0; c < w->n; c++) k[c] = each;
-        const double fpr = ebi_weights_fpr(w, k);
-        if (fpr < best) best = fpr, best_k = each;
+static double weights_rate(const ebi_weights *w, const weights_rule *rule) {
+    double sum = 0, fpr = 0, queries = 0;
+    for (size_t c = 0; c < w->n; c++) {
+        sum += w->classes[c].members * weights_k(w, rule, c);
+        queries += w->classes[c].queries;
     }
-    for (int c = 0; c < w->n; c++) k[c] = best_k;
-    return best;
+    const double log_q = log(-expm1(-sum / w->bits));
+    for (size_t c = 0; c < w->n; c++)
+        fpr += w->classes[c].queries * exp(log_q * weights_k(w, rule, c));
+    return fpr / queries;
 }
 
-/* One change, or one exchange; true if it helped. */
-static bool weights_step(const ebi_weights *w, int *k, int up, int down, double *fpr) {
-    if (k[up] == EBI_WEIGHTS_K_MAX && up != down) return false;
-    k[up] += up != down;
-    k[down] -= 1;
-    const double now = k[down] >= 1 ? ebi_weights_fpr(w, k) : INFINITY;
-    if (now < *fpr) {
-        *fpr = now;
-        return true;
+double ebi_weights_fpr(const ebi_weights *w, const uint8_t *k) {
+    return weights_rate(w, &(weights_rule){.given = k});
+}
+
+static double weights_fill(const ebi_weights *w, const weights_rule *rule, uint8_t *k) {
+    for (size_t c = 0; c < w->n; c++) k[c] = (uint8_t)weights_k(w, rule, c);
+    return ebi_weights_fpr(w, k);
+}
+
+double ebi_weights_plain(const ebi_weights *w, uint8_t *k) {
+    weights_rule best = {.equal = 1};
+    double best_fpr = INFINITY;
+    for (unsigned each = 1; each <= EBI_WEIGHTS_K_MAX; each++) {
+        const double fpr = weights_rate(w, &(weights_rule){.equal = each});
+        if (fpr < best_fpr) best_fpr = fpr, best.equal = each;
     }
-    k[up] -= up != down;
-    k[down] += 1;
-    return false;
+    return weights_fill(w, &best, k);
 }
 
-static bool weights_raise(const ebi_weights *w, int *k, int c, double *fpr) {
-    if (k[c] == EBI_WEIGHTS_K_MAX) return false;
-    k[c]++;
+/* Give class `up` a bit and take one from `down` (either may be n: nobody). */
+static bool weights_exchange(const ebi_weights *w, uint8_t *k, size_t up, size_t down,
+                             double *fpr) {
+    if (up == down || (up < w->n && k[up] == EBI_WEIGHTS_K_MAX) || (down < w->n && k[down] == 1))
+        return false;
+    if (up < w->n) k[up]++;
+    if (down < w->n) k[down]--;
     const double now = ebi_weights_fpr(w, k);
     if (now < *fpr) {
         *fpr = now;
         return true;
     }
-    k[c]--;
+    if (up < w->n) k[up]--;
+    if (down < w->n) k[down]++;
     return false;
 }
 
-static double weights_improve(const ebi_weights *w, int *k) {
+static double weights_improve(const ebi_weights *w, uint8_t *k) {
     double fpr = ebi_weights_fpr(w, k);
     for (bool better = true; better;) {
         better = false;
-        for (int a = 0; a < w->n; a++) {
-            better |= weights_raise(w, k, a, &fpr);
-            for (int b = 0; b < w->n; b++) better |= weights_step(w, k, a, b, &fpr);
-        }
+        for (size_t up = 0; up <= w->n; up++)
+            for (size_t down = 0; down <= w->n; down++)
+                better |= weights_exchange(w, k, up, down, &fpr);
     }
     return fpr;
 }
 
-static double weights_price(const ebi_weights *w, int c) { /* ln(r/X), finite */
-    return log(fmax(w->queries[c], 1e-300) / fmax(w->members[c], 1e-9));
-}
-
-double ebi_weights_best(const ebi_weights *w, int *k) {
+static weights_rule weights_best_multiplier(const ebi_weights *w) {
     enum { MULTIPLIERS = 400 };
-    int trial[EBI_WEIGHTS_MAX];
-    assert(w->n >= 1 && w->n <= EBI_WEIGHTS_MAX);
-    (void)ebi_weights_plain(w, k);
-    double best = weights_improve(w, k);
-    double low = INFINITY, high = -INFINITY;
-    for (int c = 0; c < w->n; c++) {
+    double low = INFINITY, high = -INFINITY, best_fpr = INFINITY;
+    for (size_t c = 0; c < w->n; c++) {
         low = fmin(low, weights_price(w, c));
         high = fmax(high, weights_price(w, c));
     }
-    low -= EBI_WEIGHTS_K_MAX * log(2);
+    low -= EBI_WEIGHTS_K_MAX;
+    weights_rule best = {.mu = high};
     for (int i = 0; i < MULTIPLIERS; i++) {
-        const double mu = low + (high - low) * i / MULTIPLIERS;
-        for (int c = 0; c < w->n; c++)
-            trial[c] = weights_clamp(ceil((weights_price(w, c) - mu) / log(2)));
-        if (ebi_weights_fpr(w, trial) > 1.2 * best) continue;
-        const double fpr = weights_improve(w, trial);
-        if (fpr >= best) continue;
-        best = fpr;
-        for (int c = 0; c < w->n; c++) k[c] = trial[c];
+        const weights_rule rule = {.mu = low + (high - low) * i / MULTIPLIERS};
+        const double fpr = weights_rate(w, &rule);
+        if (fpr < best_fpr) best_fpr = fpr, best = rule;
     }
     return best;
 }
 
-double ebi_weights_paper(const ebi_weights *w, int *k) {
+double ebi_weights_best(const ebi_weights *w, uint8_t *k) {
+    const weights_rule rule = weights_best_multiplier(w);
+    double fpr = weights_fill(w, &rule, k);
+    if (w->n > FEW) {
+        const double with_rule = fpr, plain = ebi_weights_plain(w, k);
+        return plain < with_rule ? plain : weights_fill(w, &rule, k);
+    }
+    uint8_t plain[FEW];
+    (void)ebi_weights_plain(w, plain);
+    const double improved_plain = weights_improve(w, plain);
+    fpr = weights_improve(w, k);
+    if (improved_plain < fpr) memcpy(k, plain, w->n);
+    return fmin(fpr, improved_plain);
+}
+
+double ebi_weights_paper(const ebi_weights *w, uint8_t *k) {
     double members = 0, mean = 0;
-    for (int c = 0; c < w->n; c++) members += w->members[c];
-    for (int c = 0; c < w->n; c++)
-        mean += w->members[c] / members * log2(fmax(w->queries[c], 1e-300) / w->keys[c]);
-    for (int c = 0; c < w->n; c++)
-        k[c] = weights_clamp(round(w->bits / members * log(2) +
-                                   log2(fmax(w->queries[c], 1e-300) / w->keys[c]) - mean));
+    for (size_t c = 0; c < w->n; c++) members += w->classes[c].members;
+    for (size_t c = 0; c < w->n; c++)
+        mean += w->classes[c].members / members *
+                log2(fmax(w->classes[c].queries, 1e-300) / w->classes[c].keys);
+    for (size_t c = 0; c < w->n; c++)
+        k[c] = (uint8_t)weights_clamp(
+            round(w->bits / members * log(2) +
+                  log2(fmax(w->classes[c].queries, 1e-300) / w->classes[c].keys) - mean));
     return ebi_weights_fpr(w, k);
 }
