@@ -1,0 +1,77 @@
+/* dedup_bits.c - sizing, checks and statistics of the filters made of k parts with known loads. */
+#include "dedup_bits.h"
+#include "theory/theory.h"
+#include <math.h>
+
+eb_status ebi_parts_resolve(eb_params *p, const eb_args *a, const char *kind, size_t fpr_option,
+                            ebi_fpr_of *fpr_of, eb_error *err) {
+    if (a->given[EB_O_PARTS] && a->given[fpr_option])
+        return ebi_fail(err, EB_ESPEC, "%s: give k or fpr, not both", kind);
+    if (!a->given[EB_O_PARTS]) {
+        uint64_t k = a->given[fpr_option] ? 1 : 2;
+        while (a->given[fpr_option] && k < EB_K_MAX && fpr_of(p, (double)k) > a->real[fpr_option])
+            k++;
+        p->opt[EB_O_PARTS] = k;
+    }
+    return ebi_size_cells(p, a, kind, 1, p->opt[EB_O_PARTS], ebi_parts_loads_bytes(p), err);
+}
+
+static eb_status parts_damaged(eb_error *err, const char *how) {
+    return ebi_fail(err, EB_EFORMAT, "damaged filter: %s", how);
+}
+
+eb_status ebi_parts_check(const eb_params *p, const uint8_t *block, eb_error *err) {
+    const uint64_t *const load = ebi_parts_loads(block);
+    const uint8_t *const bits = ebi_parts_bits(p, block);
+    const uint64_t k = p->opt[EB_O_PARTS], s = ebi_parts_size(p);
+    if (!ebi_tail_is_zero((const uint8_t *)load, 64 * k, ebi_parts_loads_bytes(p)))
+        return parts_damaged(err, "there is something after its last load");
+    if (!ebi_tail_is_zero(bits, k * s, p->span - sizeof(eb_head) - ebi_parts_loads_bytes(p)))
+        return parts_damaged(err, "bits are set after its last cell");
+    for (uint64_t j = 0; j < k; j++) {
+        if (load[j] != ebi_bits_count(bits, j * s, (j + 1) * s))
+            return parts_damaged(err, "a load is not the number of bits set in its part");
+        if (load[j] > ebi_head_of(block)->items)
+            return parts_damaged(err, "more bits are set than its keys can set");
+    }
+    return EB_OK;
+}
+
+void ebi_parts_stat(const eb_params *p, const uint8_t *block, eb_stats *s) {
+    const uint64_t *const load = ebi_parts_loads(block);
+    s->cells = p->opt[EB_O_CELLS];
+    s->fpr = 1;
+    for (uint64_t j = 0; j < p->opt[EB_O_PARTS]; j++) {
+        s->cells_used += load[j];
+        s->fpr *= (double)load[j] / (double)ebi_parts_size(p);
+    }
+}
+
+bool ebi_parts_view(const eb_params *p, const uint8_t *block, eb_cells_view *v) {
+    const uint64_t s = ebi_parts_size(p);
+    *v = (eb_cells_view){ebi_parts_bits(p, block), s, s, ebi_parts_k(p), 1};
+    return true;
+}
+
+/* Formulas */
+
+typedef struct parts_terms {
+    double first, k;
+} parts_terms;
+
+static double parts_sum(double q, const void *context) {
+    const parts_terms *const t = context;
+    double sum = 0;
+    for (double i = 0; i < t->k; i++) sum = (sum + 1) * q;
+    return sum * pow(q, t->first - 1);
+}
+
+double ebi_parts_balance(double first, double k) {
+    const parts_terms t = {first, k};
+    return ebi_bisect(parts_sum, &t, 0, 1, 1);
+}
+
+double ebi_parts_fpr_full(const eb_params *p, double k) {
+    (void)p;
+    return pow(1 - exp(-1), k);
+}
