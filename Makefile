@@ -48,7 +48,7 @@ HELPER_OBJ := $(filter-out $(B)/tests/test_% $(B)/tests/fuzz.o,$(call objects,te
 TESTS := $(patsubst %.o,%,$(call objects,tests/test_*.c))
 LIB := $(B)/libeverbloom.a
 SHARED := $(B)/libeverbloom.so.$(VERSION)
-PROGRAMS := $(if $(CLI_OBJ),$(B)/everbloom) $(if $(LAB_OBJ),$(B)/everbloom-lab) $(B)/everbloom-gen
+PROGRAMS := $(addprefix $(B)/,everbloom everbloom-lab everbloom-gen)
 BENCH := $(B)/everbloom-bench
 
 .PHONY: all everything run test check tests cli-tests fuzz bench bench-check papers soak lint layers headers format \
@@ -126,9 +126,11 @@ bench: ## speed and accuracy of every kind and of the command, kept under bench/
 bench-check: $(BENCH)
 	@$< --quick
 
-papers: $(B)/everbloom-lab ## make the papers' tables again, into docs/papers/
-	@.ci/need --install papers
-	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
+PAPERS := $(patsubst lab/paper_%.c,%,$(wildcard lab/paper_*.c))
+papers: $(B)/everbloom-lab ## make the papers' tables again (PAPERS_FLAGS="--scale 1" for full size)
+	@mkdir -p build/papers
+	@for p in $(PAPERS); do echo "build/papers/$$p.md"; \
+	  $< $$p --md $(PAPERS_FLAGS) >build/papers/$$p.md || exit 1; done
 
 SOURCES = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] lab/*.[ch] bench/*.[ch] tests/*.[ch])
 NORETURN := '__attribute__((noreturn))'# the only spelling that cppcheck understands
