@@ -5,7 +5,8 @@
  * programming errors and are asserted.
  *
  *   prob.c    probabilities and tails, accurate in relative terms
- *   markov.c  cells that count down: stable and importance-aware filters */
+ *   markov.c  cells that count down: stable and importance-aware filters
+ *   meanfield.c, renewal.c, relax.c  filters of bits that forget by clearing random bits */
 #ifndef EB_THEORY_H
 #define EB_THEORY_H
 #include <stdbool.h>
@@ -104,5 +105,37 @@ double ebi_weights_fpr(const ebi_weights *w, const uint8_t *k);
 double ebi_weights_plain(const ebi_weights *w, uint8_t *k);
 double ebi_weights_best(const ebi_weights *w, uint8_t *k);
 double ebi_weights_paper(const ebi_weights *w, uint8_t *k);
+
+/* --- meanfield.c: k partitions of bits; every record reported distinct sets its k bits, and
+ * random bits are cleared (rates of one partition, with I = share of records reported distinct and
+ * p = load).  A bit is hit by a record with probability k/bits. */
+typedef enum ebi_fade_rule {
+    EBI_FADE_SBF,    /* one-bit stable filter: every record sets and clears `deletes` bits */
+    EBI_FADE_RSBF,   /* every record sets and clears one bit in each partition */
+    EBI_FADE_BSBF,   /* clears one bit in each partition when it sets: I */
+    EBI_FADE_BSBFSD, /* clears one bit in one partition when it sets: I/k */
+    EBI_FADE_RLBSBF  /* as BSBF, but in each partition only with probability load: I p */
+} ebi_fade_rule;
+enum { EBI_FADE_MAX_K = 64 };
+typedef struct ebi_fade {
+    ebi_fade_rule rule;
+    double bits; /* of all partitions together */
+    int k;       /* 1..EBI_FADE_MAX_K */
+    double deletes;
+} ebi_fade;
+typedef struct ebi_stream {
+    double items;    /* records; INFINITY: endless */
+    double distinct; /* share of records whose key is new, 0 < distinct <= 1 */
+    double gap;      /* records from a key to its repeat; 0 or INFINITY: the copies are uniform over
+                      * the keys and all records are shuffled (endless: repeats are ancient) */
+} ebi_stream;
+typedef struct ebi_rates {
+    double load;               /* share of bits that are 1, at the end */
+    double fpr, fnr;           /* of a new key, of a repeated key, at the end */
+    double mean_fpr, mean_fnr; /* over the new, over the repeated records of the stream */
+    double settles; /* records of an endless stream until FPR stays within 5 % of its limit; 0: its
+                     * limit is 1, all bits fill up */
+} ebi_rates;
+ebi_rates ebi_fade_rates(const ebi_fade *f, const ebi_stream *s);
 
 #endif
