@@ -1,0 +1,187 @@
+/* test_memory.c - every kind on allocators that fail or give dirty memory, the
+ * size that memory= asks for, and the inline view of cells. */
+#include "suite.h"
+
+/* Allocators */
+
+typedef eb_status maker(eb_filter **out, const eb_filter *f, const uint8_t *bytes,
+                        const eb_allocator *mem);
+
+static eb_status make_new(eb_filter **out, const eb_filter *f, const uint8_t *bytes,
+                          const eb_allocator *mem) {
+    (void)bytes;
+    char spec[EB_SPEC_MAX];
+    (void)eb_spec(f, spec, sizeof spec);
+    eb_error err = {EB_OK, ""};
+    const eb_status status = eb_new(out, spec, mem, &err);
+    HOLDS(status == EB_OK || (err.status == status && strstr(err.text, "memory")));
+    return status;
+}
+
+static eb_status make_clone(eb_filter **out, const eb_filter *f, const uint8_t *bytes,
+                            const eb_allocator *mem) {
+    (void)bytes;
+    return eb_clone(out, f, mem);
+}
+
+static eb_status make_loaded(eb_filter **out, const eb_filter *f, const uint8_t *bytes,
+                             const eb_allocator *mem) {
+    eb_error err = {EB_OK, ""};
+    const eb_status status = eb_load(out, bytes, eb_snapshot_size(f), mem, &err);
+    HOLDS(status == EB_OK || (err.status == status && strstr(err.text, "memory")));
+    return status;
+}
+
+/* Fail at the 1st, 2nd, 3rd... call until it works. */
+static void until_it_works(maker *make, const eb_filter *f, const uint8_t *bytes) {
+    suite_memory m;
+    eb_filter *const nothing = (eb_filter *)(void *)&m;
+    for (size_t fail_at = 1;; fail_at++) {
+        eb_filter *g = nothing;
+        suite_memory_init(&m, fail_at, 0xa5);
+        const eb_status status = make(&g, f, bytes, &m.allocator);
+        HOLDS(m.calls >= fail_at || status == EB_OK);
+        if (status == EB_OK) {
+            HOLDS(fail_at > 1 && m.calls < fail_at && m.blocks > 0);
+            HOLDS(make == make_new || suite_equal(f, g)); /* dirt does not show */
+            eb_free(g);
+            HOLDS(m.blocks == 0);
+            return;
+        }
+        GIVES(EB_ENOMEM, status);
+        HOLDS(g == nothing && m.blocks == 0);
+    }
+}
+
+static void allocator_fails(const suite_case *c) {
+    eb_filter *const f = suite_filled(c->spec, 500, 1);
+    size_t len;
+    uint8_t *const before = suite_bytes(f, &len);
+    until_it_works(make_new, f, before);
+    until_it_works(make_clone, f, before);
+    until_it_works(make_loaded, f, before);
+    uint8_t *const after = suite_bytes(f, NULL);
+    HOLDS(memcmp(before, after, len) == 0);
+    free(before);
+    free(after);
+    eb_free(f);
+}
+
+static void a_failing_allocator_changes_nothing(void **state) {
+    (void)state;
+    suite_each_near(allocator_fails);
+}
+
+static void dirty_memory(const suite_case *c) {
+    suite_memory m;
+    suite_memory_init(&m, 0, 0xff);
+    eb_filter *const f = suite_new(c->spec), *dirty;
+    OK(eb_new(&dirty, c->spec, &m.allocator, NULL));
+    HOLDS(suite_equal(f, dirty));
+    suite_stream s = suite_make_stream(f, 500, 300, 2);
+    const eb_batch all = suite_part(&s, 0, s.n);
+    OK(eb_add_batch(f, &all, NULL));
+    OK(eb_add_batch(dirty, &all, NULL));
+    HOLDS(suite_equal(f, dirty) && m.calls == m.blocks); /* adding allocates nothing */
+    eb_free(dirty);
+    HOLDS(m.blocks == 0);
+    suite_free_stream(&s);
+    eb_free(f);
+}
+
+static void dirty_memory_does_not_show(void **state) {
+    (void)state;
+    suite_each_near(dirty_memory);
+}
+
+static void failed_load_frees(const suite_case *c) {
+    eb_filter *const f = suite_new(c->spec);
+    size_t len;
+    uint8_t *const bytes = suite_bytes(f, &len);
+    bytes[len - ebi_bytes(f) + 24] = 1; /* a reserved field: found after allocation */
+    suite_fix_sums(bytes, len);
+    suite_memory m;
+    suite_memory_init(&m, 0, 0);
+    eb_filter *g = NULL;
+    GIVES(EB_EFORMAT, eb_load(&g, bytes, len, &m.allocator, NULL));
+    HOLDS(m.blocks == 0 && g == NULL);
+    free(bytes);
+    eb_free(f);
+}
+
+static void a_failed_load_leaks_nothing(void **state) {
+    (void)state;
+    suite_each_base(failed_load_frees);
+}
+
+/* memory= is obeyed */
+
+static void memory_is_obeyed(const suite_case *c) {
+    static const uint64_t sizes[] = {1024,    2000,    4096,     100000,
+                                     1 << 20, 1234567, 16 << 20, (UINT64_C(3) << 30) + 12345};
+    for (size_t i = 0; i < SUITE_COUNT(sizes); i++)
+        for (unsigned shards = 1; shards <= 16; shards *= 4) {
+            char spec[EB_SPEC_MAX];
+            eb_params p;
+            (void)snprintf(spec, sizeof spec, "%s:memory=%llu,shards=%u", c->kind->info.name,
+                           (unsigned long long)sizes[i], shards);
+            suite_at("%s", spec);
+            const bool made = suite_parse(spec, &p);
+            HOLDS(made || sizes[i] < 1 << 20);
+            if (!made) continue;
+            const uint64_t bytes = p.span * shards + sizeof(eb_filter);
+            HOLDS(bytes <= sizes[i]);
+            HOLDS(sizes[i] < 1 << 20 || (double)bytes >= 0.999 * (double)sizes[i]);
+        }
+}
+
+static void useful_bits(const suite_case *c) {
+    char spec[EB_SPEC_MAX];
+    (void)snprintf(spec, sizeof spec, "%s:memory=1M", c->kind->info.name);
+    eb_filter *const f = suite_new(spec);
+    eb_stats s = {.size = sizeof s};
+    eb_cells_view v = {.width = 0};
+    eb_stat(f, &s);
+    HOLDS(s.bytes <= 1 << 20 && s.bytes > ebi_bytes(f) && s.cells > 0);
+    if (eb_cells_view_of(f, &v)) HOLDS((double)s.cells * v.width >= 0.999 * 8 * (1 << 20));
+    eb_free(f);
+}
+
+static void memory_is_spent_as_asked(void **state) {
+    (void)state;
+    suite_each_base(memory_is_obeyed);
+    suite_each_base(useful_bits);
+}
+
+/* fast.h */
+
+static void inline_view(const suite_case *c) {
+    enum { N = 2000 };
+    eb_filter *const f = suite_filled(c->spec, N, 3);
+    eb_cells_view v;
+    const bool has = eb_cells_view_of(f, &v);
+    HOLDS(!has || eb_shards(f) == 1);
+    suite_stream s = suite_make_stream(f, N, N, 3);
+    uint8_t seen[N];
+    for (size_t i = 0; i < N; i += 2) s.hash[i] = ebi_mix(i);
+    eb_test_batch(f, s.hash, N, seen);
+    for (size_t i = 0; has && i < N; i++) HOLDS(eb_cells_test(&v, s.hash[i]) == (seen[i] != 0));
+    suite_free_stream(&s);
+    eb_free(f);
+}
+
+static void inline_tests_agree_with_batches(void **state) {
+    (void)state;
+    suite_each(inline_view);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_failing_allocator_changes_nothing),
+        cmocka_unit_test(dirty_memory_does_not_show),
+        cmocka_unit_test(a_failed_load_leaks_nothing),
+        cmocka_unit_test(memory_is_spent_as_asked),
+        cmocka_unit_test(inline_tests_agree_with_batches),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
