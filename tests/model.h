@@ -34,7 +34,8 @@ typedef struct model_kind {
     void (*free)(void *twin);
 } model_kind;
 
-#define MODEL_KINDS(M) M(bloom) M(stable) M(importance) M(weighted) M(lru)
+#define MODEL_KINDS(M)                                                                             \
+    M(bloom) M(stable) M(importance) M(weighted) M(lru) M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf)
 
 #define MODEL_DECLARE(name) extern const model_kind model_##name;
 MODEL_KINDS(MODEL_DECLARE)
