@@ -15,6 +15,7 @@ DATADIR ?= $(PREFIX)/share
 FLAVOUR ?= release
 FUZZ_SECONDS ?= 30
 SOAK_SECONDS ?= 3600
+JOBS ?= $(shell nproc)
 
 # The version is written in the public header and nowhere else.
 VERSION := $(shell sed -n 's/^\#define EB_VERSION "\(.*\)".*/\1/p' include/everbloom/everbloom.h)
@@ -99,7 +100,8 @@ test: ## everything: lint, both compilers, sanitizers, fuzzing, installation
 	@.ci/need --install test
 	@+MAKE="$(MAKE)" .ci/test
 
-check: tests cli-tests ## the quick tests, in seconds
+check: ## the quick tests, in seconds
+	@$(MAKE) --no-print-directory -s -j$(JOBS) tests cli-tests
 
 tests: $(TESTS:=.run)
 $(B)/%.run: $(B)/% FORCE
@@ -108,8 +110,8 @@ $(B)/%.run: $(B)/% FORCE
 .PHONY: FORCE
 FORCE:
 
-cli-tests: all
-	@if [ -x tests/cli/run ]; then tests/cli/run $(CLI_TEST_FLAGS) $(abspath $(B)/everbloom); fi
+cli-tests: $(B)/everbloom
+	@tests/cli/run $(CLI_TEST_FLAGS) $(B)/everbloom
 
 fuzz: $(if $(call objects,tests/fuzz.c),$(B)/tests/fuzz) ## FLAVOUR=fuzz: feed the library random bytes
 	@[ -z "$<" ] || { mkdir -p $(B)/corpus && $< -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 $(B)/corpus; }
