@@ -10,7 +10,6 @@
  * (4.3) adds a gain for bits that are 1 already and so makes q rise to 1; it does not, except with
  * k = 1.  There nothing holds the load back, and such a filter is for finite streams only. */
 #include "dedup_bits.h"
-#include <math.h>
 
 enum { O_FPR = EB_O_PARTS + 1 };
 
@@ -21,9 +20,9 @@ static const eb_option bsbf_options[] = {EB_COMMON_OPTIONS,
                                           true},
                                          {0}};
 
-static double bsbf_fpr_of(const eb_params *p, double k) { /* after endless new keys */
+static double bsbf_fpr_of(const eb_params *p, double k) {
     (void)p;
-    return pow(ebi_parts_balance(1, k), k);
+    return ebi_parts_fpr_endless(EBI_FADE_BSBF, k);
 }
 
 static eb_status bsbf_resolve(eb_params *p, const eb_args *a, eb_error *err) {
@@ -53,10 +52,7 @@ EB_INLINE void bsbf_test(const eb_params *p, const uint8_t *block, const eb_hash
 EB_LOOPS(bsbf)
 
 static void bsbf_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    const double k = (double)p->opt[EB_O_PARTS];
-    (void)w;
-    out->fill = ebi_parts_balance(1, k);
-    out->fpr = bsbf_fpr_of(p, k);
+    ebi_parts_predict(p, EBI_FADE_BSBF, w, out);
 }
 
 const eb_kind ebi_kind_bsbf = {

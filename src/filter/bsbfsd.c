@@ -54,10 +54,7 @@ EB_INLINE void bsbfsd_test(const eb_params *p, const uint8_t *block, const eb_ha
 EB_LOOPS(bsbfsd)
 
 static void bsbfsd_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    (void)p;
-    (void)w;
-    out->fill = out->fpr = 1;
-    out->settles_after = 0;
+    ebi_parts_predict(p, EBI_FADE_BSBFSD, w, out);
 }
 
 const eb_kind ebi_kind_bsbfsd = {

@@ -1,6 +1,5 @@
 /* dedup_bits.c - sizing, checks and statistics of the filters made of k parts with known loads. */
 #include "dedup_bits.h"
-#include "theory/theory.h"
 #include <math.h>
 
 eb_status ebi_parts_resolve(eb_params *p, const eb_args *a, const char *kind, size_t fpr_option,
@@ -55,20 +54,34 @@ bool ebi_parts_view(const eb_params *p, const uint8_t *block, eb_cells_view *v) 
 
 /* Formulas */
 
-typedef struct parts_terms {
-    double first, k;
-} parts_terms;
+/* A bounded set of keys in an endless stream: by then each has come a hundred times. */
+enum { PARTS_LONG = 100 };
 
-static double parts_sum(double q, const void *context) {
-    const parts_terms *const t = context;
-    double sum = 0;
-    for (double i = 0; i < t->k; i++) sum = (sum + 1) * q;
-    return sum * pow(q, t->first - 1);
+static ebi_stream parts_stream(const eb_workload *w) {
+    if (w->items > 0)
+        return (ebi_stream){w->items, w->distinct > 0 ? w->distinct / w->items : 1, w->gap};
+    if (w->distinct > 0) return (ebi_stream){w->distinct * PARTS_LONG, 1.0 / PARTS_LONG, w->gap};
+    return (ebi_stream){INFINITY, 1, w->gap};
 }
 
-double ebi_parts_balance(double first, double k) {
-    const parts_terms t = {first, k};
-    return ebi_bisect(parts_sum, &t, 0, 1, 1);
+void ebi_parts_predict(const eb_params *p, ebi_fade_rule rule, const eb_workload *w,
+                       eb_prediction *out) {
+    if (w->zipf > 0) return; /* no formula */
+    const ebi_fade filter = {rule, (double)p->opt[EB_O_CELLS], (int)p->opt[EB_O_PARTS], 0};
+    const ebi_stream stream = parts_stream(w);
+    const ebi_rates r = ebi_fade_rates(&filter, &stream);
+    out->fill = r.load;
+    out->fpr = r.fpr;
+    out->fnr = r.fnr;
+    out->mean_fpr = w->items > 0 ? r.mean_fpr : r.fpr;
+    out->mean_fnr = w->items > 0 ? r.mean_fnr : r.fnr;
+    out->settles_after = r.settles;
+}
+
+double ebi_parts_fpr_endless(ebi_fade_rule rule, double k) {
+    const ebi_fade filter = {rule, 64 * k, (int)k, 0};
+    const ebi_stream fresh = {INFINITY, 1, 0};
+    return ebi_fade_rates(&filter, &fresh).fpr;
 }
 
 double ebi_parts_fpr_full(const eb_params *p, double k) {

@@ -23,6 +23,7 @@
 #include "base/rng.h"
 #include "cells/bitarray.h"
 #include "loops.h"
+#include "theory/theory.h"
 
 /* Options: k first, then what the kind adds, then fpr. */
 enum { EB_O_PARTS = EB_O_OWN };
@@ -152,8 +153,11 @@ eb_status ebi_parts_check(const eb_params *p, const uint8_t *block, eb_error *er
 void ebi_parts_stat(const eb_params *p, const uint8_t *block, eb_stats *s);
 bool ebi_parts_view(const eb_params *p, const uint8_t *block, eb_cells_view *v);
 
-/* The load that solves q^first + q^(first+1) + ... (k terms) = 1. */
-double ebi_parts_balance(double first, double k);
+/* What the mean field of src/theory says of this filter. */
+void ebi_parts_predict(const eb_params *p, ebi_fade_rule rule, const eb_workload *w,
+                       eb_prediction *out);
+/* FPR after endless new keys. */
+double ebi_parts_fpr_endless(ebi_fade_rule rule, double k);
 /* Equation 6.1: the FPR of k parts with s keys in them and nothing reset, (1-1/e)^k. */
 double ebi_parts_fpr_full(const eb_params *p, double k);
 #endif

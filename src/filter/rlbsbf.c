@@ -14,7 +14,6 @@
  * The coin of part j is the j-th number of the record's own generator, scaled to 0..s-1: the bit
  * is reset if it is below the load. */
 #include "dedup_bits.h"
-#include <math.h>
 
 enum { O_FPR = EB_O_PARTS + 1 };
 
@@ -25,9 +24,9 @@ static const eb_option rlbsbf_options[] = {EB_COMMON_OPTIONS,
                                             true},
                                            {0}};
 
-static double rlbsbf_fpr_of(const eb_params *p, double k) { /* after endless new keys */
+static double rlbsbf_fpr_of(const eb_params *p, double k) {
     (void)p;
-    return pow(ebi_parts_balance(2, k), k);
+    return ebi_parts_fpr_endless(EBI_FADE_RLBSBF, k);
 }
 
 static eb_status rlbsbf_resolve(eb_params *p, const eb_args *a, eb_error *err) {
@@ -65,10 +64,7 @@ EB_INLINE void rlbsbf_test(const eb_params *p, const uint8_t *block, const eb_ha
 EB_LOOPS(rlbsbf)
 
 static void rlbsbf_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    const double k = (double)p->opt[EB_O_PARTS];
-    (void)w;
-    out->fill = ebi_parts_balance(2, k);
-    out->fpr = rlbsbf_fpr_of(p, k);
+    ebi_parts_predict(p, EBI_FADE_RLBSBF, w, out);
 }
 
 const eb_kind ebi_kind_rlbsbf = {

@@ -111,11 +111,27 @@ EB_INLINE void rsbf_test(const eb_params *p, const uint8_t *block, const eb_hash
 
 EB_LOOPS(rsbf)
 
+/* rule=printed on ever new keys.  The load is q = 1 - 1/e after s records; then it nears 1/2 as
+ * dq/d(ln i) = 1 - 2q until i = s/pstar; from there swaps keep it.  A bit that a key has set is
+ * swapped away at rate (1-q)/q per s records and set again at rate 1. */
+static void rsbf_predict_printed(const eb_params *p, const eb_workload *w, eb_prediction *out) {
+    const double k = (double)p->opt[EB_O_PARTS], s = (double)ebi_parts_size(p);
+    const double pstar = (double)p->opt[O_PSTAR] / MILLION;
+    if (w->items > 0 || w->distinct > 0 || w->zipf > 0) return; /* no formula */
+    const double q = 0.5 + (0.5 - exp(-1)) * pstar * pstar;
+    const double hits = w->gap > 0 ? w->gap / s : INFINITY;
+    const double zero = (1 - q) * -expm1(-hits / q);
+    out->fill = q;
+    out->fpr = out->mean_fpr = pow(q, k);
+    out->fnr = out->mean_fnr = ebi_one_minus_pow1m(zero, k);
+    out->settles_after = s / pstar;
+}
+
 static void rsbf_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    (void)w;
-    if (p->opt[O_RULE] != RULE_RUN) return;
-    out->fill = 0.5;
-    out->fpr = rsbf_fpr_of(p, (double)p->opt[EB_O_PARTS]);
+    if (p->opt[O_RULE] == RULE_RUN)
+        ebi_parts_predict(p, EBI_FADE_RSBF, w, out);
+    else
+        rsbf_predict_printed(p, w, out);
 }
 
 const eb_kind ebi_kind_rsbf = {
