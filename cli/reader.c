@@ -108,8 +108,8 @@ static void end_of_file(reader *r) {
 fill reader_fill(reader *r, int timeout_ms) {
     if (r->fd < 0 && !*r->paths) return FILL_END;
     if (r->fd < 0 && !open_next(r)) return FILL_ERROR;
+    make_room(r); /* first: a long line's memory is not held while we wait */
     if (!wait_input(r, timeout_ms)) return FILL_WAIT;
-    make_room(r);
     size_t room = r->cap - r->end - 1;
     ssize_t n = read(r->fd, r->buf + r->end, room < BLOCK ? room : BLOCK);
     if (n < 0) return errno == EINTR || errno == EAGAIN ? FILL_WAIT : FILL_ERROR;

@@ -23,6 +23,7 @@ status_is 0; out_is 'line 21\n'
 pid=$!
 exec 3>in
 printf '%s\n' {1..1000} >&3
+sleep 0.3 # a state that came too early would be there now
 kill -9 $pid
 wait $pid 2>/dev/null
 exec 3>&-

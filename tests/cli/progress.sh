@@ -10,3 +10,7 @@ script -qec "{ $slow; } | '$EVERBLOOM' dedup -m 1M -q 2>&1 >out" /dev/null </dev
 [ ! -s seen ] || fail "-q is not quiet: $(shown seen)"
 everbloom dedup -m 1M < <(eval "$slow")
 silent
+# Nothing in the first second (if this machine was quick enough to tell).
+begin=${EPOCHREALTIME/./}
+script -qec "{ seq 1000; sleep 0.3; seq 1000; sleep 0.3; seq 10; } | '$EVERBLOOM' dedup -m 1M 2>&1 >out" /dev/null </dev/null >seen
+[ $((${EPOCHREALTIME/./} - begin)) -ge 1000000 ] || [ ! -s seen ] || fail "too early: $(shown seen)"
