@@ -13,9 +13,13 @@ static void put_kinds(void) {
     for (size_t i = 0; i < n; i++) printf("%s%s", i ? " " : "", kinds[i]->name);
 }
 
+static bool ends_sentence(const char *p) {
+    return p[0] == '.' && (p[1] == '\0' || (p[1] == ' ' && p[-1] != '.'));
+}
+
 /* The first sentence of a help text, safe inside single quotes; escape gets a backslash. */
 static void put_brief(const char *help, const char *escape) {
-    for (; *help && !(*help == '.' && (help[1] == ' ' || !help[1])); help++) {
+    for (; *help && !ends_sentence(help); help++) {
         if (*help == '\'')
             fputs("\xe2\x80\x99", stdout);
         else {
@@ -95,8 +99,12 @@ void complete_bash(void) {
 
 /* ---- zsh */
 
-static const char *zsh_action(const cli_option *o) {
-    return takes(o, "FILE") ? "_files" : takes(o, "SPEC") ? "($kinds)" : "";
+static void zsh_action(bool kinds, bool files) {
+    if (files) fputs("_files", stdout);
+    if (!kinds) return;
+    putchar('(');
+    put_kinds();
+    putchar(')');
 }
 
 static void zsh_option(const cli_option *o) {
@@ -107,7 +115,8 @@ static void zsh_option(const cli_option *o) {
         printf("'--%s[", o->name);
     put_brief(o->help, "[]:\\");
     putchar(']');
-    if (o->value_name) printf(":%s:%s", o->value_name, zsh_action(o));
+    if (o->value_name) printf(":%s:", o->value_name);
+    zsh_action(takes(o, "SPEC"), takes(o, "FILE"));
     puts("' \\");
 }
 
@@ -116,13 +125,13 @@ static void zsh_command(const cli_command *c) {
     for (const cli_option *o = c->options; o->name || o->help; o++)
         if (o->name) zsh_option(o);
     puts("            '(-h --help)'{-h,--help}'[This help]' \\");
-    printf("            '*:operand:%s' ;;\n", operands_are_kinds(c) ? "($kinds)" : "_files");
+    fputs("            '*:operand:", stdout);
+    zsh_action(operands_are_kinds(c), !operands_are_kinds(c));
+    puts("' ;;");
 }
 
 void complete_zsh(void) {
-    fputs("#compdef everbloom\n_everbloom() {\n    local -a commands kinds\n    kinds=(", stdout);
-    put_kinds();
-    puts(")\n    commands=(");
+    puts("#compdef everbloom\n_everbloom() {\n    local -a commands\n    commands=(");
     for (const cli_command *c = cli_commands; c->name; c++) {
         printf("        '%s:", c->name);
         put_brief(c->summary, ":\\");

@@ -55,14 +55,15 @@ static void print_options(const cli_option *o) {
 
 void help_command(const cli_command *c) {
     printf("Usage: everbloom %s [OPTION]... %s\n", c->name, c->operands);
-    print_wrapped(c->summary, 0, 0);
     putchar('\n');
     print_wrapped(c->text, 0, 0);
     print_options(c->options);
     puts("\nExamples:");
     for (const cli_example *e = c->examples; e->line; e++)
         printf("  %s\n      %s\n", e->line, e->meaning);
-    printf("\nStatus: 0 done, %s%s2 trouble.\n", c->status ? "1 " : "", c->status ? c->status : "");
+    fputs("\nStatus: 0 done, ", stdout);
+    if (c->status) printf("1 %s, ", c->status);
+    puts("2 trouble.");
     finish_stdout();
     exit(STATUS_YES);
 }
