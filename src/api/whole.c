@@ -1,6 +1,7 @@
 /* whole.c - operations on whole filters: merge, statistics, prediction, the
  * list of kinds. */
 #include "filter.h"
+#include "theory/theory.h"
 #include <math.h>
 
 eb_status eb_merge(eb_filter *into, const eb_filter *from, eb_error *err) {
@@ -58,6 +59,30 @@ static eb_status whole_check_workload(const eb_workload *w, eb_error *err) {
     return EB_OK;
 }
 
+/* The keys between a repeat and its first are dealt to the shards by chance: a
+ * shard sees a binomial number of them, so misses are averaged over its law. */
+static void whole_predict_misses(const eb_kind *kind, const eb_params *p, const eb_workload *load,
+                                 double shards, eb_prediction *full) {
+    enum { QUANTILES = 8 };
+    if (shards <= 1 || !(load->gap > 0) || isnan(full->fnr)) return;
+    const double deviation = sqrt(load->gap * (1 - 1 / shards));
+    full->fnr = full->mean_fnr = 0;
+    for (int i = 0; i < QUANTILES; i++) {
+        eb_workload at = *load;
+        eb_prediction one = *full;
+        at.gap += deviation * ebi_normal_upper_quantile((i + 0.5) / QUANTILES);
+        at.gap = fmax(at.gap, 1e-9); /* 0 would mean something else */
+        kind->predict(p, &at, &one);
+        full->fnr += one.fnr / QUANTILES;
+        full->mean_fnr += one.mean_fnr / QUANTILES;
+    }
+}
+
+static void whole_round_rate(double *rate) { /* sums of shares may end just outside */
+    if (*rate < 0) *rate = 0;
+    if (*rate > 1) *rate = 1;
+}
+
 eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out, eb_error *err) {
     const eb_kind *kind;
     eb_params p;
@@ -71,6 +96,9 @@ eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out,
     load.gap /= shards;
     eb_prediction full = {sizeof full, NAN, NAN, NAN, NAN, NAN, NAN};
     kind->predict(&p, &load, &full);
+    whole_predict_misses(kind, &p, &load, shards, &full);
+    double *const rates[] = {&full.fpr, &full.fnr, &full.fill, &full.mean_fpr, &full.mean_fnr};
+    for (size_t i = 0; i < EB_COUNT_OF(rates); i++) whole_round_rate(rates[i]);
     full.settles_after *= shards;
     ebi_give(out, &full, sizeof full);
     return EB_OK;
