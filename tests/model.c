@@ -36,13 +36,15 @@ uint64_t model_int(const char *spec, const char *key) {
 
 uint64_t model_millionths(const char *spec, const char *key) {
     char *end;
-    uint64_t value = strtoull(model_value(spec, key), &end, 10);
+    const char *const text = model_value(spec, key);
+    const bool negative = *text == '-';
+    uint64_t value = strtoull(text + negative, &end, 10);
     for (int digit = 0, more = *end == '.'; digit < 6; digit++) {
         if (more) end++;
         more = more && *end >= '0' && *end <= '9';
         value = value * 10 + (more ? (uint64_t)(*end - '0') : 0);
     }
-    return value;
+    return negative ? 0 - value : value;
 }
 
 uint64_t model_entry(const char *spec, const char *key, uint64_t i) {

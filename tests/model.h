@@ -35,7 +35,8 @@ typedef struct model_kind {
 } model_kind;
 
 #define MODEL_KINDS(M)                                                                             \
-    M(bloom) M(stable) M(importance) M(weighted) M(lru) M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf)
+    M(bloom)                                                                                       \
+    M(stable) M(importance) M(weighted) M(lru) M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf) M(choosy)
 
 #define MODEL_DECLARE(name) extern const model_kind model_##name;
 MODEL_KINDS(MODEL_DECLARE)
@@ -51,7 +52,7 @@ uint64_t model_cell(const model *m, uint64_t i); /* of the first shard */
 
 /* For twins: options of a canonical spec, and the numbers that filters use. */
 uint64_t model_int(const char *spec, const char *key);
-uint64_t model_millionths(const char *spec, const char *key); /* of a fixed option */
+uint64_t model_millionths(const char *spec, const char *key); /* fixed; two's complement */
 uint64_t model_entry(const char *spec, const char *key,
                      uint64_t i); /* of a list; 0 after its end */
 bool model_is(const char *spec, const char *key, const char *choice); /* of an a|b|c option */
