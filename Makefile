@@ -52,13 +52,12 @@ SHARED := $(B)/libeverbloom.so.$(VERSION)
 PROGRAMS := $(addprefix $(B)/,everbloom everbloom-lab everbloom-gen)
 BENCH := $(B)/everbloom-bench
 
-.PHONY: all everything run test check tests cli-tests fuzz bench bench-check papers soak lint layers headers format \
-	install uninstall install-test clean help need-build
+.PHONY: FORCE all everything need-build run test check tests cli-tests fuzz soak bench bench-check \
+	papers lint layers headers format install uninstall install-test clean help
 
 all: $(LIB) $(SHARED) $(PROGRAMS) ## build the library, the command and the laboratory (the default)
 everything: all $(BENCH) $(TESTS)
 
-# ---- Rules.
 need-build: ; @.ci/need --check build
 $(B)/src/%.o: src/%.c Makefile | need-build
 	@mkdir -p $(@D)
@@ -68,14 +67,12 @@ $(B)/%.o: %.c Makefile
 	$(COMPILE) -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
-	@mkdir -p $(@D) && rm -f $@
+$(B)/tests/helpers.a: $(HELPER_OBJ)
+%.a:
+	@rm -f $@
 	ar rcs $@ $^
 $(SHARED): $(LIB_OBJ)
-	@mkdir -p $(@D)
 	$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -o $@ $^ -lm
-$(B)/tests/helpers.a: $(HELPER_OBJ)
-	@mkdir -p $(@D) && rm -f $@
-	ar rcs $@ $^
 
 $(B)/everbloom: $(CLI_OBJ) $(LIB)
 $(B)/everbloom-lab: $(LAB_OBJ) $(LIB)
@@ -92,7 +89,8 @@ $(B)/tests/fuzz: $(B)/tests/fuzz.o $(B)/tests/helpers.a $(LIB)
 # ---- Use.
 run: ## de-duplicate a generated sample and show what was found
 	@.ci/need --install run
-	@$(MAKE) --no-print-directory -s all
+	@[ -x $(B)/everbloom ] || echo "Building: a minute at most."
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
 	@bench/demo.sh $(B)
 
 # ---- Proof.
@@ -107,7 +105,6 @@ tests: $(TESTS:=.run)
 $(B)/%.run: $(B)/% FORCE
 	@$< >$<.log 2>&1 || { cat $<.log; echo "$< failed"; exit 1; }
 	@echo "$(<F): $$(grep -c '^\[       OK' $<.log) passed"
-.PHONY: FORCE
 FORCE:
 
 cli-tests: $(B)/everbloom
@@ -122,7 +119,7 @@ soak: ## hours of fuzzing and the heavy tests (SOAK_SECONDS=3600)
 
 bench: ## speed and accuracy of every kind and of the command, kept under bench/results/
 	@.ci/need --install bench
-	@$(MAKE) --no-print-directory -s all $(BENCH)
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all $(BENCH)
 	@bench/run.sh $(B) $(BENCH_FLAGS)
 
 bench-check: $(BENCH)
@@ -131,8 +128,7 @@ bench-check: $(BENCH)
 PAPERS := $(patsubst lab/paper_%.c,%,$(wildcard lab/paper_*.c))
 papers: $(B)/everbloom-lab ## make the papers' tables again (PAPERS_FLAGS="--scale 1" for full size)
 	@mkdir -p build/papers
-	@for p in $(PAPERS); do echo "build/papers/$$p.md"; \
-	  $< $$p --md $(PAPERS_FLAGS) >build/papers/$$p.md || exit 1; done
+	@for p in $(PAPERS); do echo build/papers/$$p.md; $< $$p --md $(PAPERS_FLAGS) >build/papers/$$p.md || exit; done
 
 SOURCES = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] lab/*.[ch] bench/*.[ch] tests/*.[ch])
 NORETURN := '__attribute__((noreturn))'# the only spelling that cppcheck understands
