@@ -225,7 +225,18 @@ static void a_filter_that_runs_empty(void **state) {
     ebi_chain c = paper_chain(EBI_CHAIN_RECIPROCAL, ALL, TOP);
     c.deletes = 21; /* more than K E[class] = 20 units an arrival */
     NEAR(ebi_chain_zero(&c, INFINITY), 1, 0);
+    NEAR(ebi_chain_zero(&c, 1e9), 1, 0);
     NEAR(ebi_chain_fpr(&c, INFINITY), 0, 0);
+}
+
+static void every_cell_is_set(void **state) {
+    (void)state;
+    for (int rule = EBI_CHAIN_MAX; rule <= EBI_CHAIN_SWEEP; rule++) {
+        ebi_chain c;
+        ebi_chain_init(&c, (ebi_chain_rule)rule, 16, 16, 2, 3);
+        NEAR(ebi_chain_zero(&c, 1000), 0, 1e-9);
+        NEAR(ebi_chain_fpr(&c, INFINITY), 1, 1e-8);
+    }
 }
 
 /* --- a simulation of every rule --------------------------------------------------------------- */
@@ -343,6 +354,7 @@ int main(void) {
         cmocka_unit_test(deletes_for_a_rate),
         cmocka_unit_test(settling_time),
         cmocka_unit_test(a_filter_that_runs_empty),
+        cmocka_unit_test(every_cell_is_set),
         cmocka_unit_test(simulation_agrees),
     };
     return cmocka_run_group_tests_name("markov", tests, NULL, NULL);

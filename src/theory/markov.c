@@ -23,7 +23,9 @@
 #include "theory/theory.h"
 
 enum { MARKOV_STATES = EBI_CHAIN_MAX_LEVELS + 1, MARKOV_MAX_STEPS = 10000000 };
-#define MARKOV_STILL 1e-15 /* a step that moves less than this ends the walk */
+#define MARKOV_STILL 1e-15       /* a step that moves less than this ends the walk */
+#define MARKOV_SLOPE_STILL 1e-12 /* the same for the reciprocal rule's equation */
+#define MARKOV_SLOPE_STEP 0.8    /* its step times its fastest rate; stable below 2.7 */
 #define MARKOV_TINY 1e-17
 
 void ebi_chain_init(ebi_chain *c, ebi_chain_rule rule, double cells, double hashes, double deletes,
@@ -46,10 +48,10 @@ void ebi_chain_classes(ebi_chain *c, const double *share) {
     for (int v = 1; v <= c->levels; v++) c->tail[v] /= sum;
 }
 
-/* Probability that an arrival sets a given cell. */
+/* Probability that an arrival sets a given cell: below 1, so that logarithms of the rest exist. */
 static double markov_set(const ebi_chain *c) {
-    if (c->distinct) return fmin(1, c->hashes / c->cells);
-    return ebi_one_minus_pow1m(1 / c->cells, c->hashes);
+    const double k = c->hashes / c->cells;
+    return fmin(1 - 1e-9, c->distinct ? k : ebi_one_minus_pow1m(1 / c->cells, c->hashes));
 }
 
 /* Probability that an arrival takes 1 from a given non-zero cell. */
@@ -253,16 +255,18 @@ static double markov_reciprocal_step(const ebi_chain *c, double h, const double 
 
 /* The reciprocal rule depends on all cells at once, so its shares from empty follow an equation,
  * not a chain.  The first arrival meets an empty filter; the step length follows the fastest rate,
- * which is high while few cells are set. */
+ * which is high while few cells are set.  A filter that runs empty is empty after every arrival. */
 static void markov_reciprocal_walk(const ebi_chain *c, double n, double *x) {
     double d[MARKOV_STATES] = {0};
+    if (isinf(markov_probe_rate(c))) return;
     markov_insert(c, fmin(n, 1) * markov_set(c), c->tail, x, d);
     for (int j = 0; j <= c->levels; j++) x[j] += d[j];
     double t = 1, moved = 1;
-    for (int i = 0; i < MARKOV_MAX_STEPS && t < n && moved > MARKOV_STILL; i++) {
+    for (int i = 0; i < MARKOV_MAX_STEPS && t < n && moved > MARKOV_SLOPE_STILL; i++) {
         double weight = 0;
         for (int j = 1; j <= c->levels; j++) weight += x[j] / j;
-        const double h = fmin(n - t, 0.2 / (markov_set(c) + markov_clear(c) / weight));
+        const double h =
+            fmin(n - t, MARKOV_SLOPE_STEP / (markov_set(c) + markov_clear(c) / weight));
         markov_reciprocal_slope(c, x, d);
         moved = markov_reciprocal_step(c, h, d, x);
         t += h;

@@ -31,16 +31,17 @@ enum { RENEWAL_MIN = 48, RENEWAL_MAX = 128, RENEWAL_NODES = 2 * RENEWAL_MAX + 1 
 
 typedef struct renewal {
     const ebi_fade *f;
-    int n;                            /* steps */
-    double rate;                      /* R / n: hits of a bit in a step */
-    double unseen[RENEWAL_NODES];     /* at the nodes */
-    double repeats[RENEWAL_NODES];    /* fall of unseen over step m: ages of repeats */
-    double wait[RENEWAL_NODES];       /* fall of S over step m, times x for ... */
-    double wait_owner[RENEWAL_NODES]; /* ... (1-x): integral of -S'(1-x) over step m */
-    double clear[RENEWAL_NODES];      /* clearing rate over hitting rate, at the nodes */
-    double own[RENEWAL_NODES];        /* O */
-    double mean_own[RENEWAL_NODES];   /* O and B, means over step m */
-    double mean_any[RENEWAL_NODES];
+    int n;       /* steps */
+    double rate; /* R / n: hits of a bit in a step */
+    /* Kernels: at node m, and their integrals over the step from node m to m+1. */
+    double unseen[RENEWAL_NODES];
+    double repeats[RENEWAL_NODES];    /* -unseen': ages of repeats */
+    double wait[RENEWAL_NODES];       /* -S' */
+    double wait_owner[RENEWAL_NODES]; /* -S' (1-x) */
+    /* Unknowns: at the nodes, and means over steps. */
+    double clear[RENEWAL_NODES];                             /* clearing rate over hitting rate */
+    double own[RENEWAL_NODES];                               /* O */
+    double mean_own[RENEWAL_NODES], mean_any[RENEWAL_NODES]; /* O and B */
     double load, repeats_zero; /* load and E(1-O) at the last node done */
 } renewal;
 
@@ -116,8 +117,8 @@ static double renewal_load(const renewal *r, int i, double zero) {
            (1 + half * (r->unseen[i] + r->clear[i]));
 }
 
-/* Node i: clearing, load and answers depend on each other, so each is done three times.  Returns
- * the share of all records that are missed repeats. */
+/* Node i: clearing, load and answers depend on each other, so three passes.  Returns the share of
+ * all records that are missed repeats. */
 static double renewal_node(renewal *r, int i) {
     const int k = r->f->k;
     if (i == 0) {

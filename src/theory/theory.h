@@ -6,7 +6,8 @@
  *
  *   prob.c    probabilities and tails, accurate in relative terms
  *   markov.c  cells that count down: stable and importance-aware filters
- *   meanfield.c, renewal.c, relax.c  filters of bits that forget by clearing random bits */
+ *   meanfield.c, renewal.c, relax.c  filters of bits that forget by clearing random bits
+ *   weights.c  bits for classes of keys */
 #ifndef EB_THEORY_H
 #define EB_THEORY_H
 #include <stdbool.h>
@@ -52,7 +53,8 @@ double ebi_mean(ebi_function *f, const void *context, double lo, double hi);
  *
  * An arrival first takes 1 from `deletes` of the cells (P; may be fractional), then sets its
  * `hashes` cells (K) to its class, 1..levels.  Results are for one cell in the limit of many
- * (relative error about K/cells). */
+ * (relative error about K/cells).  Microseconds to milliseconds; with 255 levels up to 50 ms, and
+ * for RECIPROCAL at finite times up to a second. */
 enum { EBI_CHAIN_MAX_LEVELS = 255 };
 typedef enum ebi_chain_rule {
     EBI_CHAIN_MAX,     /* random deletion; a cell becomes max(cell, class) */
