@@ -26,7 +26,7 @@ static double bound_divergence(double q, double e) {
 static double bound_found(double e, double bits) {
     if (-log2(e) <= bits) return 1;
     double low = e, high = 1;
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 32; i++) {
         const double mid = (low + high) / 2;
         *(bound_divergence(mid, e) < bits ? &low : &high) = mid;
     }
@@ -35,7 +35,7 @@ static double bound_found(double e, double bits) {
 
 /* Copies */
 
-enum { BOUND_MOMENTS = 128, BOUND_CHOICES = 384 };
+enum { BOUND_MOMENTS = 64, BOUND_CHOICES = 256 };
 
 typedef struct bound_plan {
     double fresh[BOUND_MOMENTS], repeat[BOUND_MOMENTS]; /* shares of the records */

@@ -124,11 +124,13 @@ static const lab_paper *main_paper(const char *name) {
 
 static void main_run(main_args *a, const lab_experiment *e) {
     lab_options o = a->o;
-    if (!strcmp(e->name, "full") && !a->scaled) o.scale = 1;
+    if (!strcmp(e->name, "full")) o.seeds = 1, o.scale = a->scaled ? o.scale : 1;
     o.kept = o.broken = 0;
     e->run(&o);
     if (o.kept + o.broken && o.format != LAB_CSV)
-        printf("%s: %u of %u promises kept.\n\n", e->name, o.kept, o.kept + o.broken);
+        printf("%s: %u of %u promises kept (scale 1/%g, seeds %llu-%llu).\n\n", e->name, o.kept,
+               o.kept + o.broken, o.scale, (unsigned long long)o.seed,
+               (unsigned long long)(o.seed + o.seeds - 1));
     a->o.broken += o.broken;
 }
 

@@ -75,11 +75,12 @@ __attribute__((format(printf, 5, 6))) static void gaps_add(gaps_list *l, int des
 }
 
 static void gaps_add_stable(gaps_list *l) {
-    static const double fpr[] = {0.006, 0.012, 0.025, 0.06, 0.12};
+    static const double fpr[] = {0.008, 0.016, 0.035, 0.08, 0.2, 0.35};
+    static const unsigned first_k[] = {1, 2, 2};
     static const char *const how[] = {"width=1,delete=random", "width=2,delete=random",
                                       "width=2,delete=sweep"};
     for (int d = 0; d < 3; d++)
-        for (unsigned k = 2; k <= 5; k++)
+        for (unsigned k = first_k[d]; k <= 4; k++)
             for (size_t i = 0; i < sizeof fpr / sizeof fpr[0]; i++)
                 gaps_add(l, d, 0, 0, "stable:cells=%llu,%s,k=%u,fpr=%g,seed=%llu",
                          l->bits / (d ? 2 : 1), how[d], k, fpr[i], l->seed);

@@ -286,7 +286,7 @@ void p003_run_full(lab_options *o) {
                 {7, 1, 1 << P003_BSBF | 1 << P003_RLBSBF},
                 {9, 3, 1 << P003_SBF | 1 << P003_RLBSBF}};
     lab_options full = *o;
-    full.seeds = full.threads = 1;
+    full.threads = 1;
     tables_work w = {.o = &full, .tolerance = 0.005};
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++) {
         const p003_table *t = &p003_tables[part[i].table - 1];

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# papers.sh LAB [--scale N] [--seeds N] ... - writes docs/papers/ from the laboratory's output.
+#
+# lab/papers/KEY.md is the text.  Its lines "@lab ARGUMENTS" are replaced by what
+# `everbloom-lab ARGUMENTS --md` prints (@work: where the sample text is), and
+# "@file NAME" by a file of docs/papers/.  Plots come from CSV and gnuplot.
+set -euo pipefail
+lab=$1
+shift
+flags=("$@")
+here=$(dirname "$0")
+out=docs/papers
+work=$(dirname "$lab")/papers
+mkdir -p "$out" "$work"
+status=0
+
+# A broken promise is reported, and does not stop the document.
+run() {
+    local rc=0
+    "$lab" "$@" "${flags[@]}" || rc=$?
+    [ $rc -lt 2 ] || exit $rc
+    [ $rc -eq 0 ] || status=1
+}
+
+plot() { # script, output, heading, data, figure
+    gnuplot -e "plots='$here/plots'; out='$out/$2'; heading='$3'; data='$4'; figure=${5:-0}" "$here/plots/$1"
+}
+
+plots_003() {
+    run 003 figures --csv >"$work/figures.csv"
+    run 003 tradeoff --csv >"$work/tradeoff.csv"
+    run 003 gap-curves --seeds 1 --csv >"$work/gaps.csv"
+    local figure title
+    while read -r figure title; do
+        plot 003-rates.gp "003-figure-$figure.svg" "$title" "$work/figures.csv" "$figure"
+    done <<'LIST'
+2 Figure 2: 1000M records, 15 % distinct, 128 MB
+3 Figure 3: 1000M records, 15 % distinct, 256 MB
+4 Figure 4: 1000M records, 15 % distinct, 512 MB
+5 Figure 5: 1000M records, 60 % distinct, 128 MB
+6 Figure 6: 1000M records, 60 % distinct, 256 MB
+7 Figure 7: 1000M records, 60 % distinct, 512 MB
+8 Figure 8: 695M records, 15 % distinct, 512 MB
+9 Figure 9: 695M records, 60 % distinct, 512 MB
+10 Figure 10: 695M records, 90 % distinct, 512 MB
+LIST
+    plot 003-load.gp 003-figure-11.svg "Figure 11: load, 1000M records, 15 % distinct" "$work/figures.csv"
+    plot 003-tradeoff.gp 003-tradeoff.svg "What each filter can trade" "$work/tradeoff.csv"
+    plot 003-gaps.gp 003-gaps.svg "Endless streams, half of the records new, 16 MB for 1000M records" "$work/gaps.csv"
+}
+
+text() {
+    while IFS= read -r line; do
+        case $line in
+        "@lab "*)
+            local args=${line#@lab }
+            # shellcheck disable=SC2086
+            run ${args//@work/$work} --md
+            ;;
+        "@file "*) cat "$out/${line#@file }" ;;
+        *) printf '%s\n' "$line" ;;
+        esac
+    done <"$1"
+}
+
+"$lab" clicks >"$work/clicks.txt"
+plots_003
+text "$here/papers/003.md" >"$work/003.md"
+mv "$work/003.md" "$out/003.md"
+exit $status
