@@ -125,10 +125,9 @@ bench: ## speed and accuracy of every kind and of the command, kept under bench/
 bench-check: $(BENCH)
 	@$< --quick
 
-PAPERS := $(patsubst lab/paper_%.c,%,$(wildcard lab/paper_*.c))
-papers: $(B)/everbloom-lab ## make the papers' tables again (PAPERS_FLAGS="--scale 1" for full size)
-	@mkdir -p build/papers
-	@for p in $(PAPERS); do echo build/papers/$$p.md; $< $$p --md $(PAPERS_FLAGS) >build/papers/$$p.md || exit; done
+papers: $(B)/everbloom-lab ## make the papers' experiments again, into docs/papers/ (PAPERS_FLAGS="--scale 10 --seeds 5")
+	@.ci/need --install papers
+	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
 
 SOURCES = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] lab/*.[ch] bench/*.[ch] tests/*.[ch])
 NORETURN := '__attribute__((noreturn))'# the only spelling that cppcheck understands

@@ -65,6 +65,10 @@ text() {
 
 "$lab" clicks >"$work/clicks.txt"
 plots_003
-text "$here/papers/003.md" >"$work/003.md"
-mv "$work/003.md" "$out/003.md"
+for template in "$here"/papers/*.md; do
+    key=$(basename "$template" .md)
+    "plots_$key"
+    text "$template" >"$work/$key.md"
+    mv "$work/$key.md" "$out/$key.md"
+done
 exit $status
