@@ -51,7 +51,31 @@ static eb_status stable_check(const eb_params *p, const uint8_t *block, eb_error
     return ebi_countdown_check(p, block, false, err);
 }
 
+/* One-bit cells, random deletion, repeats spread over a finite stream: the case of the
+ * de-duplication paper, where a mean field knows what repeats do to the fill. */
+static bool stable_is_fading_bits(const eb_params *p, const eb_workload *w) {
+    return p->opt[O_WIDTH] == 1 && p->opt[O_DELETE] == EB_FADE_RANDOM && w->items > 0 &&
+           w->distinct > 0 && !(w->gap > 0) && !(w->zipf > 0);
+}
+
+static void stable_predict_bits(const eb_params *p, const eb_workload *w, eb_prediction *out) {
+    const ebi_fade bits = {EBI_FADE_SBF, (double)p->opt[EB_O_CELLS], (int)p->opt[O_K],
+                           (double)p->opt[O_P] / EB_MILLION};
+    const ebi_stream stream = {w->items, w->distinct / w->items, 0};
+    const ebi_rates r = ebi_fade_rates(&bits, &stream);
+    out->fill = r.load;
+    out->fpr = r.fpr;
+    out->fnr = r.fnr;
+    out->mean_fpr = r.mean_fpr;
+    out->mean_fnr = r.mean_fnr;
+    out->settles_after = r.settles;
+}
+
 static void stable_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
+    if (stable_is_fading_bits(p, w)) {
+        stable_predict_bits(p, w, out);
+        return;
+    }
     ebi_chain c;
     stable_chain(p, &c);
     ebi_countdown_predict(&c, w, out);
