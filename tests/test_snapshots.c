@@ -54,6 +54,45 @@ static void a_loaded_filter_goes_on_as_the_first(void **state) {
     suite_each(loaded_goes_on);
 }
 
+/* A stream that delivers len bytes and then ends. */
+typedef struct byte_stream {
+    const uint8_t *bytes;
+    size_t len;
+} byte_stream;
+
+static size_t read_stream(void *ctx, void *buf, size_t n) {
+    byte_stream *const s = ctx;
+    if (n > s->len) n = s->len;
+    memcpy(buf, s->bytes, n);
+    s->bytes += n;
+    s->len -= n;
+    return n;
+}
+
+static void load_from_stream(const suite_case *c) {
+    eb_filter *const f = suite_filled(c->spec, STREAM, 4), *g = NULL;
+    size_t len;
+    uint8_t *const bytes = suite_bytes(f, &len);
+    OK(eb_load_from(&g, read_stream, &(byte_stream){bytes, len}, NULL, NULL));
+    HOLDS(suite_equal(f, g));
+    eb_free(g);
+    g = NULL;
+    const size_t cuts[] = {0, 1, 63, 64, 65, 127, 128, len / 2, len - 1};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+        GIVES(EB_EFORMAT,
+              eb_load_from(&g, read_stream, &(byte_stream){bytes, cuts[i]}, NULL, NULL));
+    bytes[len - 1] ^= 1;
+    GIVES(EB_EFORMAT, eb_load_from(&g, read_stream, &(byte_stream){bytes, len}, NULL, NULL));
+    HOLDS(g == NULL);
+    free(bytes);
+    eb_free(f);
+}
+
+static void a_stream_loads_as_a_buffer(void **state) {
+    (void)state;
+    suite_each(load_from_stream);
+}
+
 static void saving_in_parts(const suite_case *c) {
     eb_filter *const f = suite_filled(c->spec, 500, 3);
     size_t len, front_len = 0, block_len = 0;
@@ -402,6 +441,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(saved_and_loaded_is_the_same),
         cmocka_unit_test(a_loaded_filter_goes_on_as_the_first),
+        cmocka_unit_test(a_stream_loads_as_a_buffer),
         cmocka_unit_test(saving_in_parts_gives_the_same_bytes),
         cmocka_unit_test(every_state_reached_is_accepted),
         cmocka_unit_test(views_answer_as_the_original),

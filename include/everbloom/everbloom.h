@@ -137,6 +137,10 @@ EB_API eb_status eb_save_parts(const eb_filter *f, void *front, size_t cap, size
                                const void **block, size_t *block_len);
 EB_API eb_status eb_load(eb_filter **out, const void *buf, size_t len, const eb_allocator *mem,
                          eb_error *err);
+/* eb_load from a stream, straight into the block.  read fills buf with n bytes
+ * and returns n, or fewer if the stream ends or fails. */
+EB_API eb_status eb_load_from(eb_filter **out, size_t (*read)(void *ctx, void *buf, size_t n),
+                              void *ctx, const eb_allocator *mem, eb_error *err);
 EB_API eb_status eb_view(eb_filter **out, const void *buf, size_t len, unsigned flags,
                          eb_error *err);
 EB_API eb_status eb_snapshot_length(const void *head, size_t len, uint64_t *length, eb_error *err);

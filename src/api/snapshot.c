@@ -157,25 +157,57 @@ static eb_status snapshot_check_block(const eb_filter *f, eb_error *err) {
     return EB_OK;
 }
 
-/* Everything but the payload. */
+/* Everything but the payload; front holds what stands before it. */
+static eb_status snapshot_open_front(const void *front, const snapshot_header *h,
+                                     const eb_kind **kind, eb_params *p, eb_error *err) {
+    if (snapshot_header_sum(front, h->payload_offset) != h->header_sum)
+        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: the header's checksum is wrong");
+    EB_TRY(snapshot_find_kind(h, kind, err));
+    return snapshot_read_spec(front, h, *kind, p, err);
+}
+
+static eb_status snapshot_too_short(const snapshot_header *h, uint64_t len, eb_error *err) {
+    return ebi_fail(err, EB_EFORMAT,
+                    "damaged snapshot: %" PRIu64 " bytes where the header says %" PRIu64, len,
+                    h->payload_offset + h->payload_len);
+}
+
 static eb_status snapshot_open(const void *buf, size_t len, snapshot_header *h,
                                const eb_kind **kind, eb_params *p, eb_error *err) {
     EB_TRY(snapshot_read_header(buf, len, h, err));
     if (len < h->payload_offset || len - h->payload_offset < h->payload_len)
-        return ebi_fail(err, EB_EFORMAT,
-                        "damaged snapshot: %zu bytes where the header says %" PRIu64, len,
-                        h->payload_offset + h->payload_len);
-    if (snapshot_header_sum(buf, h->payload_offset) != h->header_sum)
-        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: the header's checksum is wrong");
-    EB_TRY(snapshot_find_kind(h, kind, err));
-    return snapshot_read_spec(buf, h, *kind, p, err);
+        return snapshot_too_short(h, len, err);
+    return snapshot_open_front(buf, h, kind, p, err);
 }
 
-static eb_status snapshot_check_payload(const snapshot_header *h, const void *buf, eb_error *err) {
-    const uint8_t *const payload = (const uint8_t *)buf + h->payload_offset;
+static eb_status snapshot_check_payload(const snapshot_header *h, const void *payload,
+                                        eb_error *err) {
     if (ebi_checksum(payload, h->payload_len, 0) != h->payload_sum)
         return ebi_fail(err, EB_EFORMAT, "damaged snapshot: the payload's checksum is wrong");
     return EB_OK;
+}
+
+static eb_status snapshot_alloc(eb_filter **out, const eb_kind *kind, const eb_params *p,
+                                const eb_allocator *mem, eb_error *err) {
+    eb_filter *const f = ebi_handle(kind, p, mem);
+    if (f) f->block = f->mem.alloc(f->mem.ctx, ebi_bytes(f), 64);
+    *out = f;
+    if (f && f->block) return EB_OK;
+    eb_free(f);
+    return ebi_fail(err, EB_ENOMEM, "no memory for a block of %" PRIu64 " bytes",
+                    p->span * p->opt[EB_O_SHARDS]);
+}
+
+/* Hands out a filter whose block is filled, if all is well with it; else frees it. */
+static eb_status snapshot_finish(eb_filter **out, eb_filter *f, const snapshot_header *h,
+                                 eb_error *err) {
+    eb_status status = snapshot_check_payload(h, f->block, err);
+    if (status == EB_OK) status = snapshot_check_block(f, err);
+    if (status == EB_OK)
+        *out = f;
+    else
+        eb_free(f);
+    return status;
 }
 
 eb_status eb_load(eb_filter **out, const void *buf, size_t len, const eb_allocator *mem,
@@ -183,23 +215,30 @@ eb_status eb_load(eb_filter **out, const void *buf, size_t len, const eb_allocat
     snapshot_header h;
     const eb_kind *kind;
     eb_params p;
+    eb_filter *f;
     EB_TRY(snapshot_open(buf, len, &h, &kind, &p, err));
-    EB_TRY(snapshot_check_payload(&h, buf, err));
-    eb_filter *const f = ebi_handle(kind, &p, mem);
-    if (f) f->block = f->mem.alloc(f->mem.ctx, ebi_bytes(f), 64);
-    if (!f || !f->block) {
-        eb_free(f);
-        return ebi_fail(err, EB_ENOMEM, "no memory for a block of %" PRIu64 " bytes",
-                        h.payload_len);
-    }
+    EB_TRY(snapshot_alloc(&f, kind, &p, mem, err));
     memcpy(f->block, (const uint8_t *)buf + h.payload_offset, ebi_bytes(f));
-    const eb_status status = snapshot_check_block(f, err);
-    if (status != EB_OK) {
-        eb_free(f);
-        return status;
-    }
-    *out = f;
-    return EB_OK;
+    return snapshot_finish(out, f, &h, err);
+}
+
+eb_status eb_load_from(eb_filter **out, size_t (*read)(void *ctx, void *buf, size_t n), void *ctx,
+                       const eb_allocator *mem, eb_error *err) {
+    uint8_t front[EB_SNAPSHOT_FRONT];
+    snapshot_header h;
+    const eb_kind *kind;
+    eb_params p;
+    eb_filter *f;
+    EB_TRY(snapshot_read_header(front, read(ctx, front, sizeof h), &h, err));
+    const size_t rest = h.payload_offset - sizeof h;
+    const size_t got = read(ctx, front + sizeof h, rest);
+    if (got < rest) return snapshot_too_short(&h, sizeof h + got, err);
+    EB_TRY(snapshot_open_front(front, &h, &kind, &p, err));
+    EB_TRY(snapshot_alloc(&f, kind, &p, mem, err));
+    const size_t filled = read(ctx, f->block, ebi_bytes(f));
+    if (filled == ebi_bytes(f)) return snapshot_finish(out, f, &h, err);
+    eb_free(f);
+    return snapshot_too_short(&h, h.payload_offset + filled, err);
 }
 
 /* The handle of a view has a pointer to bytes that it never writes: every
@@ -219,7 +258,8 @@ eb_status eb_view(eb_filter **out, const void *buf, size_t len, unsigned flags, 
     if ((uintptr_t)buf % 8 != 0)
         return ebi_fail(err, EB_EINVAL, "a view needs bytes at an address that 8 divides");
     EB_TRY(snapshot_open(buf, len, &h, &kind, &p, err));
-    if (!(flags & EB_TRUST)) EB_TRY(snapshot_check_payload(&h, buf, err));
+    if (!(flags & EB_TRUST))
+        EB_TRY(snapshot_check_payload(&h, (const uint8_t *)buf + h.payload_offset, err));
     eb_filter *const f = ebi_handle(kind, &p, NULL);
     if (!f) return ebi_fail(err, EB_ENOMEM, "no memory for a handle");
     f->block = snapshot_borrow(buf, h.payload_offset);
