@@ -92,59 +92,90 @@ static void append_seed(char *spec, const settings *set, const char *state_spec)
 
 /* ---- Snapshots in files. */
 
-static void map_file(snapshot *s, int fd, const char *path, size_t length) {
-    s->bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (s->bytes == MAP_FAILED) cli_fail("%s: %s", path, strerror(errno));
-    s->mapped = true;
-    s->length = length;
-}
+typedef struct source {
+    int fd;
+    const char *name;
+    bool regular;
+    size_t size; /* of a regular file */
+} source;
 
-/* From a pipe: in growing steps, since the length that a header claims is not to be believed. */
-static void read_pipe(snapshot *s, int fd, const char *path) {
-    size_t cap = 1 << 20;
-    s->bytes = cli_alloc(cap);
-    for (;;) {
-        ssize_t n = read(fd, (char *)s->bytes + s->length, cap - s->length);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) cli_fail("%s: %s", path, strerror(errno));
-        if (n == 0) return;
-        s->length += (size_t)n;
-        if (s->length < cap) continue;
-        cap *= 2;
-        void *more = realloc(s->bytes, cap);
-        if (!more) cli_fail("%s: no memory for a snapshot of more than %zu bytes", path, s->length);
-        s->bytes = more;
-    }
-}
-
-static void read_file(snapshot *s, const char *path) {
+static source open_source(const char *path) {
     bool is_stdin = strcmp(path, "-") == 0;
-    const char *name = is_stdin ? "standard input" : path;
-    int fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    source s = {.name = is_stdin ? "standard input" : path};
     struct stat st;
-    if (fd < 0 || fstat(fd, &st) != 0) cli_fail("%s: %s", name, strerror(errno));
-    if (S_ISDIR(st.st_mode)) cli_fail("%s: %s", name, strerror(EISDIR));
-    if (S_ISREG(st.st_mode) && st.st_size > 0)
-        map_file(s, fd, name, (size_t)st.st_size);
-    else
-        read_pipe(s, fd, name);
-    if (!is_stdin) close(fd);
+    s.fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (s.fd < 0 || fstat(s.fd, &st) != 0) cli_fail("%s: %s", s.name, strerror(errno));
+    if (S_ISDIR(st.st_mode)) cli_fail("%s: %s", s.name, strerror(EISDIR));
+    s.regular = S_ISREG(st.st_mode);
+    s.size = (size_t)st.st_size;
+    return s;
+}
+
+static void close_source(const source *s) {
+    if (s->fd != STDIN_FILENO) close(s->fd);
+}
+
+static size_t read_source(void *ctx, void *buf, size_t n) {
+    const source *s = ctx;
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = read(s->fd, (char *)buf + done, n - done);
+        if (got == 0) break;
+        if (got > 0)
+            done += (size_t)got;
+        else if (errno != EINTR)
+            cli_fail("%s: %s", s->name, strerror(errno));
+    }
+    return done;
 }
 
 /* A snapshot fills its file; what stands behind it does not belong there. */
-static eb_status check_length(const snapshot *s, eb_error *err) {
-    uint64_t length;
-    eb_status status = eb_snapshot_length(s->bytes, s->length, &length, err);
-    if (status != EB_OK || s->length <= length) return status;
-    snprintf(err->text, sizeof err->text, "damaged snapshot: %llu bytes too many behind it",
-             (unsigned long long)(s->length - length));
+static eb_status too_long(eb_error *err) {
+    snprintf(err->text, sizeof err->text, "damaged snapshot: there are bytes behind it");
     return err->status = EB_EFORMAT;
+}
+
+eb_filter *snapshot_load(const char *path) {
+    source from = open_source(path);
+    eb_filter *f = NULL;
+    eb_error err;
+    char more;
+    eb_status status = eb_load_from(&f, read_source, &from, NULL, &err);
+    if (status == EB_OK && read_source(&from, &more, 1) != 0) status = too_long(&err);
+    close_source(&from);
+    if (status != EB_OK) cli_fail("%s: %s", from.name, err.text);
+    return f;
+}
+
+/* From a pipe: in growing steps, since the length that a header claims is not to be believed. */
+static void read_pipe(snapshot *s, source *from) {
+    for (size_t cap = 1 << 20;; cap *= 2) {
+        void *more = realloc(s->bytes, cap);
+        if (!more) cli_fail("%s: no memory for %zu bytes of a snapshot", from->name, cap);
+        s->bytes = more;
+        s->length += read_source(from, (char *)s->bytes + s->length, cap - s->length);
+        if (s->length < cap) return;
+    }
+}
+
+static void map_or_read(snapshot *s, const char *path) {
+    source from = open_source(path);
+    s->mapped = from.regular && from.size > 0;
+    if (s->mapped) {
+        s->length = from.size;
+        s->bytes = mmap(NULL, s->length, PROT_READ, MAP_PRIVATE, from.fd, 0);
+        if (s->bytes == MAP_FAILED) cli_fail("%s: %s", from.name, strerror(errno));
+    } else
+        read_pipe(s, &from);
+    close_source(&from);
 }
 
 eb_status snapshot_open(snapshot *s, const char *path, eb_error *err) {
     *s = (snapshot){0};
-    read_file(s, path);
-    eb_status status = check_length(s, err);
+    map_or_read(s, path);
+    uint64_t length;
+    eb_status status = eb_snapshot_length(s->bytes, s->length, &length, err);
+    if (status == EB_OK && s->length > length) status = too_long(err);
     if (status == EB_OK) status = eb_view(&s->view, s->bytes, s->length, 0, err);
     if (status != EB_OK) snapshot_close(s);
     return status;
@@ -162,18 +193,6 @@ void snapshot_close(snapshot *s) {
     else
         free(s->bytes);
     *s = (snapshot){0};
-}
-
-eb_filter *snapshot_load(const char *path) {
-    snapshot s = {0};
-    eb_filter *f = NULL;
-    eb_error err;
-    read_file(&s, path);
-    eb_status status = check_length(&s, &err);
-    if (status == EB_OK) status = eb_load(&f, s.bytes, s.length, NULL, &err);
-    snapshot_close(&s);
-    if (status != EB_OK) cli_fail("%s: %s", path, err.text);
-    return f;
 }
 
 void filter_save(const eb_filter *f, const char *path) {

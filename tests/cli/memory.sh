@@ -1,13 +1,15 @@
-# Memory: the filter and at most 64 MiB, also while the state is saved.
+# Memory: the filter and at most 64 MiB, also while the state is saved and loaded.
 . "$EXPECT"
 grep -q asan <<<"$EVERBLOOM" && skip "sanitizers need memory of their own"
 mkfifo in lines
-"$EVERBLOOM" dedup --state state --every 1ms --filter bloom:memory=128M,k=4 <in >lines 2>err &
+everbloom add --state state --filter bloom:memory=128M,k=4 < <(seq 10000)
+status_is 0
+"$EVERBLOOM" dedup --state state --every 1ms <in >lines 2>err &
 pid=$!
 exec 3>in 4<lines
 awk 'BEGIN { for (i = 0; i < 5000; i++) print "line", i }' >&3 &
 for ((i = 0; i < 5000; i++)); do read -r line <&4 || fail "no line $i: $(shown err)"; done
-until [ -e state ]; do sleep 0.1; done
+until "$EVERBLOOM" info --json state >out && [ "$(value items out)" = 15000 ]; do sleep 0.1; done
 peak=$(awk '/^VmHWM/ { print $2 }' /proc/$pid/status)
 exec 3>&-
 wait $pid || fail "status $?"
