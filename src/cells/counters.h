@@ -1,0 +1,59 @@
+/* counters.h - arrays of n counters, 0 to EB_COUNTER_MAX, behind one interface.
+ *
+ * A store lays n counters out in a segment of fixed size and never asks for more:
+ * memory is spent when the filter is made.  Every store is exact as long as its
+ * counters fit; a counter that finds no room becomes EB_COUNTER_MAX for good, so
+ * that an upper bound stays an upper bound, and the store says how often that
+ * happened.
+ *
+ *   u8     a byte each; what is above 254 goes into a spill table
+ *   u32    four bytes each
+ *
+ * Stores keep their own state inside the segment, whose first 64 bytes are an
+ * eb_store_state.  Adding and taking away is exact and order does not matter. */
+#ifndef EB_COUNTERS_H
+#define EB_COUNTERS_H
+#include "base/bits.h"
+
+#define EB_COUNTER_MAX ((UINT64_C(1) << 48) - 1)
+
+typedef struct eb_store_state {
+    uint64_t saturated;   /* counters that found no room */
+    uint64_t spilled;     /* entries of the spill table */
+    uint64_t reserved[6]; /* zero unless the store says otherwise */
+} eb_store_state;
+static_assert(sizeof(eb_store_state) == 64, "one cache line");
+
+typedef struct eb_store {
+    const char *name;
+    /* Bits for each counter, in millionths: the least, and what memory= plans with. */
+    uint64_t bits_least, bits_usual;
+    void (*init)(uint8_t *segment, uint64_t n, uint64_t bytes); /* the segment is zero; or NULL */
+    uint64_t (*get)(const uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i);
+    void (*add)(uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i, uint64_t by);
+    /* by <= get(i); a saturated counter stays as it is */
+    void (*sub)(uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i, uint64_t by);
+    const uint8_t *(*address)(const uint8_t *segment, uint64_t n, uint64_t bytes,
+                              uint64_t i); /* the line to prefetch */
+    bool (*check)(const uint8_t *segment, uint64_t n, uint64_t bytes);
+} eb_store;
+
+extern const eb_store ebi_store_u8, ebi_store_u32;
+
+EB_INLINE uint64_t ebi_counter_sum(uint64_t a, uint64_t b) { /* both at most the maximum */
+    return a + b > EB_COUNTER_MAX ? EB_COUNTER_MAX : a + b;
+}
+
+/* The spill table: what counters have above the part that fits elsewhere.  Open
+ * addressing with linear probing over `slots` slots of 16 bytes; at most 7/8 full. */
+typedef struct eb_spill_slot {
+    uint64_t index; /* of the counter, plus 1; 0: empty */
+    uint64_t extra;
+} eb_spill_slot;
+
+uint64_t ebi_spill_get(const eb_spill_slot *table, uint64_t slots, uint64_t i);
+/* extra 0 removes the entry; false: no room for a new one.  *used counts entries. */
+bool ebi_spill_set(eb_spill_slot *table, uint64_t slots, uint64_t *used, uint64_t i,
+                   uint64_t extra);
+bool ebi_spill_check(const eb_spill_slot *table, uint64_t slots, uint64_t used, uint64_t n);
+#endif
