@@ -14,8 +14,11 @@
 
 enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 
-/* The filter of dedup and add when the command line names none. */
-#define DEFAULT_FILTER "stable:fpr=0.001"
+/* The filters of dedup and add when the command line names none. */
+#define DEFAULT_DEDUP "lru"
+#define DEFAULT_ADD "bloom"
+#define DEFAULT_MAX_DROP 1e-6
+#define DEFAULT_IMPORTANCE_DROP 1e-3
 #define DEFAULT_MEMORY "64M"
 #define DEFAULT_EVERY_SECONDS 30
 
@@ -30,6 +33,9 @@ typedef struct settings {
     bool repeated, mark, absent;
     bool stats, json, quiet, force;
     double items, distinct, gap, zipf;
+    double max_drop;           /* 0: not given */
+    uint64_t importance_field; /* 0: not given */
+    const char *importance_range, *on_bad_importance;
 } settings;
 enum { NO_DELIMITER = 256 };
 

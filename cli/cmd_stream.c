@@ -69,6 +69,7 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
     stream s = {.set = set, .print = print, .adds = true, .state = set->state};
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);
+    stream_use_importance(&s, c);
     int status = stream_run(&s);
     close_stream(&s);
     return status;
@@ -81,6 +82,7 @@ int run_add(const cli_command *c, const settings *set, char **operands, size_t n
     stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);
+    stream_use_importance(&s, c);
     int status = stream_run(&s);
     if (status == STATUS_YES && !set->state) filter_save(s.filter, set->output ? set->output : "-");
     close_stream(&s);

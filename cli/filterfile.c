@@ -4,6 +4,7 @@
  * the seed is drawn at random, so that nobody can prepare keys that collide. */
 #include "filterfile.h"
 #include "io.h"
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -65,17 +66,79 @@ static void append_random_seed(char *spec) {
     spec_append(spec, "seed", text, (size_t)n);
 }
 
-/* What --filter and -m say, without a seed of its own. */
+static double size_in_bytes(const cli_command *c, const char *text) {
+    static const char units[] = "KMGT";
+    char *end;
+    double bytes = strtod(text, &end);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    for (const char *u = units; unit && u <= unit; u++) bytes *= 1024;
+    if (!(bytes > 0) || (*end && (!unit || end[1])))
+        cli_misuse(c, "-m must be a size such as 64M, not %s", text);
+    return bytes;
+}
+
+/* The kind that promises most for a stream of known length. */
+static void plan_spec(const cli_command *c, const settings *set, double max_drop, char *spec) {
+    eb_workload load = {.size = sizeof load, .items = set->items, .distinct = set->distinct};
+    eb_goal goal = {.size = sizeof goal,
+                    .fpr = max_drop,
+                    .bytes = size_in_bytes(c, set->memory ? set->memory : DEFAULT_MEMORY),
+                    .load = &load};
+    eb_prediction rates = {.size = sizeof rates};
+    eb_error err;
+    if (!(set->items > 0 && set->distinct > 0))
+        cli_misuse(c, "--records and --distinct: give both of them");
+    if (eb_plan(&goal, spec, SPEC_TEXT, &rates, &err) != EB_OK)
+        cli_fail("%s; give more -m or a larger --max-drop", err.text);
+    spec_drop(spec, "seed");
+}
+
+/* The filter of dedup when --filter does not name one. */
+static void default_dedup(const cli_command *c, const settings *set, char *spec) {
+    const double max_drop = set->max_drop > 0           ? set->max_drop
+                            : set->importance_field > 0 ? DEFAULT_IMPORTANCE_DROP
+                                                        : DEFAULT_MAX_DROP;
+    if (set->items > 0 || set->distinct > 0) {
+        plan_spec(c, set, max_drop, spec);
+        return;
+    }
+    snprintf(spec, SPEC_TEXT, "%s:fpr=%.9g", set->importance_field ? "importance" : DEFAULT_DEDUP,
+             max_drop);
+}
+
+static void append_range(const cli_command *c, const settings *set, char *spec) {
+    if (!set->importance_range) return;
+    const char *colon = strchr(set->importance_range, ':');
+    if (!colon || spec_has(spec, "low") || spec_has(spec, "high"))
+        cli_misuse(c, colon ? "--importance-range and --filter both give a range: give one of them"
+                            : "--importance-range must be A:B, such as 1:100");
+    spec_append(spec, "low", set->importance_range, (size_t)(colon - set->importance_range));
+    spec_append(spec, "high", colon + 1, strlen(colon + 1));
+}
+
+static bool describes_filter(const settings *set) {
+    return set->filter || set->memory || set->max_drop > 0 || set->items > 0 || set->distinct > 0 ||
+           set->importance_range;
+}
+
+/* What --filter, -m and their like say, without a seed of its own. */
 static void spec_of_options(const cli_command *c, const settings *set, char *spec) {
-    const char *base = set->filter ? set->filter : DEFAULT_FILTER;
-    if (strlen(base) >= SPEC_TEXT) cli_misuse(c, "--filter is too long");
-    strcpy(spec, base);
+    if (set->filter && (set->max_drop > 0 || set->items > 0 || set->distinct > 0))
+        cli_misuse(c, "--max-drop, --records and --distinct choose a filter: not with --filter");
+    if (set->filter && strlen(set->filter) >= SPEC_TEXT) cli_misuse(c, "--filter is too long");
+    if (set->filter)
+        strcpy(spec, set->filter);
+    else if (c->run == run_dedup)
+        default_dedup(c, set, spec);
+    else
+        strcpy(spec, DEFAULT_ADD);
+    append_range(c, set, spec);
     if (set->memory && spec_has(spec, "memory"))
         cli_misuse(c, "-m and --filter both say how much memory: give one of them");
     if (set->seed && spec_has(spec, "seed"))
         cli_misuse(c, "--seed and --filter both give a seed: give one of them");
     const char *memory = set->memory ? set->memory : set->filter ? NULL : DEFAULT_MEMORY;
-    if (memory) spec_append(spec, "memory", memory, strlen(memory));
+    if (memory && !spec_has(spec, "cells")) spec_append(spec, "memory", memory, strlen(memory));
 }
 
 static void append_seed(char *spec, const settings *set, const char *state_spec) {
@@ -88,6 +151,20 @@ static void append_seed(char *spec, const settings *set, const char *state_spec)
         spec_append(spec, "seed", seed, length);
     else
         append_random_seed(spec);
+}
+
+uint64_t filter_option(const eb_filter *f, const char *key) {
+    char spec[EB_SPEC_MAX];
+    size_t length;
+    eb_spec(f, spec, sizeof spec);
+    const char *value = spec_value(spec, key, &length);
+    return value ? strtoull(value, NULL, 10) : 0;
+}
+
+bool filter_is(const eb_filter *f, const char *kind) {
+    char spec[EB_SPEC_MAX];
+    eb_spec(f, spec, sizeof spec);
+    return strncmp(spec, kind, strlen(kind)) == 0 && spec[strlen(kind)] == ':';
 }
 
 /* ---- Snapshots in files. */
@@ -228,7 +305,7 @@ static void compare_state(const cli_command *c, const settings *set, const eb_fi
     char spec[SPEC_TEXT], wanted[EB_SPEC_MAX], found[EB_SPEC_MAX];
     eb_error err;
     eb_spec(state, found, sizeof found);
-    if (set->filter || set->memory)
+    if (describes_filter(set))
         spec_of_options(c, set, spec);
     else {
         strcpy(spec, found);

@@ -5,6 +5,9 @@
 
 /* The filter that the options ask for: from --state if that file exists, else a new one. */
 eb_filter *filter_open(const cli_command *c, const settings *set);
+/* What its canonical spec says. */
+bool filter_is(const eb_filter *f, const char *kind);
+uint64_t filter_option(const eb_filter *f, const char *key);
 /* Writes a snapshot to path, whole or not at all.  "-": standard output. */
 void filter_save(const eb_filter *f, const char *path);
 /* No snapshot goes to a terminal by accident. */

@@ -27,14 +27,14 @@
              "they are. A carriage return before the line end is no part of a field."),            \
         FLAG('0', "null", nul, "Lines end with NUL instead of newline, in and out.")
 
-#define FILTER_OPTIONS                                                                             \
+#define FILTER_OPTIONS(which)                                                                      \
     HEADING("The filter"),                                                                         \
         OPTION('m', "memory", "SIZE", OPT_WORD, memory,                                            \
                "Memory of a new filter, such as 500K, 64M or 2G. " DEFAULT_MEMORY                  \
                " unless --filter says otherwise."),                                                \
         OPTION(0, "filter", "SPEC", OPT_TEXT, filter,                                              \
-               "The filter to make: kind:key=value,... as listed by 'everbloom "                   \
-               "kinds'. " DEFAULT_FILTER " unless given."),                                        \
+               "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. " which     \
+               " unless given."),                                                                  \
         OPTION(0, "seed", "NUMBER", OPT_WORD, seed,                                                \
                "Seed of a new filter; drawn at random unless given. Equal seed, equal input: "     \
                "equal answers.")
@@ -47,6 +47,20 @@
         OPTION(0, "every", "TIME", OPT_TIME, every_seconds,                                        \
                "Save the state so often, when there was input; " TEXT_OF(                          \
                    DEFAULT_EVERY_SECONDS) "s unless given. Units are ms, s, m, h and d.")
+
+#define IMPORTANCE_OPTIONS                                                                         \
+    HEADING("Importance"),                                                                         \
+        OPTION(0, "importance-field", "N", OPT_INDEX, importance_field,                            \
+               "Field N of a line says how important its key is: important keys are remembered "   \
+               "longer. "                                                                          \
+               "The filter is then importance:fpr=" TEXT_OF(                                       \
+                   DEFAULT_IMPORTANCE_DROP) " unless --filter or --max-drop say otherwise."),      \
+        OPTION(0, "importance-range", "A:B", OPT_TEXT, importance_range,                           \
+               "Importances are whole numbers from A to B; 1:100 unless given."),                  \
+        OPTION(0, "on-bad-importance", "WHAT", OPT_TEXT, on_bad_importance,                        \
+               "Of a line whose importance is missing, no number or out of range: fail (stop "     \
+               "with an "                                                                          \
+               "error) or lowest (take the least importance). fail unless given.")
 
 #define STATS_OPTIONS                                                                              \
     HEADING("Reports"),                                                                            \
@@ -67,20 +81,30 @@ static const cli_option dedup_options[] = {
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write to FILE, which appears whole at the end or not at all. With --state, the state "
            "is then saved only when FILE is in place, so that no line is lost."),
-    FILTER_OPTIONS,
+    FILTER_OPTIONS(DEFAULT_DEDUP),
+    OPTION(0, "max-drop", "SHARE", OPT_REAL, max_drop,
+           "Of the new lines, at most this share may be taken for repeats and be lost. " TEXT_OF(
+               DEFAULT_MAX_DROP) " unless given."),
+    OPTION(0, "records", "N", OPT_COUNT, items,
+           "The stream will have about N lines. With --distinct, the kind of filter that lets the "
+           "fewest repeats pass is taken."),
+    OPTION(0, "distinct", "N", OPT_COUNT, distinct,
+           "Of the lines, about N will be different. With --records."),
     STATE_OPTIONS,
+    IMPORTANCE_OPTIONS,
     STATS_OPTIONS,
     QUIET,
     END};
 
 static const cli_option add_options[] = {
     KEY_OPTIONS,
-    FILTER_OPTIONS,
+    FILTER_OPTIONS(DEFAULT_ADD),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the snapshot of a new filter to FILE; to standard output unless -o or --state "
            "is given."),
     STATE_OPTIONS,
     FLAG(0, "force", force, "Write a snapshot even to a terminal."),
+    IMPORTANCE_OPTIONS,
     STATS_OPTIONS,
     QUIET,
     END};
@@ -162,7 +186,7 @@ const cli_command cli_commands[] = {
      "Reads lines from the FILEs, or from standard input if there is none or it is -, and prints "
      "each line that was not seen before, in input order, in one pass and in fixed memory.\n\n"
      "The price of fixed memory is a small error. A new line may be taken for a repeat and left "
-     "out (false positive, 1 in 1000 by default), and a repeat that comes very late may be "
+     "out (false positive, 1 in a million by default), and a repeat that comes very late may be "
      "printed again (false negative), since old keys make room for new ones. --stats says how "
      "likely both are now; 'everbloom predict' says it beforehand.\n\n"
      "A last line without an end gets one. On SIGINT or SIGTERM the lines read so far are "

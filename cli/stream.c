@@ -14,8 +14,8 @@
 
 /* ---- Keys. */
 
-static eb_key plain_field(const stream *s, const char *p, const char *end) {
-    for (uint64_t i = 1; i < s->set->field; i++) {
+static eb_key plain_field(const stream *s, const char *p, const char *end, uint64_t field) {
+    for (uint64_t i = 1; i < field; i++) {
         const char *at = memchr(p, s->in.delimiter, (size_t)(end - p));
         if (!at) return (eb_key){end, 0};
         p = at + 1;
@@ -56,10 +56,10 @@ static eb_key unquote(stream *s, const char *p, const char *end) {
     return (eb_key){to, n};
 }
 
-static eb_key csv_field(stream *s, const char *p, const char *end) {
+static eb_key csv_field(stream *s, const char *p, const char *end, uint64_t field) {
     if (end > p && end[-1] == '\r') end--;
     const char *stop = csv_field_end(s, p, end);
-    for (uint64_t i = 1; i < s->set->field; i++) {
+    for (uint64_t i = 1; i < field; i++) {
         if (stop == end) return (eb_key){end, 0};
         p = stop + 1;
         stop = csv_field_end(s, p, end);
@@ -68,9 +68,49 @@ static eb_key csv_field(stream *s, const char *p, const char *end) {
     return unquote(s, p, stop);
 }
 
-static eb_key key_of(stream *s, const char *line, const char *end) {
-    if (!s->set->field) return (eb_key){line, (size_t)(end - line)};
-    return s->in.csv ? csv_field(s, line, end) : plain_field(s, line, end);
+static eb_key field_of(stream *s, const char *line, const char *end, uint64_t field) {
+    if (field == 0) return (eb_key){line, (size_t)(end - line)};
+    return s->in.csv ? csv_field(s, line, end, field) : plain_field(s, line, end, field);
+}
+
+/* ---- Importance. */
+
+static bool read_importance(const stream *s, eb_key text, uint32_t *value) {
+    const char *p = text.p;
+    uint64_t n = 0;
+    if (text.len == 0 || text.len > 10) return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (p[i] < '0' || p[i] > '9') return false;
+        n = n * 10 + (uint64_t)(p[i] - '0');
+    }
+    *value = (uint32_t)n;
+    return n >= s->importance_low && n <= s->importance_high;
+}
+
+static uint32_t importance_of(stream *s, const char *line, const char *end, size_t in_batch) {
+    const eb_key text = field_of(s, line, end, s->set->importance_field);
+    uint32_t value;
+    if (read_importance(s, text, &value)) return value;
+    if (s->set->on_bad_importance && strcmp(s->set->on_bad_importance, "lowest") == 0)
+        return s->importance_low;
+    cli_fail("line %llu: the importance must be a whole number %u..%u, not \"%.*s\"",
+             (unsigned long long)(s->lines + in_batch + 1), s->importance_low, s->importance_high,
+             text.len > 40 ? 40 : (int)text.len, (const char *)text.p);
+}
+
+void stream_use_importance(stream *s, const cli_command *c) {
+    const char *bad = s->set->on_bad_importance;
+    const bool aware = filter_is(s->filter, "importance");
+    if (bad && strcmp(bad, "fail") != 0 && strcmp(bad, "lowest") != 0)
+        cli_misuse(c, "--on-bad-importance must be fail or lowest, not %s", bad);
+    if (!s->set->importance_field && (bad || s->set->importance_range || aware))
+        cli_misuse(c, "an importance filter needs --importance-field");
+    if (s->set->importance_field && !aware)
+        cli_misuse(c, "--importance-field needs a filter of kind importance");
+    if (!aware) return;
+    s->value = cli_alloc(STREAM_BATCH * sizeof *s->value);
+    s->importance_low = (uint32_t)filter_option(s->filter, "low");
+    s->importance_high = (uint32_t)filter_option(s->filter, "high");
 }
 
 /* ---- Batches. */
@@ -82,7 +122,8 @@ static size_t collect(stream *s) {
         const char *end = reader_next(&s->in);
         if (!end) break;
         s->line[n] = line;
-        s->key[n] = key_of(s, line, end);
+        s->key[n] = field_of(s, line, end, s->set->field);
+        if (s->value) s->value[n] = importance_of(s, line, end, n);
     }
     s->line[n] = s->in.buf + s->in.begin;
     return n;
@@ -94,7 +135,7 @@ static void look_up(stream *s, size_t n) {
         eb_test_batch(s->filter, s->hash, n, s->hit);
         return;
     }
-    const eb_batch batch = {.n = n, .hash = s->hash};
+    const eb_batch batch = {.n = n, .hash = s->hash, .value = s->value};
     eb_status status = eb_add_batch(s->filter, &batch, s->hit);
     if (status != EB_OK) cli_fail("the filter refuses keys: %s", eb_status_name(status));
 }
@@ -198,7 +239,7 @@ int stream_run(stream *s) {
 /* ---- Life. */
 
 static void check_options(const cli_command *c, const settings *set) {
-    bool fields = set->field || set->csv || set->mark;
+    bool fields = set->field || set->importance_field || set->csv || set->mark;
     if (set->delimiter != NO_DELIMITER && !fields)
         cli_misuse(c, "-d has no effect without -f, --csv or --mark");
     if (set->delimiter == (set->nul ? '\0' : '\n'))
@@ -233,4 +274,5 @@ void stream_close(stream *s) {
     reader_close(&s->in);
     output_close(&s->out);
     free(s->unquoted);
+    free(s->value);
 }

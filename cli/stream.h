@@ -29,11 +29,15 @@ typedef struct stream {
     const char *line[STREAM_BATCH + 1]; /* where each line of a batch begins, and the last ends */
     eb_key key[STREAM_BATCH];
     eb_hash hash[STREAM_BATCH];
+    uint32_t *value; /* importances of the batch, or NULL */
+    uint32_t importance_low, importance_high;
     uint8_t hit[STREAM_BATCH];
 } stream;
 
 /* Fill in set, print, adds, filter and state, in this order. */
 void stream_open(stream *s, const cli_command *c, char *const *paths);
+/* After the filter is there: importances come with the lines. */
+void stream_use_importance(stream *s, const cli_command *c);
 /* Reads to the end, or until a signal or a read error, finishes the output and saves the state.
  * Status: 0, 2 after a read error, 128 + signal. */
 int stream_run(stream *s);

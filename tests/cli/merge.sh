@@ -21,7 +21,7 @@ status_is 2; same m before
 err_has 'everbloom: filters with different specs cannot be merged'
 err_has '  a: bloom:'
 err_has '  other: bloom:'
-everbloom add -o st -m 64K --seed 1 < <(echo a)
+everbloom add -o st --filter stable:memory=64K,seed=1 < <(echo a)
 everbloom merge -o m st st
 status_is 2; same m before; err_has 'everbloom: st: '
 head -c 1000 b >cut

@@ -15,11 +15,12 @@ differs() { # differs EXPECTED-PART ARGUMENT...
     err_has "  in the file: $found"
     grep -q "^  asked for:   .*$part" err || fail "no $part: $(shown err)"
 }
-differs stable: -m 2M
+differs lru: -m 2M
 differs bloom: --filter bloom:memory=1M,k=4
 differs seed=8 --seed 8
 differs seed=8 -m 1M --seed 8
-differs seed=8 --filter stable:memory=1M,fpr=0.001,seed=8
-differs stable: --filter stable:memory=1M,fpr=0.01
+differs seed=8 --filter lru:memory=1M,seed=8
+differs lru: --filter lru:memory=1M,fpr=0.01
+differs lru: --max-drop 0.01 -m 1M
 everbloom dedup --state s -m 1M --seed 7 < <(printf 'a\nb\n')
 status_is 0; out_is 'b\n'

@@ -58,8 +58,8 @@ refused() {
 }
 refused 'no kind of filter "nonsense"' --filter nonsense
 refused 'stable: no option "memroy"; did you mean "memory"?' --filter stable:memroy=1M
-refused 'stable: memory must be' -m 64X
-refused 'stable: memory must be' -m 0
-refused 'stable: seed must be' --seed many
+refused 'lru: memory must be' -m 64X
+refused 'lru: memory must be' -m 0
+refused 'lru: seed must be' --seed many
 refused 'stable: fpr must be' --filter stable:fpr=2
 missing x

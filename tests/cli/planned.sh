@@ -1,0 +1,17 @@
+# dedup chooses a filter: by the lines it may drop, and by what the stream will be.
+. "$EXPECT"
+
+printf 'a\nb\na\n' >in
+everbloom dedup --json in
+status_is 0; out_is 'a\nb\n'; err_has '"filter":"lru:'
+everbloom dedup --json --max-drop 0.01 -m 1M --seed 3 in
+err_has '"filter":"lru:bucket=line,w=12,b=40,'
+everbloom dedup --json --records 1e6 --distinct 1e5 --max-drop 1e-3 -m 1M in
+status_is 0; out_is 'a\nb\n'
+grep -q '"filter":"bloom:\|"filter":"choosy:\|"filter":"lru:' err || fail "forgets: $(shown err)"
+everbloom dedup --records 1e6 in
+status_is 2; err_has 'everbloom: --records and --distinct: give both of them'
+everbloom dedup --records 1e6 --distinct 1e5 -m 64X in
+status_is 2; err_has 'everbloom: -m must be a size such as 64M, not 64X'
+everbloom dedup --max-drop 0.1 --filter lru in
+status_is 2; err_has 'everbloom: --max-drop, --records and --distinct choose a filter: not with --filter'
