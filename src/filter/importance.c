@@ -361,7 +361,7 @@ EB_INLINE void importance_add(const eb_params *p, uint8_t *block, const eb_batch
 
 #define importance_test ebi_countdown_test
 #define importance_k ebi_countdown_k
-EB_LOOPS(importance)
+EB_LOOPS_ANY(importance)
 
 static eb_status importance_check(const eb_params *p, const uint8_t *block, eb_error *err) {
     return ebi_countdown_check(p, block, p->opt[O_POLICY] == POLICY_H, err);
