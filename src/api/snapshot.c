@@ -224,7 +224,7 @@ eb_status eb_load(eb_filter **out, const void *buf, size_t len, const eb_allocat
 
 eb_status eb_load_from(eb_filter **out, size_t (*read)(void *ctx, void *buf, size_t n), void *ctx,
                        const eb_allocator *mem, eb_error *err) {
-    uint8_t front[EB_SNAPSHOT_FRONT];
+    uint8_t front[EB_SNAPSHOT_FRONT] = {0};
     snapshot_header h;
     const eb_kind *kind;
     eb_params p;
