@@ -68,10 +68,10 @@ static bool number_suffix(const char **at, const char *end, uint64_t base, numbe
     return true;
 }
 
-/* mantissa * 10^exponent * factor * scale, if that is a 64-bit integer */
-static bool number_integer(const number_parts *n, uint64_t scale, uint64_t *value) {
+/* mantissa * 10^exponent * factor, if that is a 64-bit integer */
+static bool number_integer(const number_parts *n, uint64_t *value) {
     uint64_t v = n->mantissa;
-    if (!ebi_mul(v, n->factor, &v) || !ebi_mul(v, scale, &v)) return false;
+    if (!ebi_mul(v, n->factor, &v)) return false;
     for (int e = n->exponent; v != 0 && e > 0; e--)
         if (!ebi_mul(v, 10, &v)) return false;
     for (int e = n->exponent; v != 0 && e < 0; e++) {
@@ -96,7 +96,8 @@ bool ebi_number_read(const char *text, size_t len, const char *type, uint64_t *v
     *real = (double)n.mantissa * pow(10, n.exponent) * (double)n.factor;
     *value = 0;
     if (strcmp(type, "real") == 0) return true;
-    if (!number_integer(&n, fixed ? 1000000 : 1, value)) return false;
+    if (fixed) n.exponent += 6; /* millionths */
+    if (!number_integer(&n, value)) return false;
     if (fixed && *value > INT64_MAX) return false;
     if (negative) {
         *value = 0 - *value;
