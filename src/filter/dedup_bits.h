@@ -102,17 +102,20 @@ EB_INLINE bool ebi_parts_seen(const uint8_t *bits, const uint64_t *at, unsigned 
     return all;
 }
 
-/* Bring in what the batch will change: each key's bits and, as far as the
- * loads of now tell, its victims.  A hint: nothing depends on it. */
-EB_INLINE void ebi_parts_prefetch(const ebi_parts *d, const eb_batch *b, const uint64_t *draw,
-                                  ebi_choose *choose, uint64_t *pos) {
-    ebi_positions_far(d->bits, 1, b->hash, b->n, d->k, d->s, d->s, true, pos);
-    for (size_t i = 0; i < b->n; i++) {
-        uint64_t victim[EB_K_MAX];
-        choose(d, pos + i * d->k, draw[i], victim);
-        for (unsigned j = 0; j < d->k; j++) ebi_prefetch_write(d->bits + (victim[j] >> 3));
-    }
+/* Compute a key's bits and bring in what it will change: those and, as far as the loads of now
+ * tell, its victims.  A hint: nothing depends on it. */
+EB_INLINE void ebi_parts_fetch(const ebi_parts *d, eb_hash h, uint64_t draw, ebi_choose *choose,
+                               uint64_t *at) {
+    uint64_t victim[EB_K_MAX];
+    ebi_positions(h, d->k, d->s, d->s, at);
+    choose(d, at, draw, victim);
+    for (unsigned j = 0; j < d->k; j++) ebi_prefetch_write(d->bits + (at[j] >> 3));
+    for (unsigned j = 0; j < d->k; j++) ebi_prefetch_write(d->bits + (victim[j] >> 3));
 }
+
+/* Far blocks are fetched this many keys ahead and not a batch at once: a key needs up to 2k lines
+ * and some thought, and so one key's waiting hides another's thinking. */
+enum { EB_PARTS_AHEAD = 8 };
 
 EB_INLINE void ebi_parts_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen,
                              unsigned k, bool far, ebi_step *step, ebi_choose *choose) {
@@ -122,9 +125,13 @@ EB_INLINE void ebi_parts_add(const eb_params *p, uint8_t *block, const eb_batch 
                          ebi_parts_size(p), k};
     uint64_t pos[EB_BATCH * EB_K_MAX], draw[EB_BATCH];
     for (size_t i = 0; i < b->n; i++) draw[i] = ebi_random(&head->rng);
-    if (far) ebi_parts_prefetch(&d, b, draw, choose, pos);
+    for (size_t i = 0; far && i < b->n && i < EB_PARTS_AHEAD; i++)
+        ebi_parts_fetch(&d, b->hash[i], draw[i], choose, pos + i * k);
     for (size_t i = 0; i < b->n; i++) {
+        const size_t next = i + EB_PARTS_AHEAD;
         uint64_t *const at = far ? pos + i * k : pos;
+        if (far && next < b->n)
+            ebi_parts_fetch(&d, b->hash[next], draw[next], choose, pos + next * k);
         if (!far) ebi_positions(b->hash[i], k, d.s, d.s, at);
         seen[i] = ebi_parts_seen(d.bits, at, k);
         const ebi_record r = {at, head->items + 1 + i, draw[i], seen[i]};
