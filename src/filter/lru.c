@@ -222,8 +222,10 @@ EB_INLINE void lru_line_add(const eb_params *p, uint8_t *block, const eb_batch *
     const uint64_t last = ebi_lru_last_used(f, ebi_lru_b(p));
     ebi_lru_places to;
     ebi_lru_find_places(block, ebi_lru_lines(p), EBI_LRU_LINE_BYTES, w, b->hash, b->n, true, &to);
-    for (size_t i = 0; i < b->n; i++)
+    for (size_t i = 0; i < b->n; i++) {
+        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, true);
         seen[i] = lru_line_observe(block + to.at[i], to.print[i], f, last);
+    }
 }
 
 EB_INLINE void lru_line_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
@@ -231,7 +233,10 @@ EB_INLINE void lru_line_test(const eb_params *p, const uint8_t *block, const eb_
     const ebi_lru_fields f = ebi_lru_line_fields(w);
     ebi_lru_places to;
     ebi_lru_find_places(block, ebi_lru_lines(p), EBI_LRU_LINE_BYTES, w, h, n, false, &to);
-    for (size_t i = 0; i < n; i++) seen[i] = lru_line_has(block + to.at[i], to.print[i], f);
+    for (size_t i = 0; i < n; i++) {
+        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, false);
+        seen[i] = lru_line_has(block + to.at[i], to.print[i], f);
+    }
 }
 
 static void lru_word_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
@@ -241,6 +246,7 @@ static void lru_word_add(const eb_params *p, uint8_t *block, const eb_batch *b, 
                         &to);
     for (size_t i = 0; i < b->n; i++) {
         uint8_t *const at = block + to.at[i];
+        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, true);
         const uint64_t word = ebi_load64(at), print = to.print[i];
         const uint64_t equal = lru_equal(word ^ print * f.ones, f);
         ebi_store64(at, lru_up(word, print, lru_upto(equal) & f.used, f.bits));
@@ -253,8 +259,10 @@ static void lru_word_test(const eb_params *p, const uint8_t *block, const eb_has
     const ebi_lru_fields f = ebi_lru_fields_of(ebi_lru_b(p), lru_w(p));
     ebi_lru_places to;
     ebi_lru_find_places(block, lru_buckets(p), EBI_LRU_WORD_BYTES, f.bits, h, n, false, &to);
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, false);
         seen[i] = lru_equal(ebi_load64(block + to.at[i]) ^ to.print[i] * f.ones, f) != 0;
+    }
 }
 
 #define LRU_LOOP(w)                                                                                \

@@ -58,18 +58,29 @@ EB_INLINE uint64_t ebi_lru_print(eb_hash h, unsigned w) {
  * top bits of the hash, and the fingerprint. */
 typedef struct ebi_lru_places {
     uint64_t at[EB_BATCH], print[EB_BATCH];
+    size_t n;
 } ebi_lru_places;
+
+/* Buckets are asked for this many keys before they are used, so that memory and
+ * the work on lists overlap inside a batch. */
+enum { EBI_LRU_AHEAD = 24 };
+
+EB_INLINE void ebi_lru_fetch(const uint8_t *block, const ebi_lru_places *to, size_t i, bool write) {
+    if (i >= to->n) return;
+    if (write)
+        ebi_prefetch_write(block + to->at[i]);
+    else
+        ebi_prefetch_read(block + to->at[i]);
+}
 
 EB_INLINE void ebi_lru_find_places(const uint8_t *block, uint64_t buckets, unsigned bytes,
                                    unsigned w, const eb_hash *h, size_t n, bool write,
                                    ebi_lru_places *to) {
+    to->n = n;
     for (size_t i = 0; i < n; i++) {
         to->at[i] = sizeof(eb_head) + eb_scale(h[i], buckets) * bytes;
         to->print[i] = ebi_lru_print(h[i], w);
-        if (write)
-            ebi_prefetch_write(block + to->at[i]);
-        else
-            ebi_prefetch_read(block + to->at[i]);
+        if (i < EBI_LRU_AHEAD) ebi_lru_fetch(block, to, i, write);
     }
 }
 

@@ -143,6 +143,7 @@ LRU_AVX2 EB_INLINE void lru_avx2_add(const eb_params *p, uint8_t *block, const e
     ebi_lru_find_places(block, ebi_lru_lines(p), EBI_LRU_LINE_BYTES, w, b->hash, b->n, true, &to);
     for (size_t i = 0; i < b->n; i++) {
         uint8_t *const line = block + to.at[i];
+        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, true);
         seen[i] = w == 16   ? lru_lane_observe(line, to.print[i], slots, 1)
                   : w == 32 ? lru_lane_observe(line, to.print[i], slots, 2)
                             : lru_word_observe(line, to.print[i], f, used);
@@ -156,6 +157,7 @@ LRU_AVX2 EB_INLINE void lru_avx2_test(const eb_params *p, const uint8_t *block, 
     ebi_lru_find_places(block, ebi_lru_lines(p), EBI_LRU_LINE_BYTES, w, h, n, false, &to);
     for (size_t i = 0; i < n; i++) {
         const uint8_t *const line = block + to.at[i];
+        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, false);
         seen[i] = w == 16   ? lru_lane_has(line, to.print[i], 1)
                   : w == 32 ? lru_lane_has(line, to.print[i], 2)
                             : lru_word_has(line, to.print[i], f);

@@ -1,0 +1,422 @@
+/* test_lru.c - lru: slow twin, portable code and AVX2 give the same answers and
+ * the same bytes for every width and every b; the option rule; damage is found;
+ * rates are those that the formulas promise. */
+#include "filter/lru.h"
+#include "model.h"
+#include "suite.h"
+#include <math.h>
+
+/* Every width and every b, with a few buckets */
+
+typedef void shape_test(const char *spec);
+
+static void each_shape(shape_test *test) {
+    for (unsigned w = 5; w <= 32; w++)
+        for (unsigned b = 1; b <= 48; b++)
+            for (int line = 0; line < 2; line++) {
+                char spec[120];
+                eb_params p;
+                (void)snprintf(spec, sizeof spec, "lru:bucket=%s,w=%u,b=%u,cells=%u",
+                               line ? "line" : "word", w, b, b * (64 / b + 2));
+                if (!suite_parse(spec, &p)) continue;
+                suite_at("%s", spec);
+                test(spec);
+            }
+}
+
+/* Fingerprints whose halves are 0, 1, 2, full or a lone top bit, or one off:
+ * carries and borrows between fields would show.  Every fourth is random. */
+static eb_hash awkward_hash(uint64_t *rng, unsigned w) {
+    const unsigned half = w / 2, bits = ebi_lru_print_bits(w);
+    const uint64_t parts[] = {0, 1, 2, ebi_ones(half), UINT64_C(1) << (half - 1)};
+    const uint64_t print = parts[suite_below(rng, 5)] | parts[suite_below(rng, 5)] << half;
+    if (suite_below(rng, 4) == 0) return suite_random(rng);
+    const uint64_t low = print << (bits - w) | ebi_ones(bits - w);
+    return suite_below(rng, UINT64_C(1) << 32) << 32 | (low & ebi_ones(bits));
+}
+
+/* The bytes of a bucket with these slots, set bit by bit as lru.c draws them. */
+static void lay_out(const eb_params *p, const model *m, uint64_t bucket, uint8_t *out) {
+    const bool line = p->opt[EBI_LRU_BUCKET] == EBI_LRU_LINE;
+    const unsigned w = (unsigned)p->opt[EBI_LRU_W], n = line ? 128 / w : 64 / w;
+    const unsigned plane = line ? w / 2 : w, b = ebi_lru_b(p);
+    memset(out, 0, line ? 64 : 8);
+    for (unsigned i = 0; i < b; i++)
+        for (unsigned j = 0; j < w; j++) {
+            const unsigned word = i / n + 4 * (j / plane), bit = i % n * plane + j % plane;
+            const uint64_t value = model_cell(m, bucket * b + i) >> j & 1;
+            out[word * 8 + bit / 8] = (uint8_t)(out[word * 8 + bit / 8] | value << bit % 8);
+        }
+}
+
+static bool same_as_twin(const eb_filter *f, const model *m) {
+    const size_t bytes = f->p.opt[EBI_LRU_BUCKET] == EBI_LRU_LINE ? 64 : 8;
+    uint8_t want[64];
+    for (uint64_t i = 0; i < f->p.opt[EB_O_CELLS] / f->p.opt[EBI_LRU_B]; i++) {
+        lay_out(&f->p, m, i, want);
+        if (memcmp(f->block + sizeof(eb_head) + i * bytes, want, bytes) != 0) return false;
+    }
+    return true;
+}
+
+static void code_agrees(const char *spec, const eb_ops *(*ops)(const eb_params *)) {
+    enum { BATCHES = 40 };
+    char canonical[EB_SPEC_MAX];
+    eb_filter *const f = suite_new(spec);
+    (void)eb_spec(f, canonical, sizeof canonical);
+    model *const m = model_new(canonical);
+    uint64_t rng = 5;
+    f->ops = ops(&f->p);
+    for (int i = 0; f->ops && i < BATCHES; i++) {
+        eb_hash h[EB_BATCH];
+        uint8_t there[EB_BATCH], seen[EB_BATCH];
+        const size_t n = 1 + suite_below(&rng, EB_BATCH);
+        for (size_t j = 0; j < n; j++) h[j] = awkward_hash(&rng, (unsigned)f->p.opt[EBI_LRU_W]);
+        const eb_batch batch = {n, h, NULL, NULL};
+        eb_test_batch(f, h, n, there);
+        for (size_t j = 0; j < n; j++) HOLDS(model_test(m, h[j]) == (there[j] == 1));
+        OK(eb_add_batch(f, &batch, seen));
+        for (size_t j = 0; j < n; j++) HOLDS(model_add(m, h[j], 1, 0) == (seen[j] == 1));
+        HOLDS(same_as_twin(f, m));
+        HOLDS(f->kind->check(&f->p, f->block, NULL) == EB_OK);
+    }
+    model_free(m);
+    eb_free(f);
+}
+
+static void codes_agree(const char *spec) {
+    code_agrees(spec, ebi_lru_portable);
+    code_agrees(spec, ebi_lru_avx2);
+}
+
+static void twin_portable_and_avx2_are_equal(void **state) {
+    (void)state;
+    each_shape(codes_agree);
+}
+
+/* Options */
+
+static void resolves_to(const char *wish, const char *start) {
+    char spec[EB_SPEC_MAX];
+    suite_at("%s", wish);
+    OK(eb_resolve(wish, spec, sizeof spec, NULL));
+    if (strncmp(spec, start, strlen(start)) != 0) fail_msg("%s: %s", wish, spec);
+}
+
+static void fpr_decides_width_and_slots(void **state) {
+    (void)state;
+    resolves_to("lru", "lru:bucket=line,w=32,b=16,");
+    resolves_to("lru:fpr=0.5", "lru:bucket=line,w=10,b=48,");
+    resolves_to("lru:fpr=1e-2", "lru:bucket=line,w=12,b=40,");
+    resolves_to("lru:fpr=1e-3", "lru:bucket=line,w=16,b=32,");
+    resolves_to("lru:fpr=1e-4", "lru:bucket=line,w=18,b=26,");
+    resolves_to("lru:fpr=1e-5", "lru:bucket=line,w=24,b=20,");
+    resolves_to("lru:fpr=1.2e-6", "lru:bucket=line,w=24,b=20,");
+    resolves_to("lru:fpr=3.7e-9", "lru:bucket=line,w=32,b=15,");
+    resolves_to("lru:fpr=1e-4,w=20", "lru:bucket=line,w=20,b=24,");
+    resolves_to("lru:w=24", "lru:bucket=line,w=24,b=20,");
+    resolves_to("lru:bucket=word,fpr=1e-2", "lru:bucket=word,w=10,b=6,");
+    resolves_to("lru:bucket=word,fpr=1e-4", "lru:bucket=word,w=16,b=4,");
+    resolves_to("lru:bucket=word,fpr=1e-6", "lru:bucket=word,w=22,b=2,");
+    resolves_to("lru:bucket=word,w=9,b=1", "lru:bucket=word,w=9,b=1,");
+    /* Prob(Poisson(8176000 / 999376) >= 16) = 1 % */
+    resolves_to("lru:window=8176000", "lru:bucket=line,w=32,b=16,cells=15990016,");
+}
+
+static void refused(const char *spec, const char *part) {
+    eb_error err;
+    eb_filter *f;
+    suite_at("%s", spec);
+    GIVES(EB_ESPEC, eb_new(&f, spec, NULL, &err));
+    if (!strstr(err.text, part)) fail_msg("%s: %s", spec, err.text);
+}
+
+static void contradictions_are_refused(void **state) {
+    (void)state;
+    refused("lru:fpr=1e-9", "fpr must be 3.7e-9..0.5");
+    refused("lru:b=16", "b=16 needs w");
+    refused("lru:w=11", "w must be 10, 12,");
+    refused("lru:w=32,b=12", "b must be 13..16");
+    refused("lru:w=32,b=17", "b must be 13..16");
+    refused("lru:bucket=word,w=16,b=5", "b must be 1..4");
+    refused("lru:w=10,b=48,fpr=1e-3", "make fpr 0.0469, more than fpr=0.001");
+    refused("lru:w=10,fpr=1e-3", "fpr must be at least 0.0362");
+    refused("lru:cells=1000", "multiple of b=16");
+    refused("lru:memory=1M,window=1e6", "window=1000000 needs");
+    refused("lru:memory=1T", "more than 64 bits of hash");
+}
+
+/* Damage */
+
+static void damage_is_found(const char *spec) {
+    eb_filter *const f = suite_filled(spec, 400, 3), *const part = suite_filled(spec, 8, 4);
+    const eb_params *const p = &f->p;
+    uint8_t *const bucket = f->block + sizeof(eb_head);
+    const bool line = p->opt[EBI_LRU_BUCKET] == EBI_LRU_LINE;
+    const unsigned w = (unsigned)p->opt[EBI_LRU_W], plane = line ? w / 2 : w;
+    const unsigned n = line ? 128 / w : 64 / w, last = ebi_lru_b(p) - 1;
+    HOLDS(f->kind->check(p, f->block, NULL) == EB_OK);
+    HOLDS(f->kind->check(p, part->block, NULL) == EB_OK);
+    if (n * plane < 64) { /* a bit above the fields */
+        bucket[7] ^= 0x80;
+        HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
+        bucket[7] ^= 0x80;
+    }
+    if (last + 1 < (line ? 4 : 1) * n) { /* a slot that b leaves unused */
+        const unsigned bit = (last + 1) % n * plane, at = (last + 1) / n * 8 + bit / 8;
+        bucket[at] = (uint8_t)(bucket[at] ^ 1u << bit % 8);
+        HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
+        bucket[at] = (uint8_t)(bucket[at] ^ 1u << bit % 8);
+    }
+    if (last > 0) { /* the first two slots made equal, or the first one empty */
+        const uint64_t low = ebi_load64(bucket), high = ebi_load64(bucket + 32);
+        const uint64_t first = ebi_ones(plane), second = first << plane;
+        ebi_store64(bucket, (low & ~second) | (low & first) << plane);
+        if (line) ebi_store64(bucket + 32, (high & ~second) | (high & first) << plane);
+        HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
+        ebi_store64(bucket, low & ~first);
+        if (line) ebi_store64(bucket + 32, high & ~first);
+        HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
+    }
+    eb_free(f);
+    eb_free(part);
+}
+
+static void damaged_lists_are_refused(void **state) {
+    (void)state;
+    each_shape(damage_is_found);
+}
+
+/* Rates */
+
+typedef struct rates {
+    uint64_t fresh, repeats, wrong, missed;
+} rates;
+
+/* Keys of a stream with exact recency: a Fenwick tree over the places of the
+ * stream counts the last occurrences, so the j-th most recent key can be drawn. */
+typedef struct recency {
+    uint32_t *count;
+    uint64_t *key, size, last, distinct;
+} recency;
+
+static recency recency_new(uint64_t size) { /* a power of 2 */
+    return (recency){model_zeros(size + 1, sizeof(uint32_t)),
+                     model_zeros(size + 1, sizeof(uint64_t)), size, 0, 0};
+}
+
+static void recency_change(recency *r, uint64_t place, uint32_t by) {
+    for (uint64_t i = place; i <= r->size; i += i & (0 - i)) r->count[i] += by;
+}
+
+static uint64_t recency_take(recency *r, uint64_t depth) { /* distinct keys since */
+    uint64_t rank = r->distinct - depth, place = 0;
+    for (uint64_t step = r->size; step > 0; step /= 2)
+        if (place + step <= r->size && r->count[place + step] < rank) {
+            place += step;
+            rank -= r->count[place];
+        }
+    recency_change(r, place + 1, UINT32_MAX);
+    r->distinct--;
+    return r->key[place + 1];
+}
+
+static void recency_put(recency *r, uint64_t key) {
+    r->key[++r->last] = key;
+    r->distinct++;
+    recency_change(r, r->last, 1);
+}
+
+/* Half of the records new, half repeats at a depth uniform below `reach`. */
+static rates run_uniform_depth(eb_filter *f, uint64_t records, uint64_t reach, uint64_t seed) {
+    recency r = recency_new(UINT64_C(1) << (ebi_log2(records) + 1));
+    rates found = {0};
+    uint64_t rng = seed, next = 1;
+    for (uint64_t i = 0; i < records; i++) {
+        const bool repeat = r.distinct >= reach && suite_below(&rng, 2) == 0;
+        const uint64_t key = repeat ? recency_take(&r, suite_below(&rng, reach)) : next++;
+        const eb_hash h = ebi_mix(key + (seed << 40));
+        const eb_batch one = {1, &h, NULL, NULL};
+        uint8_t seen;
+        recency_put(&r, key);
+        OK(eb_add_batch(f, &one, &seen));
+        if (i < records / 3) continue;
+        found.repeats += repeat;
+        found.fresh += !repeat;
+        found.missed += repeat && !seen;
+        found.wrong += !repeat && seen;
+    }
+    free(r.count);
+    free(r.key);
+    return found;
+}
+
+static void close_to(double events, double trials, double want, double bias) {
+    const double got = events / trials, error = sqrt(want * (1 - want) / trials);
+    if (fabs(got - want) > 4.5 * error + bias * want)
+        fail_msg("%g, not %g, in %g trials", got, want, trials);
+}
+
+/* A default filter misses less than 1 % of repeats at depths up to 60 % of its
+ * slots, and as many as the formula says: P(16, 9.6) - 16/9.6 P(17, 9.6). */
+static void lines_cover_sixty_percent(void **state) {
+    (void)state;
+    eb_filter *const f = suite_new("lru:memory=128K");
+    const uint64_t slots = f->p.opt[EB_O_CELLS];
+    const rates r = run_uniform_depth(f, 1000000, slots * 6 / 10, 1);
+    suite_at("lines, depth below %g", (double)slots * 0.6);
+    HOLDS(r.wrong == 0);
+    HOLDS((double)r.missed < 0.01 * (double)r.repeats);
+    close_to((double)r.missed, (double)r.repeats, 0.003941, 0.05);
+    eb_free(f);
+}
+
+static void fresh_keys_pass_for_old(const char *spec, double want) {
+    enum { CHUNK = 4096, CHUNKS = 1500 };
+    static eb_hash h[CHUNK];
+    static uint8_t seen[CHUNK];
+    eb_filter *const f = suite_new(spec);
+    uint64_t wrong = 0, key = 0;
+    suite_at("%s", spec);
+    for (int i = 0; i < CHUNKS; i++) {
+        for (size_t j = 0; j < CHUNK; j++) h[j] = ebi_mix(++key);
+        const eb_batch batch = {CHUNK, h, NULL, NULL};
+        OK(eb_add_batch(f, &batch, seen));
+        for (size_t j = 0; i >= 100 && j < CHUNK; j++) wrong += seen[j];
+    }
+    eb_stats s = {.size = sizeof s};
+    eb_stat(f, &s);
+    HOLDS(s.fill == 1 && fabs(s.fpr - want) < 1e-9);
+    close_to((double)wrong, (double)(CHUNKS - 100) * CHUNK, want, 0.002);
+    eb_free(f);
+}
+
+static void full_lists_have_the_stated_fpr(void **state) {
+    (void)state;
+    fresh_keys_pass_for_old("lru:bucket=word,w=6,memory=32K", 10 / 63.0);
+    fresh_keys_pass_for_old("lru:bucket=word,w=8,memory=32K", 8 / 255.0);
+    fresh_keys_pass_for_old("lru:bucket=word,w=10,memory=32K", 6 / 1023.0);
+    fresh_keys_pass_for_old("lru:w=10,memory=32K", 48 / 1023.0);
+    fresh_keys_pass_for_old("lru:w=12,memory=32K", 40 / 4095.0);
+    fresh_keys_pass_for_old("lru:w=12,memory=64K,shards=4", 40 / 4095.0);
+}
+
+/* The row of LRU words: 16 MB for 1e9 records, scaled down; half of the records
+ * new, a repeat copies the record g back, g uniform up to 2.5e7.  w = 9 and 10
+ * bracket an FPR of 1 %, where the reading has 20.66 %; on the log scale between. */
+static double missed_when_copying(unsigned w, double *fpr) {
+    enum { RECORDS = 2500000, REACH = 62500 };
+    char spec[80];
+    uint64_t *const hash = model_zeros(RECORDS, sizeof *hash);
+    uint64_t rng = 9, missed = 0, repeats = 0, wrong = 0, fresh = 0;
+    (void)snprintf(spec, sizeof spec, "lru:bucket=word,w=%u,cells=%u", w, 5243 * (64 / w));
+    eb_filter *const f = suite_new(spec);
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        const uint64_t back = 1 + suite_below(&rng, REACH);
+        const bool repeat = suite_below(&rng, 2) == 0 && back <= i;
+        uint8_t seen;
+        hash[i] = repeat ? hash[i - back] : ebi_mix(i);
+        const eb_batch one = {1, hash + i, NULL, NULL};
+        OK(eb_add_batch(f, &one, &seen));
+        if (i < RECORDS / 3) continue;
+        repeats += repeat;
+        fresh += !repeat;
+        missed += repeat && !seen;
+        wrong += !repeat && seen;
+    }
+    free(hash);
+    eb_free(f);
+    *fpr = (double)wrong / (double)fresh;
+    return (double)missed / (double)repeats;
+}
+
+static void words_make_the_published_row(void **state) {
+    (void)state;
+    double fpr9, fpr10;
+    const double at9 = missed_when_copying(9, &fpr9), at10 = missed_when_copying(10, &fpr10);
+    const double share = log(0.01 / fpr9) / log(fpr10 / fpr9);
+    const double at1percent = at9 + share * (at10 - at9);
+    if (fabs(at1percent / 0.2066 - 1) > 0.05) fail_msg("FNR %g", at1percent);
+}
+
+/* A million keys, each twice, in 64 MiB: nothing passes and nothing is lost. */
+static void a_million_lines_are_exact(void **state) {
+    (void)state;
+    enum { KEYS = 1000000, CHUNK = 4000 };
+    static eb_hash h[CHUNK];
+    static uint8_t seen[CHUNK];
+    eb_filter *const f = suite_new("lru:memory=64M");
+    for (uint64_t i = 0; i < 2 * KEYS; i += CHUNK) {
+        for (uint64_t j = 0; j < CHUNK; j++) {
+            const uint64_t key = (i + j) % KEYS;
+            eb_hash_keys(f, &(eb_key){&key, sizeof key}, 1, h + j);
+        }
+        const eb_batch batch = {CHUNK, h, NULL, NULL};
+        OK(eb_add_batch(f, &batch, seen));
+        for (size_t j = 0; j < CHUNK; j++) HOLDS(seen[j] == (i >= KEYS));
+    }
+    eb_free(f);
+}
+
+/* Prediction */
+
+/* D keys once each and copies of them, shuffled: mean rates over the stream. */
+static void shuffled_is_predicted(const char *spec, size_t distinct, size_t items) {
+    eb_filter *const f = suite_new(spec);
+    uint64_t *const key = model_zeros(items, sizeof *key), rng = 77;
+    uint8_t *const met = model_zeros(distinct, 1);
+    uint64_t wrong = 0, missed = 0;
+    for (size_t i = 0; i < items; i++) key[i] = i < distinct ? i : suite_below(&rng, distinct);
+    for (size_t i = items - 1; i > 0; i--) {
+        const size_t j = suite_below(&rng, i + 1);
+        const uint64_t other = key[j];
+        key[j] = key[i];
+        key[i] = other;
+    }
+    for (size_t i = 0; i < items; i++) {
+        const eb_hash h = ebi_mix(key[i] + 1);
+        const eb_batch one = {1, &h, NULL, NULL};
+        uint8_t seen;
+        OK(eb_add_batch(f, &one, &seen));
+        wrong += seen && !met[key[i]];
+        missed += !seen && met[key[i]];
+        met[key[i]] = 1;
+    }
+    const eb_workload w = {.size = sizeof w, .items = (double)items, .distinct = (double)distinct};
+    eb_prediction out = {.size = sizeof out};
+    eb_stats s = {.size = sizeof s};
+    OK(eb_predict(spec, &w, &out, NULL));
+    eb_stat(f, &s);
+    suite_at("%s with %zu of %zu distinct", spec, distinct, items);
+    close_to((double)missed, (double)(items - distinct), out.mean_fnr, 0.03);
+    close_to((double)wrong, (double)distinct, out.mean_fpr, 0.03);
+    close_to((double)s.cells_used, (double)s.cells, out.fill, 0.01);
+    free(key);
+    free(met);
+    eb_free(f);
+}
+
+static void predictions_hold(void **state) {
+    (void)state;
+    shuffled_is_predicted("lru:memory=64K,fpr=1e-2", 40000, 400000);
+    shuffled_is_predicted("lru:memory=64K,fpr=1e-2", 60000, 100000);
+    shuffled_is_predicted("lru:memory=64K,fpr=1e-2", 25000, 200000);
+    shuffled_is_predicted("lru:memory=64K,bucket=word,w=10", 60000, 200000);
+    shuffled_is_predicted("lru:memory=64K,bucket=word,w=8,b=1", 20000, 300000);
+    shuffled_is_predicted("lru:memory=64K,shards=2", 200000, 1000000);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(twin_portable_and_avx2_are_equal),
+        cmocka_unit_test(fpr_decides_width_and_slots),
+        cmocka_unit_test(contradictions_are_refused),
+        cmocka_unit_test(damaged_lists_are_refused),
+        cmocka_unit_test(full_lists_have_the_stated_fpr),
+        cmocka_unit_test(lines_cover_sixty_percent),
+        cmocka_unit_test(words_make_the_published_row),
+        cmocka_unit_test(a_million_lines_are_exact),
+        cmocka_unit_test(predictions_hold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
