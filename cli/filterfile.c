@@ -109,9 +109,9 @@ static void default_dedup(const cli_command *c, const settings *set, char *spec)
 static void append_range(const cli_command *c, const settings *set, char *spec) {
     if (!set->importance_range) return;
     const char *colon = strchr(set->importance_range, ':');
-    if (!colon || spec_has(spec, "low") || spec_has(spec, "high"))
-        cli_misuse(c, colon ? "--importance-range and --filter both give a range: give one of them"
-                            : "--importance-range must be A:B, such as 1:100");
+    if (!colon) cli_misuse(c, "--importance-range must be A:B, such as 1:100");
+    if (spec_has(spec, "low") || spec_has(spec, "high"))
+        cli_misuse(c, "--importance-range and --filter both give a range: give one of them");
     spec_append(spec, "low", set->importance_range, (size_t)(colon - set->importance_range));
     spec_append(spec, "high", colon + 1, strlen(colon + 1));
 }
