@@ -13,9 +13,8 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 FLAVOUR ?= release
-FUZZ_SECONDS ?= 30
-SOAK_SECONDS ?= 3600
 JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 30
 
 # The version is written in the public header and nowhere else.
 VERSION := $(shell sed -n 's/^\#define EB_VERSION "\(.*\)".*/\1/p' include/everbloom/everbloom.h)
@@ -110,12 +109,13 @@ FORCE:
 cli-tests: $(B)/everbloom
 	@tests/cli/run $(CLI_TEST_FLAGS) $(B)/everbloom
 
-fuzz: $(if $(call objects,tests/fuzz.c),$(B)/tests/fuzz) ## FLAVOUR=fuzz: feed the library random bytes
-	@[ -z "$<" ] || { mkdir -p $(B)/corpus && $< -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 $(B)/corpus; }
+fuzz: $(B)/tests/fuzz ## FLAVOUR=fuzz: feed the library random bytes (FUZZ_SECONDS=30)
+	@mkdir -p $(B)/corpus
+	@$< -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 -artifact_prefix=$(B)/ $(B)/corpus
 
-soak: ## hours of fuzzing and the heavy tests (SOAK_SECONDS=3600)
+soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
 	@$(MAKE) FLAVOUR=release check CLI_TEST_FLAGS=--heavy
-	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_SECONDS=$(SOAK_SECONDS)
+	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_SECONDS=$(or $(SOAK_SECONDS),3600)
 
 bench: ## speed and accuracy of every kind and of the command, kept under bench/results/
 	@.ci/need --install bench

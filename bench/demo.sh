@@ -26,5 +26,5 @@ echo
 echo "Against the truth: of $unique distinct lines $lost were lost, of $((lines - unique)) repeats $passed got through."
 echo "The lines are in $out/unique.log; next: $B/everbloom --help"
 
-# At most 2 in 1000 of either error: the filter is made for 1 in 1000.
-[ $((lost * 500)) -le "$unique" ] && [ $((passed * 500)) -le $((lines - unique)) ]
+# The filter is made for 1 error in a million and is hardly filled: 1 in 100000 is a failure.
+[ $((lost * 100000)) -le "$unique" ] && [ $((passed * 100000)) -le $((lines - unique)) ]
