@@ -36,6 +36,8 @@ typedef struct settings {
     double max_drop;           /* 0: not given */
     uint64_t importance_field; /* 0: not given */
     const char *importance_range, *on_bad_importance;
+    const char *classes, *class_rules;
+    uint64_t class_field; /* 0: not given */
 } settings;
 enum { NO_DELIMITER = 256 };
 
@@ -86,6 +88,8 @@ _Noreturn void cli_fail(const char *format, ...) __attribute__((format(printf, 1
 _Noreturn void cli_misuse(const cli_command *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void *cli_alloc(size_t size); /* never NULL */
+/* old, or NULL, with room for `wanted` bytes; more than that, so that it can grow often. */
+void *cli_grow(void *old, size_t *cap, size_t wanted);
 /* The word of a list nearest to a mistyped one, or NULL if none is near. */
 typedef struct nearest {
     const char *word;

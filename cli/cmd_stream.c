@@ -69,7 +69,7 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
     stream s = {.set = set, .print = print, .adds = true, .state = set->state};
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);
-    stream_use_importance(&s, c);
+    values_open(&s.values, c, set, s.filter, true);
     int status = stream_run(&s);
     close_stream(&s);
     return status;
@@ -82,7 +82,7 @@ int run_add(const cli_command *c, const settings *set, char **operands, size_t n
     stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);
-    stream_use_importance(&s, c);
+    values_open(&s.values, c, set, s.filter, true);
     int status = stream_run(&s);
     if (status == STATUS_YES && !set->state) filter_save(s.filter, set->output ? set->output : "-");
     close_stream(&s);
@@ -100,6 +100,7 @@ int run_test(const cli_command *c, const settings *set, char **operands, size_t 
     snapshot_open_or_fail(&snap, operands[0]);
     stream s = {.set = set, .print = print, .filter = snap.view};
     stream_open(&s, c, operands + 1);
+    values_open(&s.values, c, set, s.filter, false);
     int status = stream_run(&s);
     stream_close(&s);
     snapshot_close(&snap);

@@ -3,9 +3,10 @@
  * A spec is put together from --filter, -m and --seed; what none of them says is the default, and
  * the seed is drawn at random, so that nobody can prepare keys that collide. */
 #include "filterfile.h"
-#include "io.h"
+#include "values.h"
 #include <ctype.h>
 #include <errno.h>
+#include <everbloom/weighted.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +38,15 @@ static const char *spec_value(const char *spec, const char *key, size_t *length)
 static bool spec_has(const char *spec, const char *key) {
     size_t length;
     return spec_value(spec, key, &length) != NULL;
+}
+
+/* How many classes its k=1:2:3 gives to a weighted filter. */
+static uint32_t spec_classes(const char *spec) {
+    size_t length;
+    uint32_t n = 1;
+    const char *const k = spec_value(spec, "k", &length);
+    for (size_t i = 0; i < length; i++) n += k[i] == ':';
+    return n;
 }
 
 static void spec_append(char *spec, const char *key, const char *value, size_t length) {
@@ -167,6 +177,13 @@ bool filter_is(const eb_filter *f, const char *kind) {
     return strncmp(spec, kind, strlen(kind)) == 0 && spec[strlen(kind)] == ':';
 }
 
+/* Classes are numbered from 1. */
+uint32_t filter_classes(const eb_filter *f) {
+    uint32_t n = 0, insert_k, query_k;
+    while (eb_class_k(f, n + 1, &insert_k, &query_k) == EB_OK) n++;
+    return n;
+}
+
 /* ---- Snapshots in files. */
 
 typedef struct source {
@@ -293,6 +310,21 @@ void refuse_terminal(const cli_command *c, const settings *set) {
 
 /* ---- From the command line to a filter. */
 
+static void classify(eb_filter *f, const class_file *file, const char *path) {
+    eb_hash *const hash = cli_alloc(file->n * sizeof *hash + 1);
+    uint32_t *const class_number = cli_alloc(file->n * sizeof *class_number + 1);
+    eb_error err;
+    for (size_t i = 0; i < file->n; i++) {
+        const eb_key key = {file->bytes + file->lines[i].at, file->lines[i].len};
+        eb_hash_keys(f, &key, 1, &hash[i]);
+        class_number[i] = file->lines[i].class_number;
+    }
+    const eb_batch batch = {.n = file->n, .hash = hash, .value = class_number};
+    if (eb_classify(f, &batch, &err) != EB_OK) cli_fail("%s: %s", path, err.text);
+    free(hash);
+    free(class_number);
+}
+
 static eb_filter *new_filter(const char *spec) {
     eb_filter *f;
     eb_error err;
@@ -329,12 +361,34 @@ static void check_can_save(const char *path) {
     atomic_discard(&probe);
 }
 
+/* With a hot list, which has room for all keys of the file unless the spec says hot=. */
+static eb_filter *new_classified(const cli_command *c, const settings *set, char *spec) {
+    char resolved[EB_SPEC_MAX], hot[24];
+    eb_error err;
+    if (set->class_field || set->class_rules)
+        cli_misuse(c, "--classes and %s: give one of them",
+                   set->class_field ? "--class-field" : "--class-rules");
+    if (strncmp(spec, "weighted:", 9) != 0 || !spec_has(spec, "k"))
+        cli_misuse(c, "--classes needs --filter weighted:k=..., with a k for each class");
+    if (eb_resolve(spec, resolved, sizeof resolved, &err) != EB_OK) cli_fail("%s", err.text);
+    class_file file = class_file_read(set->classes, "a key", set->nul, spec_classes(spec));
+    const int n = snprintf(hot, sizeof hot, "%zu", file.n ? file.n : 1);
+    if (!spec_has(spec, "hot")) spec_append(spec, "hot", hot, (size_t)n);
+    eb_filter *f = new_filter(spec);
+    classify(f, &file, set->classes);
+    class_file_free(&file);
+    return f;
+}
+
 eb_filter *filter_open(const cli_command *c, const settings *set) {
     char spec[SPEC_TEXT];
     struct stat st;
     bool exists = set->state && stat(set->state, &st) == 0;
     if (set->state && !exists && errno != ENOENT) cli_fail("%s: %s", set->state, strerror(errno));
     if (set->state) check_can_save(set->state);
+    if (exists && set->classes)
+        cli_fail("%s: --classes is for a new filter: the hot list is frozen with the first key",
+                 set->state);
     if (exists) {
         eb_filter *f = snapshot_load(set->state);
         compare_state(c, set, f);
@@ -342,5 +396,5 @@ eb_filter *filter_open(const cli_command *c, const settings *set) {
     }
     spec_of_options(c, set, spec);
     append_seed(spec, set, NULL);
-    return new_filter(spec);
+    return set->classes ? new_classified(c, set, spec) : new_filter(spec);
 }

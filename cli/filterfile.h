@@ -7,6 +7,7 @@
 eb_filter *filter_open(const cli_command *c, const settings *set);
 /* What its canonical spec says. */
 bool filter_is(const eb_filter *f, const char *kind);
+uint32_t filter_classes(const eb_filter *f); /* 0: it has none */
 uint64_t filter_option(const eb_filter *f, const char *key);
 /* Writes a snapshot to path, whole or not at all.  "-": standard output. */
 void filter_save(const eb_filter *f, const char *path);

@@ -5,6 +5,7 @@
  * to the caller, who may have a state to save. */
 #ifndef EVERBLOOM_IO_H
 #define EVERBLOOM_IO_H
+#include "cli.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +49,7 @@ _Noreturn void end_by_signal(int signal);
  * a file that has none. */
 typedef struct reader {
     char *const *paths; /* not yet opened; ends with NULL */
+    char *one[2];       /* the path of reader_open_one */
     int fd;             /* -1: none open */
     const char *name;
     bool always_ready; /* a regular file */
@@ -58,12 +60,19 @@ typedef struct reader {
     bool csv;
     char delimiter;
     unsigned char csv_state; /* at scanned */
-    uint64_t bytes, records;
+    uint64_t bytes;
+    uint64_t records; /* taken from this file */
+    char *unquoted;   /* CSV fields without their quotes, at the same offset as in buf */
+    size_t unquoted_cap;
 } reader;
 typedef enum fill { FILL_MORE, FILL_WAIT, FILL_END, FILL_ERROR } fill;
 void reader_open(reader *r, char *const *paths); /* no path: standard input */
-fill reader_fill(reader *r, int timeout_ms);     /* FILL_WAIT: no input in that time, or a signal */
+void reader_open_one(reader *r, const char *path);
+fill reader_fill(reader *r, int timeout_ms); /* FILL_WAIT: no input in that time, or a signal */
 void reader_close(reader *r);
+/* Every record of every file; a read error ends the program. */
+typedef void reader_take(void *ctx, reader *r, const char *line, const char *end);
+void reader_each(reader *r, reader_take *take, void *ctx);
 const char *reader_find_csv(reader *r);
 
 /* Takes the record at begin and returns where its separator stands; NULL: no whole record there. */
@@ -79,6 +88,11 @@ static inline const char *reader_next(reader *r) {
     r->records++;
     return at;
 }
+
+/* fields.c.  Which bytes part lines and fields, by the options. */
+void reader_options(reader *r, const cli_command *c, const settings *set);
+/* A field of the record at line, without its quotes; 0: the whole record. */
+eb_key reader_field(reader *r, const char *line, const char *end, uint64_t field);
 
 /* terminal.c.  The first SIGINT, SIGTERM or SIGHUP asks to stop; a second one kills. */
 void signals_catch(void);

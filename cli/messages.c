@@ -43,6 +43,14 @@ void *cli_alloc(size_t size) {
     return p;
 }
 
+void *cli_grow(void *old, size_t *cap, size_t wanted) {
+    if (wanted <= *cap) return old;
+    *cap = wanted < *cap * 2 ? *cap * 2 : wanted + 64;
+    void *more = realloc(old, *cap);
+    if (!more) cli_fail("out of memory (%zu bytes wanted)", *cap);
+    return more;
+}
+
 enum { NEAREST_MAX = 32 }; /* longer words are not compared */
 
 /* Edit distance, a swap of neighbours counting one. */

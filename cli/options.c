@@ -62,6 +62,16 @@
                "with an "                                                                          \
                "error) or lowest (take the least importance). fail unless given.")
 
+#define CLASS_OPTIONS                                                                              \
+    OPTION(0, "class-field", "N", OPT_INDEX, class_field,                                          \
+           "Field N of a line is the class of its key, 1 or more. A key must have the same class " \
+           "whenever it comes, in add and in test."),                                              \
+        OPTION(                                                                                    \
+            0, "class-rules", "FILE", OPT_TEXT, class_rules,                                       \
+            "FILE has lines of a class, a tab and a shell pattern, such as '2<TAB>*.jpg'. The "    \
+            "class of a key is that of the first pattern that matches it, else 1. Give add and "   \
+            "test the same rules.")
+
 #define STATS_OPTIONS                                                                              \
     HEADING("Reports"),                                                                            \
         FLAG(0, "stats", stats,                                                                    \
@@ -105,6 +115,12 @@ static const cli_option add_options[] = {
     STATE_OPTIONS,
     FLAG(0, "force", force, "Write a snapshot even to a terminal."),
     IMPORTANCE_OPTIONS,
+    HEADING("Classes of keys, for weighted filters"),
+    OPTION(0, "classes", "FILE", OPT_TEXT, classes,
+           "FILE has lines of a class, a tab and a key, as 'everbloom weigh' prints them. A new "
+           "filter keeps them as its hot list; all other keys are of class 1, and test needs no "
+           "options. hot= in --filter is the number of lines in FILE unless given."),
+    CLASS_OPTIONS,
     STATS_OPTIONS,
     QUIET,
     END};
@@ -117,6 +133,8 @@ static const cli_option test_options[] = {
          "Print every line, with 0 (absent) or 1 (known) and a delimiter in front."),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write to FILE, which appears whole at the end or not at all."),
+    HEADING("Classes of keys, for weighted filters"),
+    CLASS_OPTIONS,
     QUIET,
     END};
 
@@ -157,6 +175,8 @@ static const cli_example add_examples[] = {
     {"everbloom add --filter bloom:items=1e6,fpr=1e-4 -o bad.eb bad-hosts.txt",
      "A filter of a list of keys."},
     {"everbloom add --state seen.eb today.txt", "Add today's keys to a filter."},
+    {"everbloom add --filter weighted:k=5:9 --class-rules rules -o pages.eb urls",
+     "More bits for the keys that a pattern in rules gives class 2."},
     {NULL, NULL}};
 
 static const cli_example test_examples[] = {
@@ -194,11 +214,16 @@ const cli_command cli_commands[] = {
      dedup_options, dedup_examples, NULL, 0, MANY, run_dedup},
     {"add", "[FILE]...", "make or update a snapshot of the keys in lines",
      "Adds the key of each line to a filter and saves the filter as a snapshot: a new one with -o, "
-     "or with --state one that goes on from what it held.",
+     "or with --state one that goes on from what it held.\n\n"
+     "A weighted filter gives each class of keys its own number of bits. Classes come from a hot "
+     "list in the filter (--classes), from the line (--class-field) or from rules about keys "
+     "(--class-rules).",
      add_options, add_examples, NULL, 0, MANY, run_add},
     {"test", "SNAPSHOT [FILE]...", "print the lines whose keys a snapshot knows",
      "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "
-     "SNAPSHOT, which is not changed.",
+     "SNAPSHOT, which is not changed.\n\n"
+     "A weighted filter whose classes came with the lines is asked with the fewest bits of all "
+     "classes unless --class-field or --class-rules say what class a key has.",
      test_options, test_examples, "some key is absent", 1, MANY, run_test},
     {"info", "SNAPSHOT...", "say what a snapshot holds",
      "Prints the filter's spec, the keys it was given, its size, fill and false positive rate.",

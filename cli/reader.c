@@ -45,11 +45,19 @@ void reader_open(reader *r, char *const *paths) {
     r->buf = cli_alloc(r->cap);
 }
 
+void reader_open_one(reader *r, const char *path) {
+    r->one[0] = cli_alloc(strlen(path) + 1);
+    strcpy(r->one[0], path);
+    reader_open(r, r->one);
+}
+
 void reader_close(reader *r) {
     if (r->fd > STDERR_FILENO) close(r->fd);
     free(r->buf);
+    free(r->unquoted);
+    free(r->one[0]);
     r->fd = -1;
-    r->buf = NULL;
+    r->buf = r->unquoted = NULL;
 }
 
 static bool open_next(reader *r) {
@@ -62,6 +70,7 @@ static bool open_next(reader *r) {
     if (r->always_ready) (void)posix_fadvise(r->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     r->paths++;
     r->at_end = false;
+    r->records = 0;
     return true;
 }
 
@@ -117,6 +126,17 @@ fill reader_fill(reader *r, int timeout_ms) {
     r->end += (size_t)n;
     r->bytes += (uint64_t)n;
     return FILL_MORE;
+}
+
+void reader_each(reader *r, reader_take *take, void *ctx) {
+    for (fill got; (got = reader_fill(r, -1)) != FILL_END;) {
+        if (got == FILL_ERROR) cli_fail("%s: %s", r->name, strerror(errno));
+        for (;;) {
+            const char *line = r->buf + r->begin, *end = reader_next(r);
+            if (!end) break;
+            take(ctx, r, line, end);
+        }
+    }
 }
 
 /* CSV: where in a record a byte stands. */

@@ -12,107 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- Keys. */
-
-static eb_key plain_field(const stream *s, const char *p, const char *end, uint64_t field) {
-    for (uint64_t i = 1; i < field; i++) {
-        const char *at = memchr(p, s->in.delimiter, (size_t)(end - p));
-        if (!at) return (eb_key){end, 0};
-        p = at + 1;
-    }
-    const char *stop = memchr(p, s->in.delimiter, (size_t)(end - p));
-    return (eb_key){p, (size_t)((stop ? stop : end) - p)};
-}
-
-/* The end of the CSV field at p: its delimiter, or the end of the line. */
-static const char *csv_field_end(const stream *s, const char *p, const char *end) {
-    if (p < end && *p == '"')
-        for (p++; (p = memchr(p, '"', (size_t)(end - p))) != NULL; p += 2)
-            if (p + 1 == end || p[1] != '"') break;
-    if (!p) return end;
-    p = memchr(p, s->in.delimiter, (size_t)(end - p));
-    return p ? p : end;
-}
-
-/* The field without its quotes, written to the place in unquoted that matches its own, where
- * there is room, since it only gets shorter. */
-static eb_key unquote(stream *s, const char *p, const char *end) {
-    if (s->unquoted_cap != s->in.cap) {
-        free(s->unquoted);
-        s->unquoted = cli_alloc(s->in.cap);
-        s->unquoted_cap = s->in.cap;
-    }
-    char *const to = s->unquoted + (p - s->in.buf);
-    size_t n = 0;
-    bool quoted = true;
-    for (p++; p < end; p++) {
-        if (!quoted || *p != '"')
-            to[n++] = *p;
-        else if (p + 1 < end && p[1] == '"')
-            to[n++] = *p++;
-        else
-            quoted = false;
-    }
-    return (eb_key){to, n};
-}
-
-static eb_key csv_field(stream *s, const char *p, const char *end, uint64_t field) {
-    if (end > p && end[-1] == '\r') end--;
-    const char *stop = csv_field_end(s, p, end);
-    for (uint64_t i = 1; i < field; i++) {
-        if (stop == end) return (eb_key){end, 0};
-        p = stop + 1;
-        stop = csv_field_end(s, p, end);
-    }
-    if (p == stop || *p != '"') return (eb_key){p, (size_t)(stop - p)};
-    return unquote(s, p, stop);
-}
-
-static eb_key field_of(stream *s, const char *line, const char *end, uint64_t field) {
-    if (field == 0) return (eb_key){line, (size_t)(end - line)};
-    return s->in.csv ? csv_field(s, line, end, field) : plain_field(s, line, end, field);
-}
-
-/* ---- Importance. */
-
-static bool read_importance(const stream *s, eb_key text, uint32_t *value) {
-    const char *p = text.p;
-    uint64_t n = 0;
-    if (text.len == 0 || text.len > 10) return false;
-    for (size_t i = 0; i < text.len; i++) {
-        if (p[i] < '0' || p[i] > '9') return false;
-        n = n * 10 + (uint64_t)(p[i] - '0');
-    }
-    *value = (uint32_t)n;
-    return n >= s->importance_low && n <= s->importance_high;
-}
-
-static uint32_t importance_of(stream *s, const char *line, const char *end, size_t in_batch) {
-    const eb_key text = field_of(s, line, end, s->set->importance_field);
-    uint32_t value;
-    if (read_importance(s, text, &value)) return value;
-    if (s->set->on_bad_importance && strcmp(s->set->on_bad_importance, "lowest") == 0)
-        return s->importance_low;
-    cli_fail("line %llu: the importance must be a whole number %u..%u, not \"%.*s\"",
-             (unsigned long long)(s->lines + in_batch + 1), s->importance_low, s->importance_high,
-             text.len > 40 ? 40 : (int)text.len, (const char *)text.p);
-}
-
-void stream_use_importance(stream *s, const cli_command *c) {
-    const char *bad = s->set->on_bad_importance;
-    const bool aware = filter_is(s->filter, "importance");
-    if (bad && strcmp(bad, "fail") != 0 && strcmp(bad, "lowest") != 0)
-        cli_misuse(c, "--on-bad-importance must be fail or lowest, not %s", bad);
-    if (!s->set->importance_field && (bad || s->set->importance_range || aware))
-        cli_misuse(c, "an importance filter needs --importance-field");
-    if (s->set->importance_field && !aware)
-        cli_misuse(c, "--importance-field needs a filter of kind importance");
-    if (!aware) return;
-    s->value = cli_alloc(STREAM_BATCH * sizeof *s->value);
-    s->importance_low = (uint32_t)filter_option(s->filter, "low");
-    s->importance_high = (uint32_t)filter_option(s->filter, "high");
-}
-
 /* ---- Batches. */
 
 static size_t collect(stream *s) {
@@ -122,21 +21,23 @@ static size_t collect(stream *s) {
         const char *end = reader_next(&s->in);
         if (!end) break;
         s->line[n] = line;
-        s->key[n] = field_of(s, line, end, s->set->field);
-        if (s->value) s->value[n] = importance_of(s, line, end, n);
+        s->key[n] = reader_field(&s->in, line, end, s->set->field);
+        if (s->values.from) s->value[n] = value_of_line(&s->values, &s->in, line, end, s->key[n]);
     }
     s->line[n] = s->in.buf + s->in.begin;
     return n;
 }
 
 static void look_up(stream *s, size_t n) {
+    const eb_batch batch = {.n = n, .hash = s->hash, .value = s->values.from ? s->value : NULL};
+    eb_status status = EB_OK;
     eb_hash_keys(s->filter, s->key, n, s->hash);
-    if (!s->adds) {
+    if (s->adds)
+        status = eb_add_batch(s->filter, &batch, s->hit);
+    else if (batch.value)
+        status = eb_test_values(s->filter, &batch, s->hit);
+    else
         eb_test_batch(s->filter, s->hash, n, s->hit);
-        return;
-    }
-    const eb_batch batch = {.n = n, .hash = s->hash, .value = s->value};
-    eb_status status = eb_add_batch(s->filter, &batch, s->hit);
     if (status != EB_OK) cli_fail("the filter refuses keys: %s", eb_status_name(status));
 }
 
@@ -238,21 +139,9 @@ int stream_run(stream *s) {
 
 /* ---- Life. */
 
-static void check_options(const cli_command *c, const settings *set) {
-    bool fields = set->field || set->importance_field || set->csv || set->mark;
-    if (set->delimiter != NO_DELIMITER && !fields)
-        cli_misuse(c, "-d has no effect without -f, --csv or --mark");
-    if (set->delimiter == (set->nul ? '\0' : '\n'))
-        cli_misuse(c, "-d must not be what ends a line");
-    if (set->csv && set->delimiter == '"') cli_misuse(c, "-d must not be the quote of --csv");
-}
-
 void stream_open(stream *s, const cli_command *c, char *const *paths) {
     const settings *set = s->set;
-    check_options(c, set);
-    s->in.separator = set->nul ? '\0' : '\n';
-    s->in.csv = set->csv;
-    s->in.delimiter = set->delimiter != NO_DELIMITER ? (char)set->delimiter : set->csv ? ',' : '\t';
+    reader_options(&s->in, c, set);
     for (int i = 0; i < 2; i++) {
         s->mark[i][0] = (char)('0' + i);
         s->mark[i][1] = s->in.delimiter;
@@ -273,6 +162,5 @@ void stream_open(stream *s, const cli_command *c, char *const *paths) {
 void stream_close(stream *s) {
     reader_close(&s->in);
     output_close(&s->out);
-    free(s->unquoted);
-    free(s->value);
+    values_close(&s->values);
 }

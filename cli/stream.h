@@ -3,6 +3,7 @@
 #define EVERBLOOM_STREAM_H
 #include "cli.h"
 #include "io.h"
+#include "values.h"
 
 enum { STREAM_BATCH = 512 }; /* lines that are hashed and looked up together */
 
@@ -24,20 +25,16 @@ typedef struct stream {
     progress progress;
 
     char mark[2][2];
-    char *unquoted; /* CSV keys without their quotes, at the same offset as in the reader */
-    size_t unquoted_cap;
     const char *line[STREAM_BATCH + 1]; /* where each line of a batch begins, and the last ends */
     eb_key key[STREAM_BATCH];
     eb_hash hash[STREAM_BATCH];
-    uint32_t *value; /* importances of the batch, or NULL */
-    uint32_t importance_low, importance_high;
+    uint32_t value[STREAM_BATCH]; /* if values says where they come from */
+    values values;
     uint8_t hit[STREAM_BATCH];
 } stream;
 
-/* Fill in set, print, adds, filter and state, in this order. */
+/* Fill in set, print, adds, filter and state, in this order; after the filter, open values. */
 void stream_open(stream *s, const cli_command *c, char *const *paths);
-/* After the filter is there: importances come with the lines. */
-void stream_use_importance(stream *s, const cli_command *c);
 /* Reads to the end, or until a signal or a read error, finishes the output and saves the state.
  * Status: 0, 2 after a read error, 128 + signal. */
 int stream_run(stream *s);

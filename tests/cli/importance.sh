@@ -11,7 +11,7 @@ bad() { # bad SHOWN LINE...: line 2 is bad
     local shown=$1; shift
     everbloom dedup -f 1 --importance-field 2 --importance-range 1:10 < <(printf '%b\n' "$@")
     status_is 2; no_output
-    err_is "everbloom: line 2: the importance must be a whole number 1..10, not \"$shown\"\n"
+    err_is "everbloom: standard input: line 2: the importance must be a whole number 1..10, not \"$shown\"\n"
     everbloom dedup -f 1 --importance-field 2 --importance-range 1:10 \
         --on-bad-importance=lowest < <(printf '%b\n' "$@")
     status_is 0; out_is "$(printf '%b\\n' "$@")"
