@@ -75,7 +75,7 @@ uint64_t model_position(uint64_t hash, unsigned i, uint64_t range) {
     return model_scale(hash, range);
 }
 
-static uint64_t model_mix(uint64_t x) {
+uint64_t model_mix(uint64_t x) {
     x ^= x >> 30;
     x *= UINT64_C(0xbf58476d1ce4e5b9);
     x ^= x >> 27;

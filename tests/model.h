@@ -36,7 +36,8 @@ typedef struct model_kind {
 
 #define MODEL_KINDS(M)                                                                             \
     M(bloom)                                                                                       \
-    M(stable) M(importance) M(weighted) M(lru) M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf) M(choosy)
+    M(stable)                                                                                      \
+    M(importance) M(weighted) M(lru) M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf) M(choosy) M(spectral)
 
 #define MODEL_DECLARE(name) extern const model_kind model_##name;
 MODEL_KINDS(MODEL_DECLARE)
@@ -58,6 +59,7 @@ uint64_t model_entry(const char *spec, const char *key,
 bool model_is(const char *spec, const char *key, const char *choice); /* of an a|b|c option */
 uint64_t model_scale(uint64_t x, uint64_t range);                     /* floor(x * range / 2^64) */
 uint64_t model_position(uint64_t hash, unsigned i, uint64_t range);   /* i-th of a hash */
+uint64_t model_mix(uint64_t x); /* a second hash from the first */
 uint64_t model_draw(uint64_t *rng);
 uint64_t model_below(uint64_t *rng, uint64_t range);
 void *model_zeros(size_t n, size_t size); /* calloc that does not fail */

@@ -154,6 +154,12 @@ static void suite_run(suite_test *test, bool far, bool base_only) {
     }
 }
 
+unsigned suite_caps(const suite_case *c) {
+    eb_params p;
+    if (!c->kind->caps || !suite_parse(c->spec, &p)) return c->kind->info.caps;
+    return c->kind->caps(&p);
+}
+
 void suite_each(suite_test *test) {
     suite_run(test, true, false);
 }

@@ -45,6 +45,7 @@ void suite_each(suite_test *test);      /* every case */
 void suite_each_near(suite_test *test); /* those with small blocks */
 void suite_each_base(suite_test *test); /* one for each kind */
 bool suite_parse(const char *spec, eb_params *p);
+unsigned suite_caps(const suite_case *c); /* of filters with this spec */
 
 /* Streams: n keys drawn from `universe` different ones, with values and times
  * that the filter accepts. */

@@ -161,7 +161,7 @@ static void asking_is_consistent(const suite_case *c) {
         eb_count_batch(f, s.hash + i, 1, &single);
         HOLDS(one == seen[i] && single == count[i] && seen[i] <= 1);
         HOLDS((count[i] > 0) == (seen[i] == 1));
-        HOLDS((c->kind->info.caps & EB_CAN_COUNT) || count[i] == seen[i]);
+        HOLDS((suite_caps(c) & EB_CAN_COUNT) || count[i] == seen[i]);
     }
     HOLDS(suite_equal(f, copy)); /* asking changes nothing */
     suite_free_stream(&s);
@@ -175,7 +175,7 @@ static void asking_is_the_same_for_one_and_many(void **state) {
 }
 
 static void keys_are_hashes(const suite_case *c) {
-    if (c->kind->info.caps & EB_USES_VALUE) return;
+    if (suite_caps(c) & EB_USES_VALUE) return;
     eb_filter *const f = suite_new(c->spec), *const g = suite_new(c->spec);
     for (int i = 0; i < 300; i++) {
         char text[32];
@@ -190,7 +190,7 @@ static void keys_are_hashes(const suite_case *c) {
         const bool before = eb_test(f, text, (size_t)len);
         OK(eb_add(f, text, (size_t)len, &by_key));
         HOLDS(by_key == (by_hash != 0));
-        HOLDS(by_key == before || (c->kind->info.caps & EB_USES_TIME));
+        HOLDS(by_key == before || (suite_caps(c) & EB_USES_TIME));
     }
     HOLDS(suite_equal(f, g));
     OK(eb_add(f, "", 0, NULL));
@@ -282,7 +282,7 @@ static void the_seed_decides_every_byte(void **state) {
 /* Promises that caps make */
 
 static void misses_nothing(const suite_case *c) {
-    if (!(c->kind->info.caps & EB_NO_FALSE_NEGATIVES)) return;
+    if (!(suite_caps(c) & EB_NO_FALSE_NEGATIVES)) return;
     eb_filter *const f = suite_new(c->spec);
     suite_stream s = suite_make_stream(f, STREAM, UINT64_MAX, 71);
     uint8_t seen[STREAM];
@@ -299,7 +299,7 @@ static void no_false_negatives_where_promised(void **state) {
 }
 
 static void seen_adds_change_no_cell(const suite_case *c) {
-    if (!(c->kind->info.caps & EB_ADD_IS_IDEMPOTENT) || c->far) return;
+    if (!(suite_caps(c) & EB_ADD_IS_IDEMPOTENT) || c->far) return;
     eb_filter *const f = suite_filled(c->spec, STREAM, 81);
     suite_stream s = suite_make_stream(f, 300, UINT64_MAX, 82);
     size_t repeats = 0;
@@ -335,7 +335,7 @@ static void merge_is_both_streams(const suite_case *c) {
     OK(eb_add_batch(a, &left, NULL));
     OK(eb_add_batch(b, &right, NULL));
     OK(eb_add_batch(both, &all, NULL));
-    if (c->kind->info.caps & EB_CAN_MERGE) {
+    if (suite_caps(c) & EB_CAN_MERGE) {
         OK(eb_merge(a, b, &err));
         HOLDS(suite_equal(a, both));
     } else {

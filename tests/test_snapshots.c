@@ -160,7 +160,7 @@ static void view_answers(const eb_filter *f, const eb_filter *view) {
 }
 
 static void view_refuses_writes(const suite_case *c, eb_filter *view, const eb_filter *f) {
-    const unsigned caps = c->kind->info.caps;
+    const unsigned caps = suite_caps(c);
     const eb_hash h = 1;
     const uint32_t value = view->p.value_min;
     const eb_batch one = {1, &h, &value, NULL};
@@ -343,7 +343,7 @@ static void reserved_bytes_must_be_zero(void **state) {
 }
 
 static void clock_is_items(const suite_case *c) {
-    if (c->kind->info.caps & EB_USES_TIME) return;
+    if (suite_caps(c) & EB_USES_TIME) return;
     eb_filter *const f = suite_filled(c->spec, 500, 11);
     size_t len;
     uint8_t *const bytes = suite_bytes(f, &len);

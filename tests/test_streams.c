@@ -80,8 +80,8 @@ static void threads_do_not_change_the_bytes(void **state) {
     suite_each(threads_agree);
 }
 
-/* Shards are filled evenly, and inside a shard keys reach every part of it: at
- * one time or another each eighth of the block has a byte that is not zero. */
+/* Shards are filled evenly, and inside a shard keys are not confined to a corner:
+ * at one time or another most eighths of the block have a byte that is not zero. */
 static void shards_are_used(const suite_case *c) {
     if (!strstr(c->spec, "shards=4")) return;
     eb_filter *const f = suite_new(c->spec);
@@ -99,7 +99,9 @@ static void shards_are_used(const suite_case *c) {
     for (uint64_t i = 0; i < 4; i++) {
         HOLDS(ebi_head_of(ebi_shard(f, i))->items == count[i]);
         HOLDS(count[i] > STREAM / 4 - 5 * 24 && count[i] < STREAM / 4 + 5 * 24); /* sd 23.7 */
-        for (int j = 1; j < 8; j++) HOLDS(used[i][j] > 0); /* the first may hold other things */
+        int parts = 0;
+        for (int j = 0; j < 8; j++) parts += used[i][j] > 0;
+        HOLDS(parts >= 4); /* some hold other things; a corner would be two */
     }
     suite_free_stream(&s);
     eb_free(f);
@@ -127,7 +129,7 @@ static void wrong_value(eb_filter *f, const suite_stream *s, uint32_t value) {
 }
 
 static void value_rules(const suite_case *c) {
-    const bool uses = c->kind->info.caps & EB_USES_VALUE;
+    const bool uses = suite_caps(c) & EB_USES_VALUE;
     eb_filter *const f = suite_new(c->spec), *const g = suite_new(c->spec);
     suite_stream s = suite_make_stream(f, 500, 300, 3);
     if (uses && f->p.value_min > 0) wrong_value(f, &s, f->p.value_min - 1);
@@ -205,7 +207,7 @@ static void some_time(const suite_case *c) {
 }
 
 static void time_rules(const suite_case *c) {
-    if (c->kind->info.caps & EB_USES_TIME)
+    if (suite_caps(c) & EB_USES_TIME)
         some_time(c);
     else
         no_time(c);
@@ -225,12 +227,12 @@ static void removal(const suite_case *c) {
     const eb_batch all = suite_part(&s, 0, s.n), gone = suite_part(&s, 0, s.n / 2);
     OK(eb_add_batch(f, &all, NULL));
     OK(eb_clone(&before, f, NULL));
-    if (c->kind->info.caps & EB_CAN_REMOVE) {
+    if (suite_caps(c) & EB_CAN_REMOVE) {
         OK(eb_remove_batch(f, &gone));
         HOLDS(!suite_same_cells(f, before));
         eb_test_batch(f, s.hash + gone.n, s.n - gone.n, seen);
         for (size_t i = 0; i < s.n - gone.n; i++)
-            HOLDS(seen[i] || !(c->kind->info.caps & EB_NO_FALSE_NEGATIVES));
+            HOLDS(seen[i] || !(suite_caps(c) & EB_NO_FALSE_NEGATIVES));
         for (size_t i = 0; i < gone.n; i++) { /* one by one: the same bytes */
             const eb_batch one = suite_part(&s, i, i + 1);
             OK(eb_remove_batch(before, &one));

@@ -207,6 +207,7 @@ typedef struct eb_kind_info {
     const eb_option *options; /* ends with a NULL key */
 } eb_kind_info;
 EB_API const eb_kind_info *const *eb_kinds(size_t *n);
+EB_API unsigned eb_caps(const eb_filter *f); /* of this filter: options may take some away */
 #ifdef __cplusplus
 }
 #endif

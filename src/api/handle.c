@@ -237,7 +237,7 @@ eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
 }
 
 eb_status eb_remove_batch(eb_filter *f, const eb_batch *b) {
-    return f->kind->remove ? handle_write(f, b, NULL, WORK_REMOVE) : EB_ENOTSUP;
+    return eb_caps(f) & EB_CAN_REMOVE ? handle_write(f, b, NULL, WORK_REMOVE) : EB_ENOTSUP;
 }
 
 eb_status eb_test_values(const eb_filter *f, const eb_batch *b, uint8_t *seen) {

@@ -12,7 +12,7 @@ eb_status eb_merge(eb_filter *into, const eb_filter *from, eb_error *err) {
         return ebi_fail(err, EB_EREADONLY, "cannot merge into a read-only view");
     if (strcmp(a, b) != 0)
         return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", a, b);
-    if (!into->kind->merge)
+    if (!(eb_caps(into) & EB_CAN_MERGE))
         return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be merged", into->kind->info.name);
     for (uint64_t i = 0; i < ebi_shards(into); i++) {
         eb_head *const head = ebi_head(ebi_shard(into, i));
@@ -112,6 +112,10 @@ const eb_kind_info *const *eb_kinds(size_t *n) {
     };
     *n = EB_COUNT_OF(infos);
     return infos;
+}
+
+unsigned eb_caps(const eb_filter *f) {
+    return f->kind->caps ? f->kind->caps(&f->p) : f->kind->info.caps;
 }
 
 bool eb_cells_view_of(const eb_filter *f, eb_cells_view *v) {

@@ -70,7 +70,8 @@ typedef struct eb_kind {
      * canonical spec it must use no floating point that shapes the block. */
     eb_status (*resolve)(eb_params *p, const eb_args *a, eb_error *err);
     const eb_ops *(*select)(const eb_params *p);
-    void (*init)(const eb_params *p, uint8_t *block);                              /* or NULL */
+    unsigned (*caps)(const eb_params *p);             /* or NULL: info.caps, whatever the options */
+    void (*init)(const eb_params *p, uint8_t *block); /* or NULL */
     eb_status (*remove)(const eb_params *p, uint8_t *block, const eb_batch *b);    /* or NULL */
     void (*merge)(const eb_params *p, uint8_t *into, const uint8_t *from);         /* or NULL */
     void (*advance)(const eb_params *p, uint8_t *block, uint64_t time);            /* or NULL */
