@@ -57,11 +57,16 @@ bool ebi_parts_view(const eb_params *p, const uint8_t *block, eb_cells_view *v) 
 /* A bounded set of keys in an endless stream: by then each has come a hundred times. */
 enum { PARTS_LONG = 100 };
 
+/* Who asks about repeats after a gap has some, if only a few. */
+static const double parts_rare = 1e-6;
+
 static ebi_stream parts_stream(const eb_workload *w) {
+    const double most = w->gap > 0 ? 1 - parts_rare : 1;
     if (w->items > 0)
-        return (ebi_stream){w->items, w->distinct > 0 ? w->distinct / w->items : 1, w->gap};
+        return (ebi_stream){w->items, w->distinct > 0 ? fmin(w->distinct / w->items, most) : most,
+                            w->gap};
     if (w->distinct > 0) return (ebi_stream){w->distinct * PARTS_LONG, 1.0 / PARTS_LONG, w->gap};
-    return (ebi_stream){INFINITY, 1, w->gap};
+    return (ebi_stream){INFINITY, most, w->gap};
 }
 
 void ebi_parts_predict(const eb_params *p, ebi_fade_rule rule, const eb_workload *w,
