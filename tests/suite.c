@@ -116,9 +116,11 @@ static void suite_numbers(const eb_kind *kind, const eb_option *o) {
     suite_middle(o, middle, sizeof middle);
     const char *const values[] = {o->min, middle, o->max};
     for (size_t i = 0; i < SUITE_COUNT(values); i++) {
+        const size_t before = suite_list_size;
         (void)snprintf(extra, sizeof extra, "%s=%s", o->key, values[i]);
         (void)suite_try(kind, NEAR_KIB, extra);
         if (strcmp(o->type, "int") == 0) (void)suite_try(kind, FAR_KIB, extra);
+        for (size_t j = before; j < suite_list_size; j++) suite_list[j].extreme = i != 1;
     }
 }
 

@@ -38,6 +38,7 @@ typedef struct suite_case {
     char spec[EB_SPEC_MAX]; /* canonical: quick to make filters from */
     bool base;              /* all options as they are by default, one shard, near */
     bool far;               /* a block that the loops prefetch */
+    bool extreme;           /* an option at the end of its range */
 } suite_case;
 typedef void suite_test(const suite_case *c);
 const suite_case *suite_cases(size_t *n);
