@@ -59,6 +59,11 @@ static eb_status whole_check_workload(const eb_workload *w, eb_error *err) {
     return EB_OK;
 }
 
+/* A repeat cannot be further away than the stream is long. */
+static void whole_limit_gap(eb_workload *w) {
+    if (w->items > 0 && w->gap > w->items) w->gap = w->items;
+}
+
 /* The keys between a repeat and its first are dealt to the shards by chance: a
  * shard sees a binomial number of them, so misses are averaged over its law. */
 static void whole_predict_misses(const eb_kind *kind, const eb_params *p, const eb_workload *load,
@@ -72,6 +77,7 @@ static void whole_predict_misses(const eb_kind *kind, const eb_params *p, const 
         eb_prediction one = *full;
         at.gap += deviation * ebi_normal_upper_quantile((i + 0.5) / QUANTILES);
         at.gap = fmax(at.gap, 1e-9); /* 0 would mean something else */
+        whole_limit_gap(&at);
         kind->predict(p, &at, &one);
         full->fnr += one.fnr / QUANTILES;
         full->mean_fnr += one.mean_fnr / QUANTILES;
@@ -90,6 +96,7 @@ eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out,
     eb_workload load = {.size = sizeof load};
     memcpy(&load, w, ebi_min(w->size, sizeof load));
     EB_TRY(whole_check_workload(&load, err));
+    whole_limit_gap(&load);
     const double shards = (double)p.opt[EB_O_SHARDS];
     load.items /= shards;
     load.distinct /= shards;
