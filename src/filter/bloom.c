@@ -86,12 +86,11 @@ static eb_status bloom_resolve(eb_params *p, const eb_args *given, eb_error *err
 EB_INLINE void bloom_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen,
                          unsigned k, bool far) {
     uint8_t *const bits = block + sizeof(eb_head);
-    const uint64_t range = bloom_range(p), stride = bloom_stride(p);
-    uint64_t pos[EB_BATCH * EB_K_MAX];
-    if (far) ebi_positions_far(bits, 1, b->hash, b->n, k, range, stride, true, pos);
+    eb_fetch fetch;
+    ebi_fetch_open(&fetch, bits, 1, bloom_range(p), bloom_stride(p), b->hash, b->n, true);
+    ebi_fetch_begin(&fetch, k, far);
     for (size_t i = 0; i < b->n; i++) {
-        uint64_t *const at = far ? pos + i * k : pos;
-        if (!far) ebi_positions(b->hash[i], k, range, stride, at);
+        const uint64_t *const at = ebi_fetch_key(&fetch, i, k, far);
         bool all = true;
         for (unsigned j = 0; j < k; j++) {
             all &= ebi_bit(bits, at[j]);
@@ -104,12 +103,11 @@ EB_INLINE void bloom_add(const eb_params *p, uint8_t *block, const eb_batch *b, 
 EB_INLINE void bloom_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                           uint8_t *seen, unsigned k, bool far) {
     const uint8_t *const bits = block + sizeof(eb_head);
-    const uint64_t range = bloom_range(p), stride = bloom_stride(p);
-    uint64_t pos[EB_BATCH * EB_K_MAX];
-    if (far) ebi_positions_far(bits, 1, h, n, k, range, stride, false, pos);
+    eb_fetch fetch;
+    ebi_fetch_open(&fetch, bits, 1, bloom_range(p), bloom_stride(p), h, n, false);
+    ebi_fetch_begin(&fetch, k, far);
     for (size_t i = 0; i < n; i++) {
-        uint64_t *const at = far ? pos + i * k : pos;
-        if (!far) ebi_positions(h[i], k, range, stride, at);
+        const uint64_t *const at = ebi_fetch_key(&fetch, i, k, far);
         unsigned j = 0;
         while (j < k && ebi_bit(bits, at[j])) j++;
         seen[i] = j == k;

@@ -66,15 +66,12 @@ EB_INLINE void ebi_countdown_add(const eb_params *p, uint8_t *block, const eb_ba
                                  uint8_t *seen, unsigned k, bool far, eb_countdown_forget *forget,
                                  eb_countdown_place *place) {
     const eb_countdown c = ebi_countdown_open(p, block);
-    const uint64_t m = p->opt[EB_O_CELLS];
-    uint64_t pos[EB_BATCH * EB_K_MAX];
-    if (far) {
-        ebi_positions_far(c.cells, c.width, b->hash, b->n, k, m, 0, true, pos);
-        ebi_fading_prefetch(&c.fading, b->n);
-    }
+    eb_fetch fetch;
+    ebi_fetch_open(&fetch, c.cells, c.width, p->opt[EB_O_CELLS], 0, b->hash, b->n, true);
+    if (far) ebi_fading_prefetch(&c.fading, b->n);
+    ebi_fetch_begin(&fetch, k, far);
     for (size_t i = 0; i < b->n; i++) {
-        uint64_t *const at = far ? pos + i * k : pos;
-        if (!far) ebi_positions(b->hash[i], k, m, 0, at);
+        const uint64_t *const at = ebi_fetch_key(&fetch, i, k, far);
         bool all = true;
         for (unsigned j = 0; j < k; j++) all &= ebi_cell_get(c.cells, c.width, at[j]) != 0;
         forget(&c);
@@ -87,12 +84,11 @@ EB_INLINE void ebi_countdown_test(const eb_params *p, const uint8_t *block, cons
                                   size_t n, uint8_t *seen, unsigned k, bool far) {
     const uint8_t *const cells = ebi_countdown_cells(block);
     const unsigned width = (unsigned)p->opt[O_WIDTH];
-    const uint64_t m = p->opt[EB_O_CELLS];
-    uint64_t pos[EB_BATCH * EB_K_MAX];
-    if (far) ebi_positions_far(cells, width, h, n, k, m, 0, false, pos);
+    eb_fetch fetch;
+    ebi_fetch_open(&fetch, cells, width, p->opt[EB_O_CELLS], 0, h, n, false);
+    ebi_fetch_begin(&fetch, k, far);
     for (size_t i = 0; i < n; i++) {
-        uint64_t *const at = far ? pos + i * k : pos;
-        if (!far) ebi_positions(h[i], k, m, 0, at);
+        const uint64_t *const at = ebi_fetch_key(&fetch, i, k, far);
         unsigned j = 0;
         while (j < k && ebi_cell_get(cells, width, at[j]) != 0) j++;
         seen[i] = j == k;

@@ -143,13 +143,11 @@ EB_INLINE void ebi_parts_test(const eb_params *p, const uint8_t *block, const eb
                               uint8_t *seen, unsigned k, bool far) {
     const uint8_t *const bits = ebi_parts_bits(p, block);
     const uint64_t s = ebi_parts_size(p);
-    uint64_t pos[EB_BATCH * EB_K_MAX];
-    if (far) ebi_positions_far(bits, 1, h, n, k, s, s, false, pos);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t *const at = far ? pos + i * k : pos;
-        if (!far) ebi_positions(h[i], k, s, s, at);
-        seen[i] = ebi_parts_seen(bits, at, k);
-    }
+    eb_fetch fetch;
+    ebi_fetch_open(&fetch, bits, 1, s, s, h, n, false);
+    ebi_fetch_begin(&fetch, k, far);
+    for (size_t i = 0; i < n; i++)
+        seen[i] = ebi_parts_seen(bits, ebi_fetch_key(&fetch, i, k, far), k);
 }
 
 /* k= as given, or the smallest k for which fpr_of(k) is at most fpr=, or 2; then the size. */

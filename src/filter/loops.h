@@ -67,19 +67,59 @@ EB_INLINE void ebi_positions(eb_hash h, unsigned k, uint64_t range, uint64_t str
 
 enum { EB_K_MAX = 32 };
 
-/* Positions of a whole batch, their cells (of width bits) on the way to the cache. */
-EB_INLINE void ebi_positions_far(const uint8_t *cells, unsigned width, const eb_hash *h, size_t n,
-                                 unsigned k, uint64_t range, uint64_t stride, bool write,
-                                 uint64_t *pos) {
-    for (size_t i = 0; i < n; i++) {
-        ebi_positions(h[i], k, range, stride, pos + i * k);
-        for (unsigned j = 0; j < k; j++) {
-            const uint8_t *const p = cells + (pos[i * k + j] * width >> 3);
-            if (write)
-                ebi_prefetch_write(p);
-            else
-                ebi_prefetch_read(p);
-        }
+/* Far blocks: positions are computed, and their cells asked for, some keys ahead,
+ * so that a few dozen lines are on the way while one key is worked on.  More than
+ * that pushes each other out. */
+typedef struct eb_fetch {
+    const uint8_t *cells;
+    unsigned width;
+    uint64_t range, stride;
+    const eb_hash *hash;
+    size_t n, next; /* keys, and how many are fetched */
+    bool write;
+    uint64_t pos[EB_BATCH * EB_K_MAX];
+} eb_fetch;
+
+EB_INLINE void ebi_fetch_open(eb_fetch *f, const uint8_t *cells, unsigned width, uint64_t range,
+                              uint64_t stride, const eb_hash *hash, size_t n, bool write) {
+    f->cells = cells;
+    f->width = width;
+    f->range = range;
+    f->stride = stride;
+    f->hash = hash;
+    f->n = n;
+    f->write = write;
+}
+
+EB_INLINE size_t ebi_ahead(unsigned k) {
+    return k >= 8 ? 6 : 48 / k;
+}
+
+EB_INLINE void ebi_fetch_next(eb_fetch *f, unsigned k) {
+    if (f->next == f->n) return;
+    uint64_t *const pos = f->pos + f->next * k;
+    ebi_positions(f->hash[f->next++], k, f->range, f->stride, pos);
+    for (unsigned j = 0; j < k; j++) {
+        const uint8_t *const p = f->cells + (pos[j] * f->width >> 3);
+        if (f->write)
+            ebi_prefetch_write(p);
+        else
+            ebi_prefetch_read(p);
     }
+}
+
+EB_INLINE void ebi_fetch_begin(eb_fetch *f, unsigned k, bool far) {
+    f->next = 0;
+    for (size_t i = 0; far && i < ebi_ahead(k); i++) ebi_fetch_next(f, k);
+}
+
+/* The positions of key i; call for i = 0, 1, ... */
+EB_INLINE const uint64_t *ebi_fetch_key(eb_fetch *f, size_t i, unsigned k, bool far) {
+    if (far) {
+        ebi_fetch_next(f, k);
+        return f->pos + i * k;
+    }
+    ebi_positions(f->hash[i], k, f->range, f->stride, f->pos);
+    return f->pos;
 }
 #endif
