@@ -41,6 +41,8 @@ typedef struct lab_gap { /* how far back a repeat reaches, in records */
 lab_stream *lab_stream_copies(uint64_t records, uint64_t distinct, uint64_t seed);
 /* independent uniform draws from a universe. */
 lab_stream *lab_stream_uniform(uint64_t records, uint64_t universe, uint64_t seed);
+/* new keys with probability fresh, else the key of any earlier record. */
+lab_stream *lab_stream_earlier(uint64_t records, double fresh, uint64_t seed);
 /* new keys with probability fresh, else the key of the record so many before. */
 lab_stream *lab_stream_gaps(uint64_t records, double fresh, lab_gap gap, uint64_t seed);
 /* the same, but the repeat is at this exact depth: distinct keys seen since. */

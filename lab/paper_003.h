@@ -39,6 +39,7 @@ lab_stream *p003_stream(const p003_table *t, const lab_options *o, size_t seed);
 
 /* Experiments. */
 void p003_run_tables(lab_options *o);
+void p003_run_data(lab_options *o);
 void p003_run_full(lab_options *o);
 void p003_run_figures(lab_options *o);
 void p003_run_theory(lab_options *o);

@@ -12,14 +12,23 @@ here=$(dirname "$0")
 out=docs/papers
 work=$(dirname "$lab")/papers
 mkdir -p "$out" "$work"
-status=0
+rm -f "$work/broken"
 
-# A broken promise is reported, and does not stop the document.
+# Prints what the laboratory prints.  It is kept and used again until the laboratory is built anew,
+# so that an interrupted run goes on where it was.  A broken promise does not stop the document, but
+# is tried again the next time.
 run() {
-    local rc=0
-    "$lab" "$@" "${flags[@]}" || rc=$?
-    [ $rc -lt 2 ] || exit $rc
-    [ $rc -eq 0 ] || status=1
+    local kept rc=0
+    kept=$work/$(printf '%s_' "$@" "${flags[@]}" | tr -c 'A-Za-z0-9._-' _)
+    if ! [ "$kept" -nt "$lab" ]; then
+        "$lab" "$@" "${flags[@]}" >"$kept.part" || rc=$?
+        case $rc in
+        0) mv "$kept.part" "$kept" ;;
+        1) touch "$work/broken" && kept=$kept.part ;;
+        *) exit $rc ;;
+        esac
+    fi
+    cat "$kept"
 }
 
 plot() { # script, output, heading, data, figure
@@ -71,4 +80,4 @@ for template in "$here"/papers/*.md; do
     text "$template" >"$work/$key.md"
     mv "$work/$key.md" "$out/$key.md"
 done
-exit $status
+! [ -e "$work/broken" ]

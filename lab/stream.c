@@ -116,6 +116,16 @@ lab_stream *lab_stream_uniform(uint64_t records, uint64_t universe, uint64_t see
     return stream_new(records, universe, seed, stream_next_uniform);
 }
 
+static size_t stream_next_earlier(lab_stream *s, uint64_t *ids, size_t cap) {
+    for (size_t i = 0; i < cap; i++) {
+        const uint64_t t = s->at + i;
+        const bool fresh = t == 0 || lab_unit(&s->rng) < s->fresh;
+        s->past[t] = fresh ? (uint32_t)s->known++ : s->past[lab_below(&s->rng, t)];
+        ids[i] = s->past[t];
+    }
+    return cap;
+}
+
 /* Gaps */
 
 double lab_gap_draw(const lab_gap *g, lab_rng *r) {
@@ -148,6 +158,12 @@ lab_stream *lab_stream_gaps(uint64_t records, double fresh, lab_gap gap, uint64_
     s->fresh = fresh;
     s->gap = gap;
     s->past = lab_alloc(records, sizeof *s->past);
+    return s;
+}
+
+lab_stream *lab_stream_earlier(uint64_t records, double fresh, uint64_t seed) {
+    lab_stream *s = lab_stream_gaps(records, fresh, (lab_gap){LAB_UNIFORM, 0, 0}, seed);
+    s->next = stream_next_earlier;
     return s;
 }
 
