@@ -4,7 +4,7 @@ set terminal svg size 960,1180 dynamic font "sans-serif,13" background "white"
 set output out
 names = "'SBF 1 bit' 'SBF 2 bits' 'stable (sweep)' BSBF RLBSBF 'lru line' 'lru word' bound"
 marks = "linespoints ls i pt (i <= 7 ? 7 : -1) ps 0.5"
-foot = 0.045
+foot = 0.05
 rows(s, f) = sprintf("< awk -F, '$1==%d && $2==\"%s\"' %s", s, f, data)
 set multiplot layout 3,2 title heading font ",15" margins 0.08,0.98,0.1,0.94 spacing 0.1,0.1
 unset key

@@ -13,7 +13,7 @@ set style line 6 lc rgb "#d62728" lw 2.5 dt 1
 set style line 7 lc rgb "#1f3fbf" lw 2.5 dt 1
 set style line 8 lc rgb "#000000" lw 1.5 dt 2
 # The legend: an empty plot over the whole width, at the foot of a multiplot.
-legend = "unset title; unset border; unset tics; unset grid; unset xlabel; unset ylabel; unset logscale; \
+legend = "set multiplot previous; unset title; unset border; unset tics; unset grid; unset xlabel; unset ylabel; unset logscale; \
 set lmargin at screen 0; set rmargin at screen 1; set bmargin at screen 0; set tmargin at screen foot; \
-set xrange [0:1]; set yrange [0:1]; set key center center horizontal maxrows 1 samplen 2; \
+set xrange [0:1]; set yrange [0:1]; set key center center horizontal maxrows 1 samplen 2 width 1; \
 plot for [i=1:words(names)] NaN with @marks title word(names, i)"
