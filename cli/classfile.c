@@ -19,20 +19,19 @@ static void keep_line(class_file *file, uint32_t class_number, const char *text,
 
 static void take_line(void *ctx, reader *r, const char *line, const char *end) {
     const reading *const to = ctx;
-    const char *const tab = memchr(line, '\t', (size_t)(end - line));
-    if (!tab)
+    const size_t len = (size_t)(end - line);
+    const eb_key number = reader_field(r, line, end, 1);
+    if (number.len == len)
         cli_fail("%s: line %llu: a line must be CLASS, a tab and %s, not \"%.*s\"", r->name,
-                 (unsigned long long)r->records, to->text_name,
-                 end - line > 40 ? 40 : (int)(end - line), line);
-    const eb_key number = {line, (size_t)(tab - line)};
-    keep_line(to->file, value_read(r, "class", number, 1, to->classes), tab + 1,
-              (size_t)(end - tab - 1));
+                 (unsigned long long)r->records, to->text_name, len > 40 ? 40 : (int)len, line);
+    keep_line(to->file, value_read(r, "class", number, 1, to->classes), line + number.len + 1,
+              len - number.len - 1);
 }
 
 class_file class_file_read(const char *path, const char *text_name, bool nul, uint32_t classes) {
     class_file file = {0};
     reading to = {&file, text_name, classes};
-    reader r = {.separator = nul ? '\0' : '\n'};
+    reader r = {.separator = nul ? '\0' : '\n', .delimiter = '\t'};
     reader_open_one(&r, path);
     reader_each(&r, take_line, &to);
     reader_close(&r);

@@ -21,6 +21,7 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 #define DEFAULT_IMPORTANCE_DROP 1e-3
 #define DEFAULT_MEMORY "64M"
 #define DEFAULT_EVERY_SECONDS 30
+#define HOT_MAX 1e9
 
 /* What the options of all commands set; a command reads those in its table. */
 typedef struct settings {
@@ -38,6 +39,8 @@ typedef struct settings {
     const char *importance_range, *on_bad_importance;
     const char *classes, *class_rules;
     uint64_t class_field; /* 0: not given */
+    const char *members;
+    double hot;
 } settings;
 enum { NO_DELIMITER = 256 };
 
@@ -120,6 +123,7 @@ void report_text(report *r, const char *key, const char *label, const char *valu
 void report_count(report *r, const char *key, const char *label, uint64_t value);
 void report_bytes(report *r, const char *key, const char *label, double value);
 void report_real(report *r, const char *key, const char *label, double value);
+void report_list(report *r, const char *key, const char *label, const double *values, size_t n);
 void report_end(report *r);
 void json_string(FILE *to, const char *text);
 void json_number(FILE *to, double value);
@@ -130,6 +134,7 @@ void finish_stdout(void); /* flush; a write error is trouble */
 int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_add(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_test(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_weigh(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_info(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_check(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_merge(const cli_command *c, const settings *set, char **operands, size_t n);

@@ -76,7 +76,7 @@ static void append_random_seed(char *spec) {
     spec_append(spec, "seed", text, (size_t)n);
 }
 
-static double size_in_bytes(const cli_command *c, const char *text) {
+double size_in_bytes(const cli_command *c, const char *text) {
     static const char units[] = "KMGT";
     char *end;
     double bytes = strtod(text, &end);

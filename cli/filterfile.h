@@ -5,6 +5,8 @@
 
 /* The filter that the options ask for: from --state if that file exists, else a new one. */
 eb_filter *filter_open(const cli_command *c, const settings *set);
+/* What -m says. */
+double size_in_bytes(const cli_command *c, const char *text);
 /* What its canonical spec says. */
 bool filter_is(const eb_filter *f, const char *kind);
 uint32_t filter_classes(const eb_filter *f); /* 0: it has none */

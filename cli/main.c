@@ -52,7 +52,8 @@ static const cli_command *find_command(const char *word) {
 }
 
 static int run_command(const cli_command *c, char **words) {
-    settings set = {.delimiter = NO_DELIMITER, .every_seconds = DEFAULT_EVERY_SECONDS};
+    settings set = {
+        .delimiter = NO_DELIMITER, .every_seconds = DEFAULT_EVERY_SECONDS, .hot = HOT_MAX};
     size_t n = args_parse(c, words, &set);
     return c->run(c, &set, words, n);
 }

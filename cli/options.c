@@ -138,6 +138,27 @@ static const cli_option test_options[] = {
     QUIET,
     END};
 
+static const cli_option weigh_options[] = {
+    KEY_OPTIONS,
+    HEADING("The filter to be"),
+    OPTION('m', "memory", "SIZE", OPT_WORD, memory,
+           "Its memory, hot list included, such as 500K, 64M or 2G. " DEFAULT_MEMORY
+           " unless given."),
+    OPTION(0, "members", "FILE", OPT_TEXT, members, "The keys that shall be in it, one a line."),
+    OPTION(0, "items", "COUNT", OPT_COUNT, items,
+           "Without --members, how many there will be; one for 10 bits of memory unless given."),
+    OPTION(0, "hot", "COUNT", OPT_COUNT, hot,
+           "At most so many keys in the hot list; as many as pay for their memory unless given."),
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
+           "Its seed; drawn at random unless given. Equal seed, equal input: equal answers."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Build the filter of the members and write it to FILE; nothing is printed then."),
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."),
+    HEADING("Reports"),
+    FLAG(0, "json", json, "The report as one JSON object, on standard error as well."),
+    FLAG('q', "quiet", quiet, "No report."),
+    END};
+
 static const cli_option info_options[] = {
     FLAG(0, "json", json, "One JSON object on one line for each snapshot."), END};
 
@@ -185,6 +206,13 @@ static const cli_example test_examples[] = {
      "Ask about one key in a script."},
     {NULL, NULL}};
 
+static const cli_example weigh_examples[] = {
+    {"everbloom weigh -m 1M --members members.txt -o filter.eb queries.log",
+     "Build a weighted filter and measure it against a plain one."},
+    {"everbloom weigh -m 1M --items 1e6 queries.log > classes",
+     "A hot list for 'everbloom add --classes', and what --filter to give it."},
+    {NULL, NULL}};
+
 static const cli_example info_examples[] = {{"everbloom info --json seen.eb", "For a script."},
                                             {NULL, NULL}};
 static const cli_example check_examples[] = {
@@ -225,6 +253,19 @@ const cli_command cli_commands[] = {
      "A weighted filter whose classes came with the lines is asked with the fewest bits of all "
      "classes unless --class-field or --class-rules say what class a key has.",
      test_options, test_examples, "some key is absent", 1, MANY, run_test},
+    {"weigh", "[SAMPLE]...", "learn from a query log which keys deserve more bits",
+     "Reads a sample of a query log, one key a line, counts the queries for each key, and prints a "
+     "hot list: a class, a tab and a key on each line, hottest first. Classes are powers of two of "
+     "the frequency, at most 8; class 1 is all keys that are not listed. A listed key takes 43 "
+     "bits of "
+     "the filter's memory; as many are listed as make the expected false positive rate least. A "
+     "report on standard error says what filter to make and what rates to expect.\n\n"
+     "With --members, the keys that are asked for and are no members are listed, the weighted "
+     "filter is built, and its rate is measured and compared with that of a plain filter of the "
+     "same size: every fourth query of the sample is kept for this, and nothing is learnt from it. "
+     "-o writes the filter; 'everbloom test' then needs no classes. Members are never missed, "
+     "whatever the queries are.",
+     weigh_options, weigh_examples, NULL, 0, MANY, run_weigh},
     {"info", "SNAPSHOT...", "say what a snapshot holds",
      "Prints the filter's spec, the keys it was given, its size, fill and false positive rate.",
      info_options, info_examples, NULL, 1, MANY, run_info},

@@ -108,6 +108,17 @@ void report_real(report *r, const char *key, const char *label, double value) {
     end_value(r);
 }
 
+void report_list(report *r, const char *key, const char *label, const double *values, size_t n) {
+    put_name(r, key, label);
+    if (r->json) fputc('[', r->to);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0) fputc(r->json ? ',' : ' ', r->to);
+        fprintf(r->to, "%.12g", values[i]);
+    }
+    if (r->json) fputc(']', r->to);
+    end_value(r);
+}
+
 void report_end(report *r) {
     if (r->json) fputs("}\n", r->to);
 }
