@@ -24,32 +24,61 @@ typedef struct eb_store_state {
 } eb_store_state;
 static_assert(sizeof(eb_store_state) == 64, "one cache line");
 
-typedef struct eb_store {
-    const char *name;
-    /* Bits for each counter, in millionths: the least, and what memory= plans with. */
-    uint64_t bits_least, bits_usual;
-    void (*init)(uint8_t *segment, uint64_t n, uint64_t bytes); /* the segment is zero; or NULL */
-    uint64_t (*get)(const uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i);
-    void (*add)(uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i, uint64_t by);
-    /* by <= get(i); a saturated counter stays as it is */
-    void (*sub)(uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i, uint64_t by);
-    const uint8_t *(*address)(const uint8_t *segment, uint64_t n, uint64_t bytes,
-                              uint64_t i); /* the line to prefetch */
-    bool (*check)(const uint8_t *segment, uint64_t n, uint64_t bytes);
-} eb_store;
-
-extern const eb_store ebi_store_u8, ebi_store_u32;
-
-EB_INLINE uint64_t ebi_counter_sum(uint64_t a, uint64_t b) { /* both at most the maximum */
-    return a + b > EB_COUNTER_MAX ? EB_COUNTER_MAX : a + b;
-}
-
 /* The spill table: what counters have above the part that fits elsewhere.  Open
  * addressing with linear probing over `slots` slots of 16 bytes; at most 7/8 full. */
 typedef struct eb_spill_slot {
     uint64_t index; /* of the counter, plus 1; 0: empty */
     uint64_t extra;
 } eb_spill_slot;
+
+typedef struct eb_counters { /* a segment, opened by its store */
+    eb_store_state *state;   /* where the segment begins */
+    uint64_t n, bytes;
+    uint8_t *cells;
+    eb_spill_slot *table;
+    uint64_t slots;
+} eb_counters;
+
+typedef struct eb_store {
+    const char *name;
+    /* Bits for each counter, in millionths: the least, and what memory= plans with. */
+    uint64_t bits_least, bits_usual;
+    uint64_t bytes_more;                /* than those bits, whatever n is: a multiple of 64 */
+    void (*open)(eb_counters *c);       /* state, n and bytes are set */
+    void (*init)(const eb_counters *c); /* the segment is zero; or NULL */
+    uint64_t (*get)(const eb_counters *c, uint64_t i);
+    void (*read)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value);
+    void (*add)(const eb_counters *c, uint64_t i, uint64_t by);
+    /* by <= get(i); a saturated counter stays as it is */
+    void (*sub)(const eb_counters *c, uint64_t i, uint64_t by);
+    const uint8_t *(*address)(const eb_counters *c, uint64_t i); /* the line to prefetch */
+    bool (*check)(const eb_counters *c);
+} eb_store;
+
+extern const eb_store ebi_store_u8, ebi_store_u32;
+
+/* Open a segment.  Of a segment that is not the caller's to write, only get,
+ * read and check may be called. */
+EB_INLINE eb_counters ebi_counters(const eb_store *store, const uint8_t *segment, uint64_t n,
+                                   uint64_t bytes) {
+    union {
+        const uint8_t *in;
+        void *out;
+    } pun = {.in = segment};
+    eb_counters c = {.state = pun.out, .n = n, .bytes = bytes};
+    store->open(&c);
+    return c;
+}
+
+/* Bytes of a segment: n counters of `bits` millionths of a bit, a multiple of 64. */
+uint64_t ebi_counters_bytes(const eb_store *store, uint64_t n, uint64_t bits);
+
+EB_INLINE uint64_t ebi_counter_sum(uint64_t a, uint64_t b) { /* both at most the maximum */
+    return a + b > EB_COUNTER_MAX ? EB_COUNTER_MAX : a + b;
+}
+
+/* Does the state hold no more than the two counts? */
+bool ebi_counters_plain(const eb_store_state *state);
 
 uint64_t ebi_spill_get(const eb_spill_slot *table, uint64_t slots, uint64_t i);
 /* extra 0 removes the entry; false: no room for a new one.  *used counts entries. */

@@ -75,82 +75,88 @@ bool ebi_spill_check(const eb_spill_slot *table, uint64_t slots, uint64_t used, 
     return true;
 }
 
+/* All stores */
+
+uint64_t ebi_counters_bytes(const eb_store *store, uint64_t n, uint64_t bits) {
+    const uint64_t whole = n / 1000000 * bits + n % 1000000 * bits / 1000000;
+    return sizeof(eb_store_state) + ebi_round_up(whole / 8 + 1, 64) + store->bytes_more;
+}
+
+bool ebi_counters_plain(const eb_store_state *state) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < EB_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
+    return any == 0;
+}
+
 /* u8 */
 
 enum { LARGEST = 254, SPILLED = 255 };
 
-typedef struct u8_parts {
-    eb_store_state *state;
-    uint8_t *byte;
-    eb_spill_slot *table;
-    uint64_t slots;
-} u8_parts;
-
-static u8_parts u8_open(const uint8_t *segment, uint64_t n, uint64_t bytes) {
-    const uint64_t table = sizeof(eb_store_state) + ebi_round_up(n, 64);
-    union {
-        const uint8_t *in;
-        uint8_t *out;
-    } pun = {.in = segment}; /* writers come with a segment that is theirs to write */
-    return (u8_parts){(eb_store_state *)(void *)pun.out, pun.out + sizeof(eb_store_state),
-                      (eb_spill_slot *)(void *)(pun.out + table),
-                      (bytes - table) / sizeof(eb_spill_slot)};
+static void u8_open(eb_counters *c) {
+    c->cells = (uint8_t *)c->state + sizeof *c->state;
+    c->table = (eb_spill_slot *)(void *)(c->cells + ebi_round_up(c->n, 64));
+    c->slots = (c->bytes - sizeof *c->state - ebi_round_up(c->n, 64)) / sizeof(eb_spill_slot);
 }
 
-static uint64_t u8_get(const uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i) {
-    const uint8_t byte = segment[sizeof(eb_store_state) + i];
-    if (byte <= LARGEST) return byte;
-    const u8_parts s = u8_open(segment, n, bytes);
-    const uint64_t extra = ebi_spill_get(s.table, s.slots, i);
+static uint64_t u8_get_large(const eb_counters *c, uint64_t i) {
+    const uint64_t extra = ebi_spill_get(c->table, c->slots, i);
     return extra == 0 ? EB_COUNTER_MAX : ebi_counter_sum(LARGEST, extra);
 }
 
-static void u8_set(uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i, uint64_t value) {
-    const u8_parts s = u8_open(segment, n, bytes);
-    const uint64_t extra = value > LARGEST ? value - LARGEST : 0;
-    s.byte[i] = (uint8_t)ebi_min(value, SPILLED);
-    if (!ebi_spill_set(s.table, s.slots, &s.state->spilled, i, extra)) s.state->saturated++;
+static uint64_t u8_get(const eb_counters *c, uint64_t i) {
+    return c->cells[i] <= LARGEST ? c->cells[i] : u8_get_large(c, i);
 }
 
-static void u8_add(uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i, uint64_t by) {
-    uint8_t *const byte = segment + sizeof(eb_store_state) + i;
-    if (*byte + by <= LARGEST) {
-        *byte = (uint8_t)(*byte + by);
+static void u8_read(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value) {
+    for (size_t j = 0; j < count; j++) value[j] = u8_get(c, i[j]);
+}
+
+static void u8_set(const eb_counters *c, uint64_t i, uint64_t value) {
+    const uint64_t extra = value > LARGEST ? value - LARGEST : 0;
+    c->cells[i] = (uint8_t)ebi_min(value, SPILLED);
+    if (!ebi_spill_set(c->table, c->slots, &c->state->spilled, i, extra)) c->state->saturated++;
+}
+
+static void u8_add(const eb_counters *c, uint64_t i, uint64_t by) {
+    if (c->cells[i] + by <= LARGEST) {
+        c->cells[i] = (uint8_t)(c->cells[i] + by);
         return;
     }
-    const uint64_t value = u8_get(segment, n, bytes, i);
-    if (value < EB_COUNTER_MAX) u8_set(segment, n, bytes, i, ebi_counter_sum(value, by));
+    const uint64_t value = u8_get(c, i);
+    if (value < EB_COUNTER_MAX) u8_set(c, i, ebi_counter_sum(value, by));
 }
 
-static void u8_sub(uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i, uint64_t by) {
-    const uint64_t value = u8_get(segment, n, bytes, i);
+static void u8_sub(const eb_counters *c, uint64_t i, uint64_t by) {
+    const uint64_t value = u8_get(c, i);
     assert(by <= value);
-    if (value < EB_COUNTER_MAX) u8_set(segment, n, bytes, i, value - by);
+    if (value <= LARGEST)
+        c->cells[i] = (uint8_t)(value - by);
+    else if (value < EB_COUNTER_MAX)
+        u8_set(c, i, value - by);
 }
 
-static const uint8_t *u8_address(const uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i) {
-    (void)n, (void)bytes;
-    return segment + sizeof(eb_store_state) + i;
+static const uint8_t *u8_address(const eb_counters *c, uint64_t i) {
+    return c->cells + i;
 }
 
-static bool u8_check(const uint8_t *segment, uint64_t n, uint64_t bytes) {
-    const u8_parts s = u8_open(segment, n, bytes);
-    for (size_t i = 0; i < EB_COUNT_OF(s.state->reserved); i++)
-        if (s.state->reserved[i] != 0) return false;
-    for (uint64_t i = n; i < ebi_round_up(n, 64); i++)
-        if (s.byte[i] != 0) return false;
-    if (!ebi_spill_check(s.table, s.slots, s.state->spilled, n)) return false;
+static bool u8_check(const eb_counters *c) {
+    if (!ebi_counters_plain(c->state)) return false;
+    for (uint64_t i = c->n; i < ebi_round_up(c->n, 64); i++)
+        if (c->cells[i] != 0) return false;
+    if (!ebi_spill_check(c->table, c->slots, c->state->spilled, c->n)) return false;
     uint64_t large = 0, with_entry = 0;
-    for (uint64_t i = 0; i < n; i++) large += s.byte[i] == SPILLED;
-    for (uint64_t at = 0; at < s.slots; at++)
-        with_entry += s.table[at].index != 0 && s.byte[s.table[at].index - 1] == SPILLED;
-    return with_entry == s.state->spilled && large == with_entry + s.state->saturated;
+    for (uint64_t i = 0; i < c->n; i++) large += c->cells[i] == SPILLED;
+    for (uint64_t at = 0; at < c->slots; at++)
+        with_entry += c->table[at].index != 0 && c->cells[c->table[at].index - 1] == SPILLED;
+    return with_entry == c->state->spilled && large == with_entry + c->state->saturated;
 }
 
 const eb_store ebi_store_u8 = {.name = "u8",
                                .bits_least = 8100000,
                                .bits_usual = 8250000,
+                               .open = u8_open,
                                .get = u8_get,
+                               .read = u8_read,
                                .add = u8_add,
                                .sub = u8_sub,
                                .address = u8_address,
@@ -158,48 +164,54 @@ const eb_store ebi_store_u8 = {.name = "u8",
 
 /* u32: | state, 64 bytes | n words |; the largest word is a saturated counter. */
 
-static uint64_t u32_get(const uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i) {
-    (void)n, (void)bytes;
+static void u32_open(eb_counters *c) {
+    c->cells = (uint8_t *)c->state + sizeof *c->state;
+}
+
+static uint64_t u32_get(const eb_counters *c, uint64_t i) {
     uint32_t word;
-    memcpy(&word, segment + sizeof(eb_store_state) + 4 * i, sizeof word);
+    memcpy(&word, c->cells + 4 * i, sizeof word);
     return word == UINT32_MAX ? EB_COUNTER_MAX : word;
 }
 
-static void u32_set(uint8_t *segment, uint64_t i, uint64_t value) {
+static void u32_read(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value) {
+    for (size_t j = 0; j < count; j++) value[j] = u32_get(c, i[j]);
+}
+
+static void u32_set(const eb_counters *c, uint64_t i, uint64_t value) {
     const uint32_t word = (uint32_t)ebi_min(value, UINT32_MAX);
-    memcpy(segment + sizeof(eb_store_state) + 4 * i, &word, sizeof word);
-    if (word == UINT32_MAX) ((eb_store_state *)(void *)segment)->saturated++;
+    memcpy(c->cells + 4 * i, &word, sizeof word);
+    if (word == UINT32_MAX) c->state->saturated++;
 }
 
-static void u32_add(uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i, uint64_t by) {
-    const uint64_t value = u32_get(segment, n, bytes, i);
-    if (value < EB_COUNTER_MAX) u32_set(segment, i, ebi_counter_sum(value, by));
+static void u32_add(const eb_counters *c, uint64_t i, uint64_t by) {
+    const uint64_t value = u32_get(c, i);
+    if (value < EB_COUNTER_MAX) u32_set(c, i, ebi_counter_sum(value, by));
 }
 
-static void u32_sub(uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i, uint64_t by) {
-    const uint64_t value = u32_get(segment, n, bytes, i);
+static void u32_sub(const eb_counters *c, uint64_t i, uint64_t by) {
+    const uint64_t value = u32_get(c, i);
     assert(by <= value);
-    if (value < EB_COUNTER_MAX) u32_set(segment, i, value - by);
+    if (value < EB_COUNTER_MAX) u32_set(c, i, value - by);
 }
 
-static const uint8_t *u32_address(const uint8_t *segment, uint64_t n, uint64_t bytes, uint64_t i) {
-    (void)n, (void)bytes;
-    return segment + sizeof(eb_store_state) + 4 * i;
+static const uint8_t *u32_address(const eb_counters *c, uint64_t i) {
+    return c->cells + 4 * i;
 }
 
-static bool u32_check(const uint8_t *segment, uint64_t n, uint64_t bytes) {
-    const eb_store_state *const s = (const eb_store_state *)(const void *)segment;
-    uint64_t any = s->spilled, saturated = 0;
-    for (size_t i = 0; i < EB_COUNT_OF(s->reserved); i++) any |= s->reserved[i];
-    for (uint64_t i = 0; i < n; i++) saturated += u32_get(segment, n, bytes, i) == EB_COUNTER_MAX;
-    for (uint64_t i = sizeof *s + 4 * n; i < bytes; i++) any |= segment[i];
-    return any == 0 && saturated == s->saturated;
+static bool u32_check(const eb_counters *c) {
+    uint64_t any = c->state->spilled, saturated = 0;
+    for (uint64_t i = 0; i < c->n; i++) saturated += u32_get(c, i) == EB_COUNTER_MAX;
+    for (uint64_t i = 4 * c->n; i < c->bytes - sizeof *c->state; i++) any |= c->cells[i];
+    return any == 0 && ebi_counters_plain(c->state) && saturated == c->state->saturated;
 }
 
 const eb_store ebi_store_u32 = {.name = "u32",
                                 .bits_least = 32000000,
                                 .bits_usual = 32000000,
+                                .open = u32_open,
                                 .get = u32_get,
+                                .read = u32_read,
                                 .add = u32_add,
                                 .sub = u32_sub,
                                 .address = u32_address,

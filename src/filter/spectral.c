@@ -49,7 +49,7 @@ static const eb_store *spectral_store(const eb_params *p) {
 typedef struct spectral { /* one shard's block, opened */
     const eb_params *p;
     const eb_store *store;
-    uint8_t *segment;
+    eb_counters counters;
     uint64_t n, bytes, window, part;
     unsigned k;
 } spectral;
@@ -64,28 +64,19 @@ static spectral spectral_shape(const eb_params *p) { /* all but the place of its
 }
 
 static spectral spectral_open(const eb_params *p, const uint8_t *block) {
-    union {
-        const uint8_t *in;
-        uint8_t *out;
-    } pun = {.in = block}; /* add, remove and merge come with a block that is theirs to write */
     spectral s = spectral_shape(p);
-    s.segment = pun.out + FIXED;
+    s.counters = ebi_counters(s.store, block + FIXED, s.n, s.bytes);
     return s;
 }
 
 /* Parameters */
 
-static uint64_t spectral_segment(uint64_t cells, uint64_t bits) { /* bytes */
-    const uint64_t whole = cells / 1000000 * bits + cells % 1000000 * bits / 1000000;
-    return sizeof(eb_store_state) + ebi_round_up(whole / 8 + 1, 64);
-}
-
 /* The most counters whose segment fits into a budget that excludes the head. */
-static uint64_t spectral_cells(uint64_t budget, uint64_t bits) {
-    const uint64_t fixed = sizeof(spectral_state) + sizeof(eb_store_state) + 1;
+static uint64_t spectral_cells(const eb_store *store, uint64_t budget, uint64_t bits) {
+    const uint64_t fixed = sizeof(spectral_state) + ebi_counters_bytes(store, 0, bits);
     if (budget <= fixed) return 0;
-    uint64_t cells = (uint64_t)((double)(budget - fixed) * 8e6 / (double)bits);
-    while (spectral_segment(cells, bits) > budget - sizeof(spectral_state)) cells--;
+    uint64_t cells = (uint64_t)((double)(budget - fixed + 64) * 8e6 / (double)bits);
+    while (ebi_counters_bytes(store, cells, bits) > budget - sizeof(spectral_state)) cells--;
     return cells;
 }
 
@@ -96,7 +87,7 @@ static eb_status spectral_resolve(eb_params *p, const eb_args *a, eb_error *err)
         return ebi_fail(err, EB_ESPEC, "spectral: bits must be at least %g with store=%s, not %g",
                         (double)store->bits_least / 1e6, store->name, (double)p->opt[O_BITS] / 1e6);
     if (!a->given[EB_O_CELLS]) {
-        p->opt[EB_O_CELLS] = spectral_cells(ebi_budget(p), p->opt[O_BITS]);
+        p->opt[EB_O_CELLS] = spectral_cells(store, ebi_budget(p), p->opt[O_BITS]);
         if (p->opt[EB_O_CELLS] < 64)
             return ebi_fail(err, EB_ESPEC, "spectral: memory=%llu is too small",
                             (unsigned long long)p->opt[EB_O_MEMORY]);
@@ -107,7 +98,7 @@ static eb_status spectral_resolve(eb_params *p, const eb_args *a, eb_error *err)
         return ebi_fail(err, EB_ESPEC, "spectral: window must be 0 or k..cells, not %llu",
                         (unsigned long long)p->opt[O_WINDOW]);
     p->value_min = 1;
-    p->span = FIXED + spectral_segment(cells, p->opt[O_BITS]);
+    p->span = FIXED + ebi_counters_bytes(store, cells, p->opt[O_BITS]);
     return EB_OK;
 }
 
@@ -123,26 +114,27 @@ static void spectral_fetch(const spectral *s, const eb_hash *h, size_t n, uint64
     for (size_t i = 0; i < n; i++) {
         spectral_positions(s, h[i], pos + i * s->k);
         for (unsigned j = 0; j < s->k; j++)
-            ebi_prefetch_write(s->store->address(s->segment, s->n, s->bytes, pos[i * s->k + j]));
+            ebi_prefetch_write(s->store->address(&s->counters, pos[i * s->k + j]));
     }
 }
 
 static uint64_t spectral_get(const spectral *s, uint64_t i) {
-    return s->store->get(s->segment, s->n, s->bytes, i);
+    return s->store->get(&s->counters, i);
 }
 
 static void spectral_raise(const spectral *s, uint64_t i, uint64_t by) {
-    s->store->add(s->segment, s->n, s->bytes, i, by);
+    s->store->add(&s->counters, i, by);
+}
+
+static uint64_t spectral_least(const uint64_t *counter, unsigned k) {
+    uint64_t least = counter[0];
+    for (unsigned j = 1; j < k; j++) least = ebi_min(least, counter[j]);
+    return least;
 }
 
 static uint64_t spectral_minimum(const spectral *s, const uint64_t *pos, uint64_t *counter) {
-    uint64_t least = EB_COUNTER_MAX;
-    for (unsigned j = 0; j < s->k; j++) {
-        const uint64_t c = spectral_get(s, pos[j]);
-        if (counter) counter[j] = c;
-        least = ebi_min(least, c);
-    }
-    return least;
+    s->store->read(&s->counters, pos, s->k, counter);
+    return spectral_least(counter, s->k);
 }
 
 /* Loops */
@@ -170,9 +162,10 @@ static void spectral_add(const eb_params *p, uint8_t *block, const eb_batch *b, 
 static void spectral_estimate(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                               uint64_t *estimate) {
     const spectral s = spectral_open(p, block);
-    uint64_t pos[EB_BATCH * SPECTRAL_K_MAX];
+    uint64_t pos[EB_BATCH * SPECTRAL_K_MAX], counter[EB_BATCH * SPECTRAL_K_MAX];
     spectral_fetch(&s, h, n, pos);
-    for (size_t i = 0; i < n; i++) estimate[i] = spectral_minimum(&s, pos + i * s.k, NULL);
+    s.store->read(&s.counters, pos, n * s.k, counter);
+    for (size_t i = 0; i < n; i++) estimate[i] = spectral_least(counter + i * s.k, s.k);
 }
 
 static void spectral_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
@@ -200,13 +193,13 @@ static const eb_ops *spectral_select(const eb_params *p) {
 static eb_status spectral_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
     const spectral s = spectral_open(p, block);
     spectral_state *const state = (spectral_state *)(void *)(block + sizeof(eb_head));
-    uint64_t pos[EB_BATCH * SPECTRAL_K_MAX];
+    uint64_t pos[EB_BATCH * SPECTRAL_K_MAX], counter[SPECTRAL_K_MAX];
     if (p->opt[O_POLICY] != POLICY_MS) return EB_ENOTSUP;
     spectral_fetch(&s, b->hash, b->n, pos);
     size_t done = 0;
-    while (done < b->n && spectral_minimum(&s, pos + done * s.k, NULL) >= b->value[done]) {
+    while (done < b->n && spectral_minimum(&s, pos + done * s.k, counter) >= b->value[done]) {
         for (unsigned j = 0; j < s.k; j++)
-            s.store->sub(s.segment, s.n, s.bytes, pos[done * s.k + j], b->value[done]);
+            s.store->sub(&s.counters, pos[done * s.k + j], b->value[done]);
         done++;
     }
     for (size_t i = 0; i < done && done < b->n; i++)
@@ -221,6 +214,11 @@ static eb_status spectral_remove(const eb_params *p, uint8_t *block, const eb_ba
 static unsigned spectral_caps(const eb_params *p) {
     const unsigned linear = p->opt[O_POLICY] == POLICY_MS ? EB_CAN_REMOVE | EB_CAN_MERGE : 0;
     return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | linear;
+}
+
+static void spectral_init(const eb_params *p, uint8_t *block) {
+    const spectral s = spectral_open(p, block);
+    if (s.store->init) s.store->init(&s.counters);
 }
 
 static void spectral_merge(const eb_params *p, uint8_t *into, const uint8_t *from) {
@@ -241,7 +239,7 @@ static eb_status spectral_check(const eb_params *p, const uint8_t *block, eb_err
         (const spectral_state *)(const void *)(block + sizeof(eb_head));
     uint64_t any = 0;
     for (size_t i = 0; i < EB_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
-    if (any != 0 || state->total > EB_COUNTER_MAX || !s.store->check(s.segment, s.n, s.bytes))
+    if (any != 0 || state->total > EB_COUNTER_MAX || !s.store->check(&s.counters))
         return ebi_fail(err, EB_EFORMAT, "damaged spectral filter: its counters make no sense");
     return EB_OK;
 }
@@ -311,6 +309,7 @@ const eb_kind ebi_kind_spectral = {
     .caps = spectral_caps,
     .resolve = spectral_resolve,
     .select = spectral_select,
+    .init = spectral_init,
     .remove = spectral_remove,
     .merge = spectral_merge,
     .check = spectral_check,
