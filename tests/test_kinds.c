@@ -325,6 +325,41 @@ static void seen_adds_change_nothing_where_promised(void **state) {
     suite_each(seen_adds_change_no_cell);
 }
 
+/* Removal in batches equals removal of single keys, and a batch that ends with a
+ * key that was never there removes nothing. */
+static void removal_is_all_or_nothing(const suite_case *c) {
+    enum { N = 700 };
+    if (!(suite_caps(c) & EB_CAN_REMOVE)) return;
+    eb_filter *const many = suite_new(c->spec), *const one = suite_new(c->spec);
+    suite_stream s = suite_make_stream(many, N, N / 2, 83);
+    const eb_batch all = suite_part(&s, 0, N), half = suite_part(&s, 0, N / 2);
+    OK(eb_add_batch(many, &all, NULL));
+    OK(eb_add_batch(one, &all, NULL));
+    const eb_hash kept = s.hash[N - 1];
+    const uint32_t value = s.value[N - 1];
+    s.value[N - 1] = UINT32_MAX; /* never so often */
+    const eb_status status = eb_remove_batch(many, &all);
+    HOLDS(status == EB_EINVAL && suite_equal(many, one));
+    s.value[N - 1] = value;
+    OK(eb_remove_batch(many, &half));
+    for (size_t i = 0; i < N / 2; i++) {
+        const eb_batch single = suite_part(&s, i, i + 1);
+        OK(eb_remove_batch(one, &single));
+    }
+    HOLDS(suite_equal(many, one));
+    double count;
+    eb_count_batch(many, &kept, 1, &count);
+    HOLDS(!(suite_caps(c) & EB_NO_FALSE_NEGATIVES) || count >= value);
+    suite_free_stream(&s);
+    eb_free(many);
+    eb_free(one);
+}
+
+static void removals_are_all_or_nothing(void **state) {
+    (void)state;
+    suite_each(removal_is_all_or_nothing);
+}
+
 static void merge_is_both_streams(const suite_case *c) {
     eb_error err = {EB_OK, ""};
     eb_filter *const a = suite_new(c->spec), *const b = suite_new(c->spec);
@@ -398,6 +433,7 @@ int main(void) {
         cmocka_unit_test(the_seed_decides_every_byte),
         cmocka_unit_test(no_false_negatives_where_promised),
         cmocka_unit_test(seen_adds_change_nothing_where_promised),
+        cmocka_unit_test(removals_are_all_or_nothing),
         cmocka_unit_test(merging_equals_feeding_both),
         cmocka_unit_test(different_filters_do_not_merge),
     };

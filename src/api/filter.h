@@ -28,6 +28,11 @@ EB_INLINE uint8_t *ebi_shard(const eb_filter *f, uint64_t i) {
     return f->block + i * f->p.span;
 }
 
+/* Is it the outcome of an operation on filters, which takes no more keys? */
+EB_INLINE bool ebi_is_sealed(const eb_filter *f) {
+    return f->kind->sealed && *f->kind->sealed(f->block) != 0;
+}
+
 /* spec.c */
 eb_status ebi_spec_parse(const char *spec, const eb_kind **kind, eb_params *p, eb_error *err);
 size_t ebi_spec_print(const eb_kind *kind, const eb_params *p, char *buf, size_t cap);

@@ -112,7 +112,24 @@ static void handle_sort(const eb_filter *f, const eb_hash *h, size_t n, handle_s
 
 /* Work on batches: add, remove, ask with values, name classes. */
 
-typedef enum handle_work { WORK_ADD, WORK_REMOVE, WORK_TEST, WORK_CLASSIFY } handle_work;
+typedef enum handle_work {
+    WORK_ADD,
+    WORK_REMOVE,
+    WORK_RESTORE,
+    WORK_SETTLE,
+    WORK_TEST,
+    WORK_CLASSIFY
+} handle_work;
+
+typedef struct handle_job {
+    handle_work work;
+    size_t pieces; /* to be done; the rest is passed over */
+    size_t done;
+} handle_job;
+
+static handle_job handle_all(handle_work work) {
+    return (handle_job){work, SIZE_MAX, 0};
+}
 
 static const uint32_t handle_value_one[EB_BATCH] = {
 #define EB_ONES 1, 1, 1, 1, 1, 1, 1, 1
@@ -140,14 +157,22 @@ static void handle_add(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *
 
 /* A piece of at most EB_BATCH keys for one shard; value and time may be NULL. */
 static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *seen,
-                              handle_work work) {
+                              handle_job *job) {
+    if (job->done == job->pieces) return EB_OK;
     if (!b.value && (f->kind->info.caps & EB_USES_VALUE)) b.value = handle_value_one;
-    switch (work) {
+    switch (job->work) {
     case WORK_ADD:
         handle_add(f, block, b, seen);
         break;
     case WORK_REMOVE:
-        return f->kind->remove(&f->p, block, &b);
+        EB_TRY(f->kind->remove(&f->p, block, &b));
+        break;
+    case WORK_RESTORE:
+        f->kind->restore(&f->p, block, &b);
+        break;
+    case WORK_SETTLE:
+        f->ops->settle(&f->p, block, &b);
+        break;
     case WORK_TEST:
         f->ops->test_values(&f->p, block, &b, seen);
         break;
@@ -155,23 +180,24 @@ static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, ui
         f->kind->classify(&f->p, block, &b);
         break;
     }
+    job->done++;
     return EB_OK;
 }
 
 /* Keys of one shard, any number. */
 static eb_status handle_one_shard(const eb_filter *f, uint8_t *block, const eb_batch *b,
-                                  uint8_t *seen, handle_work work) {
+                                  uint8_t *seen, handle_job *job) {
     uint8_t unwanted[EB_BATCH];
     for (size_t i = 0; i < b->n; i += EB_BATCH) {
         const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
                                 b->value ? b->value + i : NULL, b->time ? b->time + i : NULL};
-        EB_TRY(handle_piece(f, block, piece, seen ? seen + i : unwanted, work));
+        EB_TRY(handle_piece(f, block, piece, seen ? seen + i : unwanted, job));
     }
     return EB_OK;
 }
 
 static eb_status handle_chunk(const eb_filter *f, const eb_batch *b, uint8_t *seen,
-                              handle_work work) {
+                              handle_job *job) {
     handle_sorted s;
     uint32_t value[CHUNK];
     uint64_t time[CHUNK];
@@ -186,7 +212,7 @@ static eb_status handle_chunk(const eb_filter *f, const eb_batch *b, uint8_t *se
         if (n == 0) continue;
         const eb_batch piece = {n, s.hash + at, b->value ? value + at : NULL,
                                 b->time ? time + at : NULL};
-        EB_TRY(handle_one_shard(f, ebi_shard(f, shard), &piece, sorted_seen + at, work));
+        EB_TRY(handle_one_shard(f, ebi_shard(f, shard), &piece, sorted_seen + at, job));
     }
     if (seen)
         for (size_t i = 0; i < b->n; i++) seen[s.from[i]] = sorted_seen[i];
@@ -194,12 +220,12 @@ static eb_status handle_chunk(const eb_filter *f, const eb_batch *b, uint8_t *se
 }
 
 static eb_status handle_walk(const eb_filter *f, const eb_batch *b, uint8_t *seen,
-                             handle_work work) {
-    if (f->shard_bits == 0) return handle_one_shard(f, f->block, b, seen, work);
+                             handle_job *job) {
+    if (f->shard_bits == 0) return handle_one_shard(f, f->block, b, seen, job);
     for (size_t i = 0; i < b->n; i += CHUNK) {
         const eb_batch chunk = {ebi_min(CHUNK, b->n - i), b->hash + i,
                                 b->value ? b->value + i : NULL, b->time ? b->time + i : NULL};
-        EB_TRY(handle_chunk(f, &chunk, seen ? seen + i : NULL, work));
+        EB_TRY(handle_chunk(f, &chunk, seen ? seen + i : NULL, job));
     }
     return EB_OK;
 }
@@ -226,23 +252,33 @@ static bool handle_times_fit(const eb_filter *f, const eb_batch *b) {
     return true;
 }
 
-static eb_status handle_write(eb_filter *f, const eb_batch *b, uint8_t *seen, handle_work work) {
-    if (f->flags & EB_FLAG_VIEW) return EB_EREADONLY;
-    if (!handle_values_fit(f, b) || !handle_times_fit(f, b)) return EB_EINVAL;
-    return handle_walk(f, b, seen, work);
+static eb_status handle_may_write(const eb_filter *f, const eb_batch *b) {
+    if (f->flags & EB_FLAG_VIEW || ebi_is_sealed(f)) return EB_EREADONLY;
+    return handle_values_fit(f, b) && handle_times_fit(f, b) ? EB_OK : EB_EINVAL;
 }
 
 eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
-    return handle_write(f, b, seen, WORK_ADD);
+    handle_job add = handle_all(WORK_ADD);
+    EB_TRY(handle_may_write(f, b));
+    return handle_walk(f, b, seen, &add);
 }
 
+/* All or nothing: pieces that were removed before one that cannot be are restored. */
 eb_status eb_remove_batch(eb_filter *f, const eb_batch *b) {
-    return eb_caps(f) & EB_CAN_REMOVE ? handle_write(f, b, NULL, WORK_REMOVE) : EB_ENOTSUP;
+    handle_job removal = handle_all(WORK_REMOVE), settle = handle_all(WORK_SETTLE);
+    if (!(eb_caps(f) & EB_CAN_REMOVE)) return EB_ENOTSUP;
+    EB_TRY(handle_may_write(f, b));
+    const eb_status status = handle_walk(f, b, NULL, &removal);
+    if (status == EB_OK && !f->ops->settle) return EB_OK;
+    handle_job restore = {WORK_RESTORE, removal.done, 0};
+    (void)handle_walk(f, b, NULL, &restore);
+    return status == EB_OK ? handle_walk(f, b, NULL, &settle) : status;
 }
 
 eb_status eb_test_values(const eb_filter *f, const eb_batch *b, uint8_t *seen) {
     if (!handle_values_fit(f, b)) return EB_EINVAL;
-    if (f->ops->test_values) return handle_walk(f, b, seen, WORK_TEST);
+    handle_job test = handle_all(WORK_TEST);
+    if (f->ops->test_values) return handle_walk(f, b, seen, &test);
     eb_test_batch(f, b->hash, b->n, seen);
     return EB_OK;
 }
@@ -277,7 +313,8 @@ eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err) {
         if (room[eb_shard_of(f, b->hash[i])]-- == 0)
             return ebi_fail(err, EB_EINVAL,
                             "the hot list is full: make the filter with a larger hot=");
-    return handle_walk(f, b, NULL, WORK_CLASSIFY);
+    handle_job classify = handle_all(WORK_CLASSIFY);
+    return handle_walk(f, b, NULL, &classify);
 }
 
 eb_status eb_class_k(const eb_filter *f, uint32_t class_number, uint32_t *insert_k,

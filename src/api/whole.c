@@ -10,6 +10,9 @@ eb_status eb_merge(eb_filter *into, const eb_filter *from, eb_error *err) {
     (void)eb_spec(from, b, sizeof b);
     if (into->flags & EB_FLAG_VIEW)
         return ebi_fail(err, EB_EREADONLY, "cannot merge into a read-only view");
+    if (ebi_is_sealed(into) || ebi_is_sealed(from))
+        return ebi_fail(err, EB_EREADONLY,
+                        "cannot merge the outcome of an operation: its counters are no sums");
     if (strcmp(a, b) != 0)
         return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", a, b);
     if (!(eb_caps(into) & EB_CAN_MERGE))

@@ -61,7 +61,12 @@ typedef struct eb_ops { /* loops for one set of parameters */
                   double *count); /* or NULL: 0 or 1 from test */
     void (*test_values)(const eb_params *p, const uint8_t *block, const eb_batch *b,
                         uint8_t *seen); /* or NULL: answers do not depend on values */
+    /* Removal with parts that cannot be restored, or NULL.  When all batches of a call could be
+     * removed, they are restored, and settle removes them for good. */
+    void (*settle)(const eb_params *p, uint8_t *block, const eb_batch *b);
 } eb_ops;
+
+struct eb_counting; /* counting.h */
 
 typedef struct eb_kind {
     eb_kind_info info;
@@ -72,7 +77,9 @@ typedef struct eb_kind {
     const eb_ops *(*select)(const eb_params *p);
     unsigned (*caps)(const eb_params *p);             /* or NULL: info.caps, whatever the options */
     void (*init)(const eb_params *p, uint8_t *block); /* or NULL */
-    eb_status (*remove)(const eb_params *p, uint8_t *block, const eb_batch *b);    /* or NULL */
+    /* Removing, or NULL: all keys of a batch or none; restore is its exact opposite. */
+    eb_status (*remove)(const eb_params *p, uint8_t *block, const eb_batch *b);
+    void (*restore)(const eb_params *p, uint8_t *block, const eb_batch *b);
     void (*merge)(const eb_params *p, uint8_t *into, const uint8_t *from);         /* or NULL */
     void (*advance)(const eb_params *p, uint8_t *block, uint64_t time);            /* or NULL */
     eb_status (*check)(const eb_params *p, const uint8_t *block, eb_error *err);   /* or NULL */
@@ -86,6 +93,10 @@ typedef struct eb_kind {
     void (*get_k)(const uint8_t *block, uint32_t class_number, uint32_t *insert, uint32_t *query);
     eb_status (*set_k)(const eb_params *p, uint8_t *block, uint32_t class_number, uint32_t insert,
                        uint32_t query, bool renewed, eb_error *err);
+    /* Filters that count, or NULL: their counters, and the word that says (1) that the block takes
+     * no more keys, since it is the outcome of an operation on filters. */
+    void (*counters)(const eb_params *p, const uint8_t *block, struct eb_counting *out);
+    uint64_t *(*sealed)(uint8_t *block);
     bool (*view)(const eb_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
 } eb_kind;
 

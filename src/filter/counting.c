@@ -1,0 +1,85 @@
+/* counting.c - what filters that count have in common: see counting.h. */
+#include "counting.h"
+#include "theory/theory.h"
+#include <math.h>
+
+uint64_t ebi_counting_cells(const eb_store *store, uint64_t budget, uint64_t bits) {
+    const uint64_t fixed = ebi_counters_bytes(store, 0, bits);
+    if (budget <= fixed) return 0;
+    uint64_t cells = (uint64_t)((double)(budget - fixed + 64) * 8e6 / (double)bits);
+    while (ebi_counters_bytes(store, cells, bits) > budget) cells--;
+    return cells;
+}
+
+/* Removing */
+
+static void counting_put_back(const eb_counting *c, const eb_batch *b, const uint64_t *pos,
+                              size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        ebi_counting_raise_all(c, pos + i * c->k, b->value[i]);
+        ebi_counting_raise_total(c, b->value[i]);
+    }
+}
+
+static bool counting_take(const eb_counting *c, const uint64_t *pos, uint64_t by) {
+    uint64_t counter[EB_COUNTING_K_MAX];
+    if (*c->total < by || ebi_counting_minimum(c, pos, counter) < by) return false;
+    ebi_counting_lower_all(c, pos, by);
+    if (*c->total < EB_COUNTER_MAX) *c->total -= by;
+    return true;
+}
+
+eb_status ebi_counting_remove(const eb_counting *c, const eb_batch *b) {
+    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
+    size_t done = 0;
+    ebi_counting_fetch(c, b->hash, b->n, pos);
+    while (done < b->n && counting_take(c, pos + done * c->k, b->value[done])) done++;
+    if (done == b->n) return EB_OK;
+    counting_put_back(c, b, pos, done);
+    return EB_EINVAL;
+}
+
+void ebi_counting_restore(const eb_counting *c, const eb_batch *b) {
+    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
+    ebi_counting_fetch(c, b->hash, b->n, pos);
+    counting_put_back(c, b, pos, b->n);
+}
+
+void ebi_counting_merge(const eb_counting *into, const eb_counting *from) {
+    for (uint64_t i = 0; i < into->n; i++) {
+        const uint64_t more = ebi_counting_get(from, i);
+        if (more > 0) ebi_counting_raise(into, i, more);
+    }
+    ebi_counting_raise_total(into, *from->total);
+}
+
+/* The product of the parts' shares of counters in use, averaged over windows. */
+double ebi_counting_fpr(const eb_counting *c) {
+    enum { WINDOWS = 256 };
+    const uint64_t starts = c->n - c->window + 1, windows = ebi_min(starts, WINDOWS);
+    double sum = 0;
+    for (uint64_t w = 0; w < windows; w++) {
+        const uint64_t first = starts / windows * w;
+        double all = 1;
+        for (unsigned i = 0; i < c->k; i++) {
+            uint64_t used = 0;
+            for (uint64_t j = 0; j < c->part; j++)
+                used += ebi_counting_get(c, first + i * c->part + j) > 0;
+            all *= (double)used / (double)c->part;
+        }
+        sum += all;
+    }
+    return sum / (double)windows;
+}
+
+/* All k counters are hit by others.  In a window of w counters the number of
+ * other keys is Poisson: sum over it. */
+double ebi_counting_error(const eb_counting *c, double distinct) {
+    const double each = (double)c->part;
+    if (c->window == c->n) return pow(ebi_one_minus_pow1m(1 / each, distinct), c->k);
+    const double mean = distinct * (double)c->window / (double)c->n;
+    double sum = 0;
+    for (double j = 0; j < mean + 12 * sqrt(mean) + 30; j++)
+        sum += ebi_poisson_pmf(mean, j) * pow(ebi_one_minus_pow1m(1 / each, j), c->k);
+    return sum;
+}
