@@ -86,19 +86,18 @@ EB_INLINE void ebi_fading_arrival(const eb_fading *f) {
     }
 }
 
-/* Bring the cells that the next `arrivals` will take from to the cache: the
- * draws are repeated on a copy of the generator. */
-EB_INLINE void ebi_fading_prefetch(const eb_fading *f, size_t arrivals) {
-    uint64_t rng = *f->rng;
+/* Bring the cells that an arrival will take from to the cache.  rng is a copy of
+ * the generator that runs ahead: the draws are repeated when the arrival comes. */
+EB_INLINE void ebi_fading_peek(const eb_fading *f, uint64_t *rng) {
     if (f->policy == EB_FADE_SWEEP) return; /* the next line is the one after the last */
-    for (size_t i = 0; i < arrivals; i++) {
-        uint64_t n = f->policy == EB_FADE_RUN ? 1 : ebi_fading_rounded(f, &rng);
-        for (; n > 0; n--) {
-            const uint64_t cell = ebi_random_below(&rng, f->n);
-            ebi_prefetch_write(f->cells + (cell * f->lanes.width >> 3));
-        }
-        if (f->policy == EB_FADE_RUN) (void)ebi_fading_rounded(f, &rng);
+    uint64_t n = f->policy == EB_FADE_RUN ? 1 : ebi_fading_rounded(f, rng);
+    for (; n > 0; n--) {
+        const uint64_t cell = ebi_random_below(rng, f->n);
+        const uint8_t *const p = f->cells + (cell * f->lanes.width >> 3);
+        ebi_prefetch_write(p);
+        ebi_prefetch_write(p + 7); /* cells are taken from eight bytes at a time */
     }
+    if (f->policy == EB_FADE_RUN) (void)ebi_fading_rounded(f, rng);
 }
 
 /* Could this state have been reached with n cells? */

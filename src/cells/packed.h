@@ -1,20 +1,42 @@
 /* packed.h - arrays of cells of `width` bits, 1..16, laid end to end: cell i is
- * the bits [i*width, (i+1)*width) of the array, least significant first.  A cell
- * is read with one unaligned 8-byte load, so 8 bytes must follow the array. */
+ * the bits [i*width, (i+1)*width) of the array, least significant first.  Cells
+ * are read with unaligned loads of up to 8 bytes, so 8 bytes must follow the array. */
 #ifndef EB_PACKED_H
 #define EB_PACKED_H
 #include "base/bits.h"
 
+/* As few bytes as can hold a cell: an access seldom crosses into a line that
+ * nobody has asked for. */
+EB_INLINE uint32_t ebi_cell_load(const uint8_t *p, unsigned width) {
+    uint32_t four;
+    uint16_t two;
+    if (width <= 8) {
+        memcpy(&two, p, sizeof two);
+        return two;
+    }
+    memcpy(&four, p, sizeof four);
+    return four;
+}
+
+EB_INLINE void ebi_cell_store(uint8_t *p, unsigned width, uint32_t bits) {
+    const uint16_t two = (uint16_t)bits;
+    if (width <= 8)
+        memcpy(p, &two, sizeof two);
+    else
+        memcpy(p, &bits, sizeof bits);
+}
+
 EB_INLINE uint64_t ebi_cell_get(const uint8_t *cells, unsigned width, uint64_t i) {
     const uint64_t bit = i * width;
-    return (ebi_load64(cells + (bit >> 3)) >> (bit & 7)) & ebi_ones(width);
+    return (ebi_cell_load(cells + (bit >> 3), width) >> (bit & 7)) & (uint32_t)ebi_ones(width);
 }
 
 EB_INLINE void ebi_cell_set(uint8_t *cells, unsigned width, uint64_t i, uint64_t value) {
     const uint64_t bit = i * width;
     uint8_t *const p = cells + (bit >> 3);
     const unsigned shift = bit & 7;
-    ebi_store64(p, (ebi_load64(p) & ~(ebi_ones(width) << shift)) | value << shift);
+    const uint32_t others = ebi_cell_load(p, width) & ~((uint32_t)ebi_ones(width) << shift);
+    ebi_cell_store(p, width, others | (uint32_t)value << shift);
 }
 
 /* Several cells in one 64-bit word, the first at bit 0: as many as are whole

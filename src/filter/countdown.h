@@ -62,16 +62,20 @@ EB_INLINE const uint8_t *ebi_countdown_cells(const uint8_t *block) {
     return block + sizeof(eb_head) + COUNTDOWN_FIXED;
 }
 
+enum { FORGET_AHEAD = 12 }; /* arrivals */
+
 EB_INLINE void ebi_countdown_add(const eb_params *p, uint8_t *block, const eb_batch *b,
                                  uint8_t *seen, unsigned k, bool far, eb_countdown_forget *forget,
                                  eb_countdown_place *place) {
     const eb_countdown c = ebi_countdown_open(p, block);
     eb_fetch fetch;
     ebi_fetch_open(&fetch, c.cells, c.width, p->opt[EB_O_CELLS], 0, b->hash, b->n, true);
-    if (far) ebi_fading_prefetch(&c.fading, b->n);
+    uint64_t rng_ahead = *c.fading.rng;
     ebi_fetch_begin(&fetch, k, far);
+    for (size_t i = 0; far && i < FORGET_AHEAD; i++) ebi_fading_peek(&c.fading, &rng_ahead);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = ebi_fetch_key(&fetch, i, k, far);
+        if (far) ebi_fading_peek(&c.fading, &rng_ahead);
         bool all = true;
         for (unsigned j = 0; j < k; j++) all &= ebi_cell_get(c.cells, c.width, at[j]) != 0;
         forget(&c);

@@ -60,9 +60,18 @@ EB_INLINE unsigned importance_entry(uint64_t list, uint64_t i) {
     return (unsigned)(list >> (8 * i)) & 0xff;
 }
 
-/* slices equal parts of low..high: the one that value is in */
+/* slices equal parts of low..high: the one that value is in.  A division by the
+ * size of the range, as a multiplication where that is exact. */
+enum { INVERSE, RANGE_MAX = 1 << 28 };
+
 EB_INLINE uint64_t importance_slice(const eb_params *p, uint64_t value, uint64_t slices) {
-    return (value - p->opt[O_LOW]) * slices / (p->opt[O_HIGH] - p->opt[O_LOW] + 1);
+    const uint64_t range = p->opt[O_HIGH] - p->opt[O_LOW] + 1, x = (value - p->opt[O_LOW]) * slices;
+    return range < RANGE_MAX ? eb_scale(x, p->derived[INVERSE]) : x / range;
+}
+
+static uint64_t importance_inverse(const eb_params *p) { /* ceil(2^64 / range); one value: all 0 */
+    const uint64_t range = p->opt[O_HIGH] - p->opt[O_LOW] + 1;
+    return range == 1 ? 0 : UINT64_MAX / range + 1;
 }
 
 static unsigned importance_map(const eb_params *p, uint64_t value) {
@@ -253,6 +262,7 @@ static eb_status importance_check_range(eb_params *p, eb_error *err) {
     if (p->opt[O_LOW] > p->opt[O_HIGH])
         return ebi_fail(err, EB_ESPEC, "importance: low must be at most high=%llu, not %llu",
                         (unsigned long long)p->opt[O_HIGH], (unsigned long long)p->opt[O_LOW]);
+    p->derived[INVERSE] = importance_inverse(p);
     p->value_min = (uint32_t)p->opt[O_LOW];
     p->value_max = (uint32_t)p->opt[O_HIGH];
     return EB_OK;
@@ -361,7 +371,7 @@ EB_INLINE void importance_add(const eb_params *p, uint8_t *block, const eb_batch
 
 #define importance_test ebi_countdown_test
 #define importance_k ebi_countdown_k
-EB_LOOPS_ANY(importance)
+EB_LOOPS(importance)
 
 static eb_status importance_check(const eb_params *p, const uint8_t *block, eb_error *err) {
     return ebi_countdown_check(p, block, p->opt[O_POLICY] == POLICY_H, err);

@@ -7,8 +7,7 @@
  * and says EB_LOOPS(FILE).  That compiles them for k = 1..8 and for any k, each
  * with far = false (touch cells as you go) and far = true (compute and prefetch
  * the positions of the whole batch first), and defines FILE_loops(p), which picks
- * one; FILE_k(p) says k.  Where k is little of the work, EB_LOOPS_ANY(FILE)
- * compiles them for any k only. */
+ * one; FILE_k(p) says k. */
 #ifndef EB_LOOPS_H
 #define EB_LOOPS_H
 #include "cells/packed.h"
@@ -47,14 +46,6 @@
             EB_LOOP_PAIR(file, 6),   EB_LOOP_PAIR(file, 7), EB_LOOP_PAIR(file, 8)};                \
         const unsigned k = file##_k(p);                                                            \
         return &ops[k <= 8 ? k : 0][ebi_is_far(p)];                                                \
-    }
-
-#define EB_LOOPS_ANY(file)                                                                         \
-    EB_LOOP(file, near_any, file##_k(p), false)                                                    \
-    EB_LOOP(file, far_any, file##_k(p), true)                                                      \
-    static const eb_ops *file##_loops(const eb_params *p) {                                        \
-        static const eb_ops ops[2] = EB_LOOP_PAIR(file, any);                                      \
-        return &ops[ebi_is_far(p)];                                                                \
     }
 
 /* The k positions of a hash: the i-th is in [i * stride, i * stride + range). */

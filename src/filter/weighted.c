@@ -116,14 +116,15 @@ static uint8_t *weighted_bits(const eb_params *p, uint8_t *block) {
     return block + sizeof(eb_head) + weighted_fixed(p);
 }
 
-/* Positions of a batch, k[i] of them for key i, at pos + i * EB_K_MAX. */
-static void weighted_positions(const eb_params *p, const uint8_t *bits, const eb_hash *h, size_t n,
-                               const uint8_t *k, uint64_t *pos) {
-    for (size_t i = 0; i < n; i++) {
-        ebi_positions(h[i], k[i], p->opt[EB_O_CELLS], 0, pos + i * EB_K_MAX);
-        for (unsigned j = 0; j < k[i]; j++) ebi_prefetch_write(bits + (pos[i * EB_K_MAX + j] >> 3));
-    }
+/* Positions of key i, k of them, at pos + i * EB_K_MAX; their bits on the way. */
+static void weighted_fetch(const eb_params *p, const uint8_t *bits, const eb_hash *h, size_t i,
+                           size_t n, const uint8_t *k, uint64_t *pos) {
+    if (i >= n) return;
+    ebi_positions(h[i], k[i], p->opt[EB_O_CELLS], 0, pos + i * EB_K_MAX);
+    for (unsigned j = 0; j < k[i]; j++) ebi_prefetch_write(bits + (pos[i * EB_K_MAX + j] >> 3));
 }
+
+enum { AHEAD = 6 }; /* keys: see eb_fetch in loops.h */
 
 static bool weighted_all_set(const uint8_t *bits, const uint64_t *pos, unsigned k) {
     unsigned j = 0;
@@ -140,8 +141,9 @@ static void weighted_add(const eb_params *p, uint8_t *block, const eb_batch *b, 
         class[i] = (uint8_t)weighted_class(p, block, b->hash[i], b->value[i]);
         k[i] = s->insert[class[i]];
     }
-    weighted_positions(p, bits, b->hash, b->n, k, pos);
+    for (size_t i = 0; i < AHEAD; i++) weighted_fetch(p, bits, b->hash, i, b->n, k, pos);
     for (size_t i = 0; i < b->n; i++) {
+        weighted_fetch(p, bits, b->hash, i + AHEAD, b->n, k, pos);
         const uint64_t *const at = pos + i * EB_K_MAX;
         seen[i] = weighted_all_set(bits, at, s->query[class[i]]);
         for (unsigned j = 0; j < k[i]; j++) ebi_bit_set(bits, at[j]);
@@ -152,8 +154,11 @@ static void weighted_ask(const eb_params *p, const uint8_t *block, const eb_hash
                          const uint8_t *k, uint8_t *seen) {
     const uint8_t *const bits = block + sizeof(eb_head) + weighted_fixed(p);
     uint64_t pos[EB_BATCH * EB_K_MAX];
-    weighted_positions(p, bits, h, n, k, pos);
-    for (size_t i = 0; i < n; i++) seen[i] = weighted_all_set(bits, pos + i * EB_K_MAX, k[i]);
+    for (size_t i = 0; i < AHEAD; i++) weighted_fetch(p, bits, h, i, n, k, pos);
+    for (size_t i = 0; i < n; i++) {
+        weighted_fetch(p, bits, h, i + AHEAD, n, k, pos);
+        seen[i] = weighted_all_set(bits, pos + i * EB_K_MAX, k[i]);
+    }
 }
 
 static void weighted_test_values(const eb_params *p, const uint8_t *block, const eb_batch *b,
