@@ -1,9 +1,9 @@
 /* handle.c - the life of a filter, and keys in and out of it.
  *
  * Whatever the caller's batch looks like, a kind sees pieces of at most
- * EB_BATCH keys of one shard, in order.  With one shard that is a cut; with
- * several, keys are first sorted by shard, CHUNK at a time.  Inside a shard the
- * hash is multiplied by an odd number: the top bits, which chose the shard, are
+ * EB_BATCH (some kinds EB_LONG_BATCH) keys of one shard, in order.  With one
+ * shard that is a cut; with several, keys are first sorted by shard, CHUNK at a
+ * time.  Inside a shard the hash is multiplied by an odd number: the top bits, which chose the shard, are
  * the same for all its keys and would confine them to a corner of the block. */
 #include "base/rng.h"
 #include "filter.h"
@@ -155,7 +155,11 @@ static void handle_add(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *
     head->items += b.n;
 }
 
-/* A piece of at most EB_BATCH keys for one shard; value and time may be NULL. */
+static size_t handle_piece_max(const eb_filter *f) {
+    return f->kind->long_batches ? EB_LONG_BATCH : EB_BATCH;
+}
+
+/* A piece of at most handle_piece_max keys for one shard; value and time may be NULL. */
 static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *seen,
                               handle_job *job) {
     if (job->done == job->pieces) return EB_OK;
@@ -187,9 +191,10 @@ static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, ui
 /* Keys of one shard, any number. */
 static eb_status handle_one_shard(const eb_filter *f, uint8_t *block, const eb_batch *b,
                                   uint8_t *seen, handle_job *job) {
-    uint8_t unwanted[EB_BATCH];
-    for (size_t i = 0; i < b->n; i += EB_BATCH) {
-        const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
+    uint8_t unwanted[EB_LONG_BATCH];
+    const size_t most = handle_piece_max(f);
+    for (size_t i = 0; i < b->n; i += most) {
+        const eb_batch piece = {ebi_min(most, b->n - i), b->hash + i,
                                 b->value ? b->value + i : NULL, b->time ? b->time + i : NULL};
         EB_TRY(handle_piece(f, block, piece, seen ? seen + i : unwanted, job));
     }
@@ -344,15 +349,16 @@ static void handle_ask_piece(const eb_filter *f, const uint8_t *block, const eb_
         f->ops->count(&f->p, block, h, n, count);
         return;
     }
-    uint8_t found[EB_BATCH];
+    uint8_t found[EB_LONG_BATCH];
     f->ops->test(&f->p, block, h, n, seen ? seen : found);
     for (size_t i = 0; count && i < n; i++) count[i] = found[i];
 }
 
 static void handle_ask_shard(const eb_filter *f, const uint8_t *block, const eb_hash *h, size_t n,
                              uint8_t *seen, double *count) {
-    for (size_t i = 0; i < n; i += EB_BATCH)
-        handle_ask_piece(f, block, h + i, ebi_min(EB_BATCH, n - i), seen ? seen + i : NULL,
+    const size_t most = handle_piece_max(f);
+    for (size_t i = 0; i < n; i += most)
+        handle_ask_piece(f, block, h + i, ebi_min(most, n - i), seen ? seen + i : NULL,
                          count ? count + i : NULL);
 }
 

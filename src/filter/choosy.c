@@ -24,7 +24,7 @@
  * (zipf and gap are not looked at).  Over the 24 streams of the duplicate tables it is within 1 %
  * of measured rates.
  *
- * Cost: one cache line a key. */
+ * Cost: one cache line a key, and counting its bits if the key is new and s < k. */
 #include "cells/bitarray.h"
 #include "loops.h"
 #include "theory/choosy_field.h"
@@ -196,16 +196,30 @@ EB_INLINE choosy_key choosy_locate(eb_hash h, uint64_t lines) {
     return (choosy_key){LINES_AT + eb_scale(h, lines) * LINE_BYTES, ebi_mix(h)};
 }
 
-/* The keys of a batch, their lines on the way to the cache. */
-EB_INLINE void choosy_locate_far(const uint8_t *block, const eb_hash *h, size_t n, uint64_t lines,
-                                 bool write, choosy_key *keys) {
-    for (size_t i = 0; i < n; i++) {
-        keys[i] = choosy_locate(h[i], lines);
-        if (write)
-            ebi_prefetch_write(block + keys[i].line);
-        else
-            ebi_prefetch_read(block + keys[i].line);
-    }
+/* Keys are located AHEAD places before their turn and their lines fetched meanwhile, so that memory
+ * and arithmetic overlap. */
+enum { AHEAD = 24 };
+
+EB_INLINE choosy_key choosy_fetch(const uint8_t *block, eb_hash h, uint64_t lines, bool write) {
+    const choosy_key key = choosy_locate(h, lines);
+    if (write)
+        ebi_prefetch_write(block + key.line);
+    else
+        ebi_prefetch_read(block + key.line);
+    return key;
+}
+
+EB_INLINE void choosy_fetch_first(const uint8_t *block, const eb_hash *h, size_t n, uint64_t lines,
+                                  bool write, choosy_key *keys) {
+    for (size_t i = 0; i < n && i < AHEAD; i++) keys[i] = choosy_fetch(block, h[i], lines, write);
+}
+
+/* Key i of the batch; key i + AHEAD is fetched. */
+EB_INLINE choosy_key choosy_next(const uint8_t *block, const eb_hash *h, size_t n, size_t i,
+                                 uint64_t lines, bool write, choosy_key *keys) {
+    const choosy_key key = keys[i % AHEAD];
+    if (i + AHEAD < n) keys[i % AHEAD] = choosy_fetch(block, h[i + AHEAD], lines, write);
+    return key;
 }
 
 enum { FIELD_BITS = 9, FIELDS = 6 };
@@ -213,12 +227,14 @@ enum { FIELD_BITS = 9, FIELDS = 6 };
 /* Of n places of a key, n <= FIELDS. */
 EB_INLINE unsigned choosy_zeros_of(const uint8_t *line, uint64_t fields, unsigned n) {
     unsigned zeros = 0;
+#pragma GCC unroll 6
     for (unsigned i = 0; i < n; i++, fields >>= FIELD_BITS)
         zeros += !ebi_bit(line, fields % LINE_BITS);
     return zeros;
 }
 
 EB_INLINE void choosy_set(uint8_t *line, uint64_t fields, unsigned n) {
+#pragma GCC unroll 6
     for (unsigned i = 0; i < n; i++, fields >>= FIELD_BITS) ebi_bit_set(line, fields % LINE_BITS);
 }
 
@@ -246,18 +262,20 @@ EB_INLINE void choosy_add(const eb_params *p, uint8_t *block, const eb_batch *b,
     const uint64_t lines = choosy_lines(p), step = R_ONE / (4 * lines);
     const unsigned line_max = choosy_line_max(p);
     const int64_t s = (int64_t)p->opt[O_S];
+    const bool plain = s >= (int64_t)k * MILLION && line_max == LINE_BITS; /* every key is taken */
     uint64_t r = ebi_load64(block + sizeof(eb_head));
-    choosy_key keys[EB_BATCH];
-    if (far) choosy_locate_far(block, b->hash, b->n, lines, true, keys);
+    choosy_key keys[AHEAD];
+    if (far) choosy_fetch_first(block, b->hash, b->n, lines, true, keys);
     for (size_t i = 0; i < b->n; i++) {
-        const choosy_key key = far ? keys[i] : choosy_locate(b->hash[i], lines);
+        const choosy_key key = far ? choosy_next(block, b->hash, b->n, i, lines, true, keys)
+                                   : choosy_locate(b->hash[i], lines);
         uint8_t *const line = block + key.line;
         const unsigned zeros = choosy_zeros(line, key.mix, k);
         r = r - eb_scale(r, step << 2) + (zeros > 0 ? step : 0);
         seen[i] = zeros == 0;
         if (zeros == 0) continue;
-        const unsigned used = ebi_bits_count_512(line);
-        if (used + zeros <= line_max && choosy_is_cheap(zeros, used, key.mix, r, k, s))
+        const unsigned used = plain ? 0 : ebi_bits_count_512(line);
+        if (plain || (used + zeros <= line_max && choosy_is_cheap(zeros, used, key.mix, r, k, s)))
             choosy_insert(line, key.mix, k);
     }
     ebi_store64(block + sizeof(eb_head), r);
@@ -266,10 +284,11 @@ EB_INLINE void choosy_add(const eb_params *p, uint8_t *block, const eb_batch *b,
 EB_INLINE void choosy_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                            uint8_t *seen, unsigned k, bool far) {
     const uint64_t lines = choosy_lines(p);
-    choosy_key keys[EB_BATCH];
-    if (far) choosy_locate_far(block, h, n, lines, false, keys);
+    choosy_key keys[AHEAD];
+    if (far) choosy_fetch_first(block, h, n, lines, false, keys);
     for (size_t i = 0; i < n; i++) {
-        const choosy_key key = far ? keys[i] : choosy_locate(h[i], lines);
+        const choosy_key key =
+            far ? choosy_next(block, h, n, i, lines, false, keys) : choosy_locate(h[i], lines);
         seen[i] = choosy_zeros(block + key.line, key.mix, k) == 0;
     }
 }
@@ -344,6 +363,7 @@ const eb_kind ebi_kind_choosy = {
              "made here, against the filters of Bera, Dutta, Narang and Bhattacherjee, 2012", 0,
              choosy_options},
     .version = 1,
+    .long_batches = true,
     .resolve = choosy_resolve,
     .select = choosy_loops,
     .init = choosy_init,

@@ -6,13 +6,14 @@
  *     | eb_head, 64 bytes | the kind's segments, each a multiple of 64 bytes |
  *
  * The api has cut the work to size before a kind sees it: batches of at most
- * EB_BATCH keys of one shard, value and time present where the kind's caps ask
- * for them, seen never NULL, values in range, time in order. */
+ * EB_BATCH keys of one shard (EB_LONG_BATCH if the kind likes them long), value
+ * and time present where the kind's caps ask for them, seen never NULL, values
+ * in range, time in order. */
 #ifndef EB_KIND_H
 #define EB_KIND_H
 #include "base/hash.h"
 
-enum { EB_BATCH = 64, EB_OPTIONS_MAX = 24 };
+enum { EB_BATCH = 64, EB_LONG_BATCH = 512, EB_OPTIONS_MAX = 24 };
 
 /* What a filter costs besides its cells: the handle in memory, or the header
  * and the spec in a file. */
@@ -72,6 +73,9 @@ struct eb_counting; /* counting.h */
 typedef struct eb_kind {
     eb_kind_info info;
     uint16_t version; /* of what the block means; snapshots store it */
+    /* Takes EB_LONG_BATCH keys at once: for loops that fetch some keys ahead of their turn and lose
+     * time at each start.  Only for kinds without time and values. */
+    bool long_batches;
     /* Check the options together, choose those not given, set p->span.  Given a
      * canonical spec it must use no floating point that shapes the block. */
     eb_status (*resolve)(eb_params *p, const eb_args *a, eb_error *err);
