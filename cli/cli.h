@@ -138,6 +138,8 @@ int run_weigh(const cli_command *c, const settings *set, char **operands, size_t
 int run_info(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_check(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_merge(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_diff(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_patch(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_predict(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_kinds(const cli_command *c, const settings *set, char **operands, size_t n);
 #endif

@@ -90,7 +90,7 @@ static void merge_one(eb_filter *into, const char *path, const char *first) {
 }
 
 int run_merge(const cli_command *c, const settings *set, char **operands, size_t n) {
-    refuse_terminal(c, set);
+    refuse_terminal(c, set, "a snapshot");
     eb_filter *into = snapshot_load(operands[0]);
     for (size_t i = 1; i < n; i++) merge_one(into, operands[i], operands[0]);
     filter_save(into, set->output ? set->output : "-");

@@ -78,7 +78,7 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
 int run_add(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
-    refuse_terminal(c, set);
+    refuse_terminal(c, set, "a snapshot");
     stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);

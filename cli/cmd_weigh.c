@@ -283,7 +283,7 @@ static void check_options(const cli_command *c, const settings *set, char **oper
     if (set->output && !set->members)
         cli_misuse(c, "-o needs --members: what shall be in the filter");
     if (set->members && set->items > 0) cli_misuse(c, "--members and --items: give one of them");
-    if (set->output) refuse_terminal(c, set);
+    if (set->output) refuse_terminal(c, set, "a snapshot");
 }
 
 static weighing begin(const cli_command *c, const settings *set, char **operands) {

@@ -252,7 +252,8 @@ static void read_pipe(snapshot *s, source *from) {
     }
 }
 
-static void map_or_read(snapshot *s, const char *path) {
+void snapshot_read(snapshot *s, const char *path) {
+    *s = (snapshot){0};
     source from = open_source(path);
     s->mapped = from.regular && from.size > 0;
     if (s->mapped) {
@@ -265,8 +266,7 @@ static void map_or_read(snapshot *s, const char *path) {
 }
 
 eb_status snapshot_open(snapshot *s, const char *path, eb_error *err) {
-    *s = (snapshot){0};
-    map_or_read(s, path);
+    snapshot_read(s, path);
     uint64_t length;
     eb_status status = eb_snapshot_length(s->bytes, s->length, &length, err);
     if (status == EB_OK && s->length > length) status = too_long(err);
@@ -302,10 +302,10 @@ void filter_save(const eb_filter *f, const char *path) {
     atomic_commit(&file);
 }
 
-void refuse_terminal(const cli_command *c, const settings *set) {
+void refuse_terminal(const cli_command *c, const settings *set, const char *what) {
     bool to_stdout = !set->output || strcmp(set->output, "-") == 0;
     if (to_stdout && !set->state && !set->force && isatty(STDOUT_FILENO))
-        cli_misuse(c, "a snapshot is not for a terminal: give -o FILE, or --force");
+        cli_misuse(c, "%s is not for a terminal: give -o FILE, or --force", what);
 }
 
 /* ---- From the command line to a filter. */

@@ -13,8 +13,8 @@ uint32_t filter_classes(const eb_filter *f); /* 0: it has none */
 uint64_t filter_option(const eb_filter *f, const char *key);
 /* Writes a snapshot to path, whole or not at all.  "-": standard output. */
 void filter_save(const eb_filter *f, const char *path);
-/* No snapshot goes to a terminal by accident. */
-void refuse_terminal(const cli_command *c, const settings *set);
+/* No snapshot, nor what else it is, goes to a terminal by accident. */
+void refuse_terminal(const cli_command *c, const settings *set, const char *what);
 
 /* A snapshot in a file, mapped and verified.  A file that cannot be read ends the program; one
  * that can but holds no whole snapshot is left to the caller. */
@@ -24,6 +24,8 @@ typedef struct snapshot {
     bool mapped;
     eb_filter *view;
 } snapshot;
+/* The bytes alone, whatever they are. */
+void snapshot_read(snapshot *s, const char *path);
 eb_status snapshot_open(snapshot *s, const char *path, eb_error *err);
 void snapshot_open_or_fail(snapshot *s, const char *path);
 void snapshot_close(snapshot *s);

@@ -171,6 +171,17 @@ static const cli_option merge_options[] = {
            "unless given."),
     FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
 
+static const cli_option diff_options[] = {
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the delta to FILE; to standard output unless given."),
+    FLAG('f', "force", force, "Write a delta even to a terminal."), END};
+
+static const cli_option patch_options[] = {
+    OPTION(
+        'o', "output", "FILE", OPT_TEXT, output,
+        "Write the snapshot to FILE, which may be the old one; to standard output unless given."),
+    FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
+
 static const cli_option predict_options[] = {
     OPTION('n', "items", "COUNT", OPT_COUNT, items,
            "Keys in the stream so far, such as 1e9 or 10M; 0 or not given: an endless stream."),
@@ -219,6 +230,13 @@ static const cli_example check_examples[] = {
     {"everbloom check -q backup/*.eb", "Are the copies whole?"}, {NULL, NULL}};
 static const cli_example merge_examples[] = {
     {"everbloom merge -o week.eb mon.eb tue.eb wed.eb", "One filter of three streams."},
+    {NULL, NULL}};
+static const cli_example diff_examples[] = {
+    {"everbloom diff sent.eb now.eb | ssh peer everbloom patch -o cache.eb cache.eb",
+     "Bring the copy on another machine up to date."},
+    {NULL, NULL}};
+static const cli_example patch_examples[] = {
+    {"everbloom patch -o cache.eb cache.eb delta", "Bring a copy up to date, in one step."},
     {NULL, NULL}};
 static const cli_example predict_examples[] = {
     {"everbloom predict stable:memory=64M,fpr=0.001 --gap 1e6",
@@ -277,6 +295,18 @@ const cli_command cli_commands[] = {
      "Writes a filter that knows the keys of all SNAPSHOTs. They must have the same spec, seed "
      "included, and be of a kind that can be merged ('everbloom kinds' says which).",
      merge_options, merge_examples, NULL, 1, MANY, run_merge},
+    {"diff", "OLD NEW", "write what has changed between two snapshots",
+     "Writes a delta: the bytes of the snapshot NEW that are not in the snapshot OLD. Whoever has "
+     "OLD makes NEW of it with 'everbloom patch'. A key that was added changes a few bytes, and "
+     "each "
+     "of them takes about four in the delta.",
+     diff_options, diff_examples, NULL, 2, 2, run_diff},
+    {"patch", "OLD [DELTA]", "make the newer snapshot from the older one and a delta",
+     "Writes the snapshot that 'everbloom diff' was given as NEW, byte by byte. The DELTA, or "
+     "standard input, must have been made for this OLD; checksums of both snapshots are compared, "
+     "and "
+     "nothing is written if anything is amiss.",
+     patch_options, patch_examples, NULL, 1, 2, run_patch},
     {"predict", "SPEC", "say what error rates a filter will have",
      "Prints what mathematics says of a filter after a stream: the rates of false positives and "
      "false negatives for the next key, their mean over the stream, and when they settle.",
