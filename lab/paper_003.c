@@ -121,6 +121,7 @@ static const lab_experiment p003_experiments[] = {
     {"figures", "Figures 2-11 (or --figure N) as CSV", p003_run_figures},
     {"tradeoff", "FNR against FPR in cells of Tables 4-9 as CSV", p003_run_tradeoff},
     {"gap-curves", "FNR against FPR on endless streams as CSV", p003_run_gap_curves},
+    {"soak", "lru 64 MB over 1e10 records at --scale 1: no drift", p003_run_soak},
     {"replay", "all filters on the lines of --file", p003_run_replay},
     {0}};
 

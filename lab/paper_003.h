@@ -48,5 +48,6 @@ void p003_run_tradeoff(lab_options *o);
 void p003_run_gaps(lab_options *o);
 void p003_run_gap_curves(lab_options *o);
 void p003_run_lines(lab_options *o);
+void p003_run_soak(lab_options *o);
 void p003_run_replay(lab_options *o);
 #endif
