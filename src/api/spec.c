@@ -240,7 +240,9 @@ eb_status ebi_spec_parse(const char *spec, const eb_kind **kind, eb_params *p, e
     EB_TRY((*kind)->resolve(p, &a, err));
     uint64_t bytes;
     if (!ebi_mul(p->span, p->opt[EB_O_SHARDS], &bytes) || bytes > (UINT64_C(1) << 47))
-        return ebi_fail(err, EB_ESPEC, "%s: more than 2^47 bytes", (*kind)->info.name);
+        return ebi_fail(err, EB_ESPEC, "%s: cells=%llu in shards=%llu take more than 2^47 bytes",
+                        (*kind)->info.name, (unsigned long long)p->opt[EB_O_CELLS],
+                        (unsigned long long)p->opt[EB_O_SHARDS]);
     char canonical[EB_SPEC_MAX];
     if (ebi_spec_print(*kind, p, canonical, sizeof canonical) >= sizeof canonical)
         return ebi_fail(err, EB_ESPEC, "%s: the spec is longer than %d bytes", (*kind)->info.name,

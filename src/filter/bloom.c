@@ -66,8 +66,10 @@ static eb_status bloom_fit_items(eb_params *p, eb_args *a, eb_error *err) {
                         "bloom: items=%.10g at fpr=%g need %.0f bytes, and the size given is %.0f",
                         a->real[O_ITEMS], a->real[O_FPR], need * shards / 8, have * shards / 8);
     }
-    if (need > 1e14)
-        return ebi_fail(err, EB_ESPEC, "bloom: items=%g is too many", a->real[O_ITEMS]);
+    if (need > 9e14) /* with what rounding adds still below the most cells */
+        return ebi_fail(err, EB_ESPEC,
+                        "bloom: items=%.10g at fpr=%g need %.3g bytes, and the most is 2^47",
+                        a->real[O_ITEMS], a->real[O_FPR], need * shards / 8);
     p->opt[EB_O_CELLS] = ebi_round_up((uint64_t)need, 64 * p->opt[O_K]);
     a->given[EB_O_CELLS] = true;
     return EB_OK;

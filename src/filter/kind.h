@@ -23,7 +23,7 @@ enum { EB_OVERHEAD = 512 };
 enum { EB_O_MEMORY, EB_O_CELLS, EB_O_SEED, EB_O_SHARDS, EB_O_HASH, EB_O_KEY, EB_O_OWN };
 #define EB_COMMON_OPTIONS                                                                          \
     {"memory", "size", "64M", "1K", "64T", "bytes in all, header included", true},                 \
-        {"cells", "count", NULL, "64", "1e14", "cells in each shard; instead of memory", false},   \
+        {"cells", "count", NULL, "64", "1e15", "cells in each shard; instead of memory", false},   \
         {"seed", "int", "0", "0", "18446744073709551615", "of hashing and random choices", false}, \
         {"shards", "int", "1", "1", "256", "independent parts for threads, a power of 2", false},  \
         {"hash", "xxh3|sip", "xxh3", NULL, NULL, "sip resists keys chosen to collide", false}, {   \
