@@ -14,6 +14,11 @@ static const model_kind *const model_kinds[] = {
 #define MODEL_ADDRESS(name) &model_##name,
     MODEL_KINDS(MODEL_ADDRESS)};
 
+const model_kind *const *model_list(size_t *n) {
+    *n = sizeof model_kinds / sizeof model_kinds[0];
+    return model_kinds;
+}
+
 void *model_zeros(size_t n, size_t size) {
     void *const p = calloc(n, size);
     if (!p) abort();

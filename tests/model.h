@@ -42,6 +42,8 @@ typedef struct model_kind {
 #define MODEL_DECLARE(name) extern const model_kind model_##name;
 MODEL_KINDS(MODEL_DECLARE)
 
+const model_kind *const *model_list(size_t *n);
+
 /* All shards together. */
 typedef struct model model;
 model *model_new(const char *canonical_spec); /* NULL: the kind has no twin */

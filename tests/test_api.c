@@ -1,0 +1,371 @@
+/* test_api.c - spec strings and their error texts, limits, hashing options, and
+ * golden files: snapshots that must load, and be made again, for ever.
+ *
+ * test_api --write-golden writes the golden files that are missing. */
+#include "suite.h"
+#include <dirent.h>
+
+/* Specs that are refused, with the whole sentence */
+
+typedef struct refusal {
+    const char *spec, *text;
+} refusal;
+
+static const refusal refusals[] = {
+    {"", "no kind of filter \"\""},
+    {"nothing", "no kind of filter \"nothing\""},
+    {"blom", "no kind of filter \"blom\"; did you mean \"bloom\"?"},
+    {"Bloom:k=3", "no kind of filter \"Bloom\"; did you mean \"bloom\"?"},
+    {"bloom,k=3", "no kind of filter \"bloom,k=3\""},
+    {"bloom:", "bloom: expected key=value, not \"\""},
+    {"bloom:k", "bloom: expected key=value, not \"k\""},
+    {"bloom:k=3,", "bloom: expected key=value, not \"\""},
+    {"bloom:=3", "bloom: no option \"\""},
+    {"bloom:memroy=1M", "bloom: no option \"memroy\"; did you mean \"memory\"?"},
+    {"stable:delet=run", "stable: no option \"delet\"; did you mean \"delete\"?"},
+    {"bloom:colour=red", "bloom: no option \"colour\""},
+    {"bloom:k=", "bloom: k must be 1..32, not nothing"},
+    {"bloom:k=40", "bloom: k must be 1..32, not 40"},
+    {"bloom:k=-1", "bloom: k must be 1..32, not -1"},
+    {"bloom:k=2.5", "bloom: k must be 1..32, not 2.5"},
+    {"bloom:k=3;seed=1", "bloom: k must be 1..32, not 3;seed=1"},
+    {"bloom:k=3,k=3", "bloom: k is given twice"},
+    {"bloom:memory=1", "bloom: memory must be a size 1K..64T, not 1"},
+    {"bloom:memory=65T", "bloom: memory must be a size 1K..64T, not 65T"},
+    {"bloom:memory=99999999999999999999999",
+     "bloom: memory must be a size 1K..64T, not 99999999999999999999999"},
+    {"bloom:memory=1e-1", "bloom: memory must be a size 1K..64T, not 1e-1"},
+    {"bloom:memory=1M,cells=1000", "bloom: give memory or cells, not both"},
+    {"bloom:cells=63", "bloom: cells must be 64..1e15, not 63"},
+    {"bloom:cells=100,k=7", "bloom: cells must be a multiple of 7 here, not 100"},
+    {"bloom:cells=1e14,k=1,shards=16",
+     "bloom: cells=100000000000000 in shards=16 take more than 2^47 bytes"},
+    {"bloom:layout=two", "bloom: layout must be one of parts|one, not two"},
+    {"bloom:layout=", "bloom: layout must be one of parts|one, not nothing"},
+    {"bloom:shards=3", "bloom: shards must be a power of 2 in 1..256, not 3"},
+    {"bloom:shards=512", "bloom: shards must be 1..256, not 512"},
+    {"bloom:memory=1K,shards=256", "bloom: memory=1024 is too small for shards=256"},
+    {"bloom:seed=18446744073709551616",
+     "bloom: seed must be 0..18446744073709551615, not 18446744073709551616"},
+    {"bloom:hash=md5", "bloom: hash must be one of xxh3|sip, not md5"},
+    {"bloom:hash=sip,key=00", "bloom: key must be 32 digits 0-9 a-f, not 00"},
+    {"bloom:key=00000000000000000000000000000000", "bloom: key is only for hash=sip"},
+    {"bloom:fpr=2", "bloom: fpr must be 1e-9..0.5, not 2"},
+    {"bloom:fpr=nan", "bloom: fpr must be 1e-9..0.5, not nan"},
+    {"bloom:memory=1K,items=1e9,fpr=0.001",
+     "bloom: items=1000000000 at fpr=0.001 need 1797204917 bytes, and the size given is 440"},
+    {"bloom:items=1e14,fpr=1e-9",
+     "bloom: items=1e+14 at fpr=1e-09 need 5.39e+14 bytes, and the most is 2^47"},
+    {"stable:p=1,k=2,fpr=0.1", "stable: give p or fpr, not both"},
+    {"stable:width=9", "stable: width must be 1..8, not 9"},
+    {"stable:cells=64,k=2,p=64", "stable: p must be below cells=64, not 64"},
+};
+
+static void refusals_are_clear_sentences(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(refusals); i++) {
+        char buf[EB_SPEC_MAX] = "untouched";
+        eb_error err = {EB_OK, ""};
+        eb_filter *f = NULL;
+        suite_at("%s", refusals[i].spec);
+        GIVES(EB_ESPEC, eb_resolve(refusals[i].spec, buf, sizeof buf, &err));
+        assert_string_equal(err.text, refusals[i].text);
+        HOLDS(err.status == EB_ESPEC && strcmp(buf, "untouched") == 0);
+        GIVES(EB_ESPEC, eb_new(&f, refusals[i].spec, NULL, NULL));
+        HOLDS(f == NULL);
+    }
+}
+
+/* Whatever the option is: one below its range and one above it are refused with
+ * key, range and value. */
+static void range_is_named(const suite_case *c) {
+    for (const eb_option *o = c->kind->info.options; o->key; o++) {
+        if (!o->min || strcmp(o->type, "list") == 0) continue;
+        char spec[200], end[80];
+        eb_error err = {EB_OK, ""};
+        (void)snprintf(spec, sizeof spec, "%s:%s=1e30", c->kind->info.name, o->key);
+        (void)snprintf(end, sizeof end, "%s..%s, not 1e30", o->min, o->max);
+        suite_at("%s", spec);
+        GIVES(EB_ESPEC, eb_resolve(spec, (char[EB_SPEC_MAX]){0}, EB_SPEC_MAX, &err));
+        HOLDS(strstr(err.text, end) && strstr(err.text, o->key) && !strchr(err.text, '\n'));
+    }
+}
+
+static void every_range_is_named(void **state) {
+    (void)state;
+    suite_each_base(range_is_named);
+}
+
+static void long_and_odd_specs_are_refused(void **state) {
+    (void)state;
+    char spec[4000];
+    eb_error err = {EB_OK, ""};
+    (void)snprintf(spec, sizeof spec, "bloom:k=%0*d", 3900, 1); /* 000...1 is the number 1 */
+    OK(eb_resolve(spec, (char[EB_SPEC_MAX]){0}, EB_SPEC_MAX, &err));
+    memset(spec + 8, '9', 3900);
+    GIVES(EB_ESPEC, eb_resolve(spec, (char[EB_SPEC_MAX]){0}, EB_SPEC_MAX, &err));
+    HOLDS(strlen(err.text) < 150);
+    memset(spec, 'x', sizeof spec - 1);
+    spec[sizeof spec - 1] = '\0';
+    GIVES(EB_ESPEC, eb_resolve(spec, (char[EB_SPEC_MAX]){0}, EB_SPEC_MAX, &err));
+    HOLDS(strlen(err.text) < 150);
+}
+
+/* Specs that mean the same */
+
+static void same(const char *a, const char *b) {
+    char x[EB_SPEC_MAX], y[EB_SPEC_MAX];
+    suite_at("%s and %s", a, b);
+    OK(eb_resolve(a, x, sizeof x, NULL));
+    OK(eb_resolve(b, y, sizeof y, NULL));
+    assert_string_equal(x, y);
+}
+
+static void sizes_and_counts_take_suffixes(void **state) {
+    (void)state;
+    same("bloom:memory=64M", "bloom");
+    same("bloom:memory=1M", "bloom:memory=1048576");
+    same("bloom:memory=1m", "bloom:memory=1024K");
+    same("bloom:memory=0.5G", "bloom:memory=512M");
+    same("bloom:cells=7K", "bloom:cells=7000");
+    same("bloom:cells=0.7e6", "bloom:cells=700K");
+    same("bloom:items=1e6,fpr=0.01", "bloom:items=1M,fpr=1e-2");
+    same("bloom:seed=7,k=3", "bloom:k=3,seed=7");
+    same("stable:cells=1000,k=2,p=8.4010", "stable:cells=1000,k=2,p=8.401");
+    char spec[EB_SPEC_MAX];
+    OK(eb_resolve("stable:p=8.401,cells=43690,k=2,width=3,delete=run", spec, sizeof spec, NULL));
+    assert_string_equal(spec, "stable:k=2,width=3,p=8.401,delete=run,cells=43690,seed=0,shards=1,"
+                              "hash=xxh3");
+}
+
+static void resolve_wants_room(void **state) {
+    (void)state;
+    char spec[EB_SPEC_MAX], small[10];
+    eb_error err;
+    OK(eb_resolve("bloom", spec, sizeof spec, NULL));
+    GIVES(EB_EINVAL, eb_resolve("bloom", small, sizeof small, &err));
+    assert_string_equal(err.text, "the buffer must have 448 bytes, not 10");
+    eb_filter *const f = suite_new("bloom:memory=4K");
+    const size_t len = eb_spec(f, NULL, 0);
+    char cut[8];
+    HOLDS(eb_spec(f, cut, sizeof cut) == len && strcmp(cut, "bloom:k") == 0);
+    HOLDS(eb_spec(f, spec, sizeof spec) == len && strlen(spec) == len);
+    eb_free(f);
+    eb_free(NULL);
+}
+
+/* Limits */
+
+static void *refuse(void *context, size_t size, size_t align) {
+    (void)context, (void)align;
+    return size > 1 << 20 ? NULL : malloc(size);
+}
+
+static void release(void *context, void *p, size_t size) {
+    (void)context, (void)size;
+    free(p);
+}
+
+static void no_memory(const suite_case *c) {
+    static const char *const sizes[] = {"1G", "1T", "64T"};
+    const eb_allocator mem = {refuse, release, NULL};
+    for (size_t i = 0; i < SUITE_COUNT(sizes); i++) {
+        char spec[200], canonical[EB_SPEC_MAX], again[EB_SPEC_MAX];
+        eb_error err = {EB_OK, ""};
+        eb_filter *f = NULL;
+        (void)snprintf(spec, sizeof spec, "%s:memory=%s", c->kind->info.name, sizes[i]);
+        suite_at("%s", spec);
+        const eb_status status = eb_resolve(spec, canonical, sizeof canonical, &err);
+        if (status == EB_ESPEC && strlen(err.text) > 20) continue; /* too large for the kind */
+        OK(status);
+        OK(eb_resolve(canonical, again, sizeof again, NULL));
+        HOLDS(strcmp(canonical, again) == 0);
+        GIVES(EB_ENOMEM, eb_new(&f, canonical, &mem, &err));
+        HOLDS(f == NULL && strstr(err.text, "no memory for a block of "));
+    }
+}
+
+static void huge_filters_are_refused_by_the_allocator(void **state) {
+    (void)state;
+    suite_each_base(no_memory);
+    eb_filter *f = NULL; /* the library's own: the machine says no, or gives pages not yet there */
+    const eb_status status = eb_new(&f, "bloom:memory=64T", NULL, NULL);
+    HOLDS(status == EB_ENOMEM || status == EB_OK);
+    eb_free(f);
+}
+
+/* Hashing */
+
+static void sip_has_a_key(void **state) {
+    (void)state;
+    char a[EB_SPEC_MAX], b[EB_SPEC_MAX];
+    OK(eb_resolve("bloom:memory=4K,hash=sip,seed=5", a, sizeof a, NULL));
+    HOLDS(strstr(a, "hash=sip,key=") != NULL); /* made from the seed */
+    OK(eb_resolve("bloom:memory=4K,hash=sip,seed=6", b, sizeof b, NULL));
+    HOLDS(strcmp(strstr(a, "key="), strstr(b, "key=")) != 0);
+    eb_filter *const f = suite_new("bloom:memory=4K,hash=sip,key=07060504030201000f0e0d0c0b0a0908");
+    const uint64_t key[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
+    const eb_key text = {"everbloom", 9};
+    eb_hash h, want;
+    eb_hash_keys(f, &text, 1, &h);
+    ebi_hash_sip(key, &text, 1, &want);
+    HOLDS(h == want);
+    (void)eb_spec(f, a, sizeof a);
+    HOLDS(strstr(a, "key=07060504030201000f0e0d0c0b0a0908") != NULL);
+    eb_free(f);
+}
+
+static void seeds_shape_hashes(void **state) {
+    (void)state;
+    eb_filter *const f = suite_new("bloom:memory=4K,seed=1"), *const g =
+                                                                  suite_new("bloom:memory=4K");
+    const eb_key key = {"key", 3};
+    eb_hash a, b;
+    eb_hash_keys(f, &key, 1, &a);
+    eb_hash_keys(g, &key, 1, &b);
+    HOLDS(a != b);
+    eb_free(f);
+    eb_free(g);
+}
+
+/* Structures that may grow */
+
+static void small_structures_are_not_overrun(void **state) {
+    (void)state;
+    eb_filter *const f = suite_filled("bloom:memory=4K", 100, 1);
+    eb_stats s;
+    memset(&s, 0x77, sizeof s);
+    s.size = offsetof(eb_stats, cells);
+    eb_stat(f, &s);
+    HOLDS(s.size == offsetof(eb_stats, cells) && s.items == 100);
+    HOLDS(s.bytes == ebi_bytes(f) + sizeof *f && s.cells == UINT64_C(0x7777777777777777));
+    eb_prediction p;
+    memset(&p, 0x77, sizeof p);
+    p.size = offsetof(eb_prediction, fnr);
+    const double untouched = p.fnr;
+    const eb_workload w = {.size = offsetof(eb_workload, distinct), .items = 10, .distinct = -1};
+    OK(eb_predict("bloom:memory=4K", &w, &p, NULL)); /* a caller who knows no distinct */
+    HOLDS(p.fpr > 0 && p.fpr < 1 && memcmp(&p.fnr, &untouched, sizeof untouched) == 0);
+    eb_free(f);
+}
+
+/* Golden files */
+
+static const char golden[] = "tests/golden";
+enum { GOLDEN_MAX = 5 << 10, GOLDEN_KEYS = 700 };
+
+/* What every golden filter has seen: some keys twice, in two kinds of batches. */
+static eb_filter *golden_filter(const char *spec) {
+    eb_filter *const f = suite_new(spec);
+    suite_stream s = suite_make_stream(f, GOLDEN_KEYS, GOLDEN_KEYS / 2, 2024);
+    for (size_t i = 0; i < GOLDEN_KEYS; i++) {
+        const eb_key key = {&s.hash[i], sizeof s.hash[i]};
+        eb_hash h;
+        eb_hash_keys(f, &key, 1, &h);
+        s.hash[i] = h;
+    }
+    for (size_t i = 0; i < GOLDEN_KEYS;) {
+        const size_t n = i < 100 ? 1 : GOLDEN_KEYS - i;
+        const eb_batch part = suite_part(&s, i, i + n);
+        OK(eb_add_batch(f, &part, NULL));
+        i += n;
+    }
+    suite_free_stream(&s);
+    return f;
+}
+
+static size_t golden_read(const char *name, uint8_t *bytes) {
+    char path[400];
+    (void)snprintf(path, sizeof path, "%s/%s", golden, name);
+    FILE *const in = fopen(path, "rb");
+    if (!in) return 0;
+    const size_t len = fread(bytes, 1, GOLDEN_MAX + 1, in);
+    (void)fclose(in);
+    return len;
+}
+
+static void golden_agrees(const char *name) {
+    uint8_t bytes[GOLDEN_MAX + 1], again[GOLDEN_MAX];
+    const size_t len = golden_read(name, bytes);
+    suite_at("%s/%s", golden, name);
+    HOLDS(len > 0 && len <= GOLDEN_MAX);
+    eb_filter *f;
+    char spec[EB_SPEC_MAX];
+    OK(eb_load(&f, bytes, len, NULL, NULL));
+    HOLDS(eb_snapshot_size(f) == len);
+    OK(eb_save(f, again, len));
+    HOLDS(memcmp(bytes, again, len) == 0);
+    (void)eb_spec(f, spec, sizeof spec);
+    eb_filter *const anew = golden_filter(spec);
+    HOLDS(suite_equal(f, anew));
+    eb_free(anew);
+    eb_free(f);
+}
+
+static void golden_files_load_and_are_made_again(void **state) {
+    (void)state;
+    DIR *const dir = opendir(golden);
+    HOLDS(dir != NULL);
+    size_t files = 0;
+    for (struct dirent *entry; (entry = readdir(dir));) {
+        if (!strstr(entry->d_name, ".evb")) continue;
+        golden_agrees(entry->d_name);
+        files++;
+    }
+    (void)closedir(dir);
+    HOLDS(files >= 20);
+}
+
+/* The cases that have a file: the default and each choice of a kind's own options.  The name is
+ * the spec's text without what all of them share. */
+static bool golden_name(const suite_case *c, char *name, size_t cap) {
+    const char *const memory = strstr(c->text, ":memory=2K");
+    const char *const rest = memory ? memory + strlen(":memory=2K") : NULL;
+    if (!rest || c->far || strstr(rest, "shards") || strstr(rest, "seed") || strstr(rest, "hash"))
+        return false;
+    for (const eb_option *o = c->kind->info.options; *rest && o->key; o++)
+        if (strncmp(rest + 1, o->key, strlen(o->key)) == 0 && rest[1 + strlen(o->key)] == '=' &&
+            !strchr(o->type, '|'))
+            return false;
+    (void)snprintf(name, cap, "%s%s.evb", c->kind->info.name, rest);
+    for (char *p = name; *p; p++)
+        if (*p == ',' || *p == '=') *p = '-';
+    return true;
+}
+
+static void golden_write(const suite_case *c) {
+    uint8_t bytes[GOLDEN_MAX + 1];
+    char name[300], path[400];
+    if (!golden_name(c, name, sizeof name) || golden_read(name, bytes) > 0) return;
+    eb_filter *const f = golden_filter(c->spec);
+    const size_t len = eb_snapshot_size(f);
+    (void)snprintf(path, sizeof path, "%s/%s", golden, name);
+    FILE *const out = fopen(path, "wb");
+    if (!out || len > GOLDEN_MAX || eb_save(f, bytes, len) != EB_OK ||
+        fwrite(bytes, 1, len, out) != len || fclose(out) != 0) {
+        (void)fprintf(stderr, "test_api: cannot write %s\n", path);
+        exit(2);
+    }
+    (void)printf("%s: %zu bytes\n", path, len);
+    eb_free(f);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(refusals_are_clear_sentences),
+        cmocka_unit_test(every_range_is_named),
+        cmocka_unit_test(long_and_odd_specs_are_refused),
+        cmocka_unit_test(sizes_and_counts_take_suffixes),
+        cmocka_unit_test(resolve_wants_room),
+        cmocka_unit_test(huge_filters_are_refused_by_the_allocator),
+        cmocka_unit_test(sip_has_a_key),
+        cmocka_unit_test(seeds_shape_hashes),
+        cmocka_unit_test(small_structures_are_not_overrun),
+        cmocka_unit_test(golden_files_load_and_are_made_again),
+    };
+    if (argc == 2 && strcmp(argv[1], "--write-golden") == 0) {
+        suite_each_near(golden_write);
+        return 0;
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
