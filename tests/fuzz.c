@@ -1,0 +1,318 @@
+/* fuzz.c - libFuzzer entry: the first byte chooses what the rest is.
+ *
+ *   s   a spec: resolves to a fixpoint or is refused with a text
+ *   l   a snapshot, as it is: refused, or a filter that can be used
+ *   f   the same with its checksums made right, so that later checks are reached
+ *   o   a spec up to its NUL, made with little memory, then operations on two
+ *       such filters: one takes batches, one takes single keys; they must stay equal
+ *
+ * A broken rule aborts.  Before it starts it writes seeds for every kind and each
+ * of its options to the corpus folder, the last word of the command line. */
+#include "api/filter.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define MUST(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            (void)fprintf(stderr, "%s:%d: broken: %s\n", __FILE__, __LINE__, #condition);          \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+enum { BLOCK_MAX = 1 << 16, BATCH_MAX = 100 };
+
+/* Nothing large: the fuzzer is not here to try the machine's memory. */
+static void *fuzz_alloc(void *context, size_t size, size_t align) {
+    (void)context;
+    return size > BLOCK_MAX ? NULL : aligned_alloc(align, ebi_round_up(size, align));
+}
+
+static void fuzz_free(void *context, void *p, size_t size) {
+    (void)context, (void)size;
+    free(p);
+}
+
+static const eb_allocator fuzz_memory = {fuzz_alloc, fuzz_free, NULL};
+
+/* Specs */
+
+static bool fuzz_resolve(const char *spec, char canonical[EB_SPEC_MAX]) {
+    char again[EB_SPEC_MAX];
+    eb_error err = {EB_OK, ""};
+    const eb_status status = eb_resolve(spec, canonical, EB_SPEC_MAX, &err);
+    if (status != EB_OK) {
+        MUST(status == EB_ESPEC && err.status == status && err.text[0]);
+        return false;
+    }
+    MUST(eb_resolve(canonical, again, sizeof again, &err) == EB_OK);
+    MUST(strcmp(canonical, again) == 0);
+    return true;
+}
+
+static void fuzz_spec(const uint8_t *data, size_t len) {
+    char spec[1000], canonical[EB_SPEC_MAX];
+    const size_t n = ebi_min(len, sizeof spec - 1);
+    memcpy(spec, data, n);
+    spec[n] = '\0';
+    (void)fuzz_resolve(spec, canonical);
+}
+
+/* Using whatever was loaded or made */
+
+static void fuzz_ask(const eb_filter *f) {
+    eb_hash h[20];
+    uint8_t seen[20];
+    double count[20];
+    for (uint64_t i = 0; i < 20; i++) h[i] = ebi_mix(i);
+    eb_test_batch(f, h, 20, seen);
+    eb_count_batch(f, h, 20, count);
+    for (size_t i = 0; i < 20; i++) MUST(seen[i] <= 1 && count[i] >= 0);
+    eb_stats s = {.size = sizeof s};
+    eb_stat(f, &s);
+    MUST(s.cells_used <= s.cells && s.fpr >= 0 && s.fpr <= 1);
+}
+
+static uint8_t *fuzz_save(const eb_filter *f, size_t *len) {
+    *len = eb_snapshot_size(f);
+    uint8_t *const bytes = malloc(*len);
+    MUST(bytes && eb_save(f, bytes, *len) == EB_OK);
+    return bytes;
+}
+
+static void fuzz_same(const eb_filter *a, const eb_filter *b) {
+    size_t a_len, b_len;
+    uint8_t *const x = fuzz_save(a, &a_len), *const y = fuzz_save(b, &b_len);
+    MUST(a_len == b_len && memcmp(x, y, a_len) == 0);
+    free(x);
+    free(y);
+}
+
+/* Snapshots */
+
+static void fuzz_fix_sums(uint8_t *bytes, size_t len) {
+    uint32_t offset;
+    if (len < 64) return;
+    memcpy(&offset, bytes + 20, sizeof offset);
+    if (offset < 64 || offset > len) return;
+    ebi_store64(bytes + 32, ebi_checksum(bytes + offset, len - offset, 0));
+    ebi_store64(bytes + 56, ebi_checksum(bytes + 64, offset - 64, ebi_checksum(bytes, 56, 0)));
+}
+
+static void fuzz_load(const uint8_t *data, size_t len, bool fix) {
+    uint8_t *const bytes = malloc(len + !len);
+    eb_filter *f = NULL, *view = NULL;
+    eb_error err = {EB_OK, ""};
+    MUST(bytes);
+    if (len > 0) memcpy(bytes, data, len);
+    if (fix) fuzz_fix_sums(bytes, len);
+    const eb_status status = eb_load(&f, bytes, len, &fuzz_memory, &err);
+    if (status == EB_OK) {
+        size_t again_len;
+        uint8_t *const again = fuzz_save(f, &again_len);
+        MUST(again_len <= len && memcmp(bytes, again, again_len) == 0);
+        free(again);
+        MUST(eb_view(&view, bytes, len, 0, NULL) == EB_OK);
+        fuzz_ask(view);
+        fuzz_ask(f);
+        MUST(eb_add(f, "key", 3, NULL) == EB_OK || (f->kind->info.caps & EB_USES_VALUE) ||
+             (f->kind->info.caps & EB_USES_TIME));
+        fuzz_ask(f);
+    } else {
+        MUST(f == NULL && err.status == status && err.text[0]);
+    }
+    eb_free(view);
+    eb_free(f);
+    free(bytes);
+}
+
+/* Operations */
+
+typedef struct fuzz_input {
+    const uint8_t *p;
+    size_t left;
+} fuzz_input;
+
+static unsigned fuzz_byte(fuzz_input *in) {
+    if (in->left == 0) return 0;
+    in->left--;
+    return *in->p++;
+}
+
+typedef struct fuzz_keys {
+    eb_hash hash[BATCH_MAX];
+    uint32_t value[BATCH_MAX];
+    uint64_t time[BATCH_MAX];
+    eb_batch batch;
+} fuzz_keys;
+
+static void fuzz_draw(fuzz_input *in, const eb_filter *f, fuzz_keys *k) {
+    const unsigned how = fuzz_byte(in);
+    uint64_t time = ebi_head_of(f->block)->clock;
+    k->batch = (eb_batch){1 + fuzz_byte(in) % BATCH_MAX, k->hash, how & 1 ? k->value : NULL,
+                          how & 2 ? k->time : NULL};
+    for (size_t i = 0; i < k->batch.n; i++) {
+        k->hash[i] = ebi_mix(how & 4 ? fuzz_byte(in) : fuzz_byte(in) % 8 + i * 8);
+        k->value[i] = how & 8 ? fuzz_byte(in) : f->p.value_min + fuzz_byte(in) % 2;
+        time += how & 16 ? fuzz_byte(in) : 0;
+        k->time[i] = time;
+    }
+}
+
+/* Both ways: all at once, and one by one (if the batch was good). */
+static void fuzz_both(eb_filter *many, eb_filter *one, const fuzz_keys *k, bool removing) {
+    uint8_t seen[BATCH_MAX] = {0}, single = 0;
+    const eb_status status =
+        removing ? eb_remove_batch(many, &k->batch) : eb_add_batch(many, &k->batch, seen);
+    MUST(status == EB_OK || status == EB_EINVAL || (removing && status == EB_ENOTSUP));
+    for (size_t i = 0; status == EB_OK && i < k->batch.n; i++) {
+        const eb_batch b = {1, k->hash + i, k->batch.value ? k->value + i : NULL,
+                            k->batch.time ? k->time + i : NULL};
+        MUST((removing ? eb_remove_batch(one, &b) : eb_add_batch(one, &b, &single)) == EB_OK);
+        MUST(removing || single == seen[i]);
+    }
+}
+
+static void fuzz_reload(eb_filter **f) {
+    size_t len;
+    uint8_t *const bytes = fuzz_save(*f, &len);
+    eb_filter *loaded = NULL;
+    eb_error err = {EB_OK, ""};
+    if (eb_load(&loaded, bytes, len, &fuzz_memory, &err) != EB_OK)
+        (void)fprintf(stderr, "%s\n", err.text);
+    MUST(loaded);
+    fuzz_same(*f, loaded);
+    eb_free(*f);
+    *f = loaded;
+    free(bytes);
+}
+
+static void fuzz_step(fuzz_input *in, eb_filter **many, eb_filter **one) {
+    fuzz_keys k;
+    switch (fuzz_byte(in) % 8) {
+    case 0:
+    case 1:
+    case 2:
+        fuzz_draw(in, *many, &k);
+        fuzz_both(*many, *one, &k, false);
+        break;
+    case 3:
+        fuzz_draw(in, *many, &k);
+        fuzz_both(*many, *one, &k, true);
+        break;
+    case 4: {
+        const uint64_t time = ebi_head_of((*many)->block)->clock + fuzz_byte(in);
+        MUST(eb_advance(*many, time) == eb_advance(*one, time));
+        break;
+    }
+    case 5:
+        fuzz_reload(many);
+        break;
+    case 6: {
+        eb_filter *other = NULL;
+        MUST(eb_clone(&other, *many, &fuzz_memory) == EB_OK);
+        MUST(eb_merge(*many, other, NULL) == eb_merge(*one, other, NULL));
+        eb_free(other);
+        break;
+    }
+    default:
+        fuzz_ask(*many);
+    }
+    fuzz_same(*many, *one);
+}
+
+static void fuzz_operate(const uint8_t *data, size_t len) {
+    char spec[300], small[400], canonical[EB_SPEC_MAX];
+    const size_t n = ebi_min(strnlen((const char *)data, len), sizeof spec - 1);
+    memcpy(spec, data, n);
+    spec[n] = '\0';
+    const bool sized = strstr(spec, "memory=") || strstr(spec, "cells=");
+    (void)snprintf(small, sizeof small, "%s%s", spec,
+                   sized               ? ""
+                   : strchr(spec, ':') ? ",memory=4K"
+                                       : ":memory=4K");
+    eb_filter *many = NULL, *one = NULL;
+    if (!fuzz_resolve(small, canonical)) return;
+    if (eb_new(&many, small, &fuzz_memory, NULL) != EB_OK) return;
+    MUST(eb_new(&one, canonical, &fuzz_memory, NULL) == EB_OK);
+    fuzz_same(many, one);
+    fuzz_input in = {data + n, len - n};
+    for (int steps = 0; in.left > 0 && steps < 40; steps++) fuzz_step(&in, &many, &one);
+    eb_clear(many);
+    eb_clear(one);
+    fuzz_same(many, one);
+    eb_free(many);
+    eb_free(one);
+}
+
+/* Seeds: for each kind a spec, a snapshot and some operations. */
+
+static void fuzz_write(const char *folder, const char *name, char how, const uint8_t *data,
+                       size_t len) {
+    char path[1000];
+    (void)snprintf(path, sizeof path, "%s/seed-%s-%c", folder, name, how);
+    FILE *const out = fopen(path, "wb");
+    if (!out) return;
+    (void)fputc(how, out);
+    (void)fwrite(data, 1, len, out);
+    (void)fclose(out);
+}
+
+static void fuzz_seed_options(const char *folder, const eb_kind *kind) {
+    for (const eb_option *o = kind->info.options; o->key; o++) {
+        char spec[200], name[200];
+        const char *const value = o->dflt ? o->dflt : o->min ? o->min : o->type;
+        (void)snprintf(spec, sizeof spec, "%s:%s=%s", kind->info.name, o->key, value);
+        (void)snprintf(name, sizeof name, "%s-%s", kind->info.name, o->key);
+        fuzz_write(folder, name, 's', (const uint8_t *)spec, strlen(spec));
+    }
+}
+
+static void fuzz_seed(const char *folder, const eb_kind *kind) {
+    char spec[EB_SPEC_MAX + 80];
+    (void)snprintf(spec, sizeof spec, "%s:memory=1K", kind->info.name);
+    eb_filter *f = NULL;
+    if (eb_new(&f, spec, &fuzz_memory, NULL) != EB_OK) return;
+    const eb_hash h = ebi_mix(1);
+    (void)eb_add_batch(f, &(eb_batch){1, &h, NULL, NULL}, NULL);
+    size_t len;
+    uint8_t *const bytes = fuzz_save(f, &len);
+    fuzz_write(folder, kind->info.name, 'l', bytes, len);
+    fuzz_write(folder, kind->info.name, 'f', bytes, len);
+    (void)eb_spec(f, spec, EB_SPEC_MAX);
+    const size_t n = strlen(spec);
+    fuzz_write(folder, kind->info.name, 's', (const uint8_t *)spec, n);
+    for (size_t i = 1; i < 80; i++) spec[n + i] = (char)(i * 37);
+    fuzz_write(folder, kind->info.name, 'o', (const uint8_t *)spec, n + 80);
+    free(bytes);
+    eb_free(f);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv) {
+    const char *const folder = (*argv)[*argc - 1];
+    for (size_t i = 0; *argc > 1 && folder[0] != '-' && i < ebi_registry_size; i++) {
+        fuzz_seed(folder, ebi_registry[i].kind);
+        fuzz_seed_options(folder, ebi_registry[i].kind);
+    }
+    return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
+    if (len == 0) return 0;
+    switch (data[0]) {
+    case 's':
+        fuzz_spec(data + 1, len - 1);
+        break;
+    case 'l':
+        fuzz_load(data + 1, len - 1, false);
+        break;
+    case 'f':
+        fuzz_load(data + 1, len - 1, true);
+        break;
+    default:
+        fuzz_operate(data + 1, len - 1);
+    }
+    return 0;
+}
