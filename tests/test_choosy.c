@@ -1,0 +1,173 @@
+/* test_choosy.c - the choosy filter on streams of known make: what it plans it keeps, what it
+ * predicts is measured, xmax is a wall, and damaged blocks are refused. */
+#include "suite.h"
+#include <math.h>
+
+/* Every key once and uniform repeats, shuffled: the stream that plans and predictions are for. */
+typedef struct mixed_stream {
+    uint64_t *key;
+    size_t n, distinct;
+} mixed_stream;
+
+static mixed_stream mixed(size_t n, size_t distinct, uint64_t seed) {
+    mixed_stream s = {calloc(n, sizeof *s.key), n, distinct};
+    if (!s.key) fail_msg("no memory for the test itself");
+    for (size_t i = 0; i < n; i++) s.key[i] = i < distinct ? i : suite_below(&seed, distinct);
+    for (size_t i = n - 1; i > 0; i--) {
+        const size_t j = suite_below(&seed, i + 1);
+        const uint64_t key = s.key[i];
+        s.key[i] = s.key[j];
+        s.key[j] = key;
+    }
+    return s;
+}
+
+typedef struct rates {
+    double fpr, fnr;
+} rates;
+
+static rates measure(eb_filter *f, const mixed_stream *s, uint64_t seed) {
+    uint8_t *const came = calloc(s->distinct, 1);
+    double positives = 0, negatives = 0;
+    if (!came) fail_msg("no memory for the test itself");
+    for (size_t i = 0; i < s->n; i++) {
+        const eb_hash h = ebi_mix(ebi_mix(seed) + s->key[i]);
+        const eb_batch one = {1, &h, NULL, NULL};
+        uint8_t seen;
+        OK(eb_add_batch(f, &one, &seen));
+        positives += !came[s->key[i]] && seen;
+        negatives += came[s->key[i]] && !seen;
+        came[s->key[i]] = 1;
+    }
+    free(came);
+    return (rates){positives / (double)s->distinct, negatives / (double)(s->n - s->distinct)};
+}
+
+/* Memory, share and wish of cells of the paper's Tables 4-9, and the rival's false negatives. */
+typedef struct plan_case {
+    double bits_per_key, share, fpr, rival_fnr;
+} plan_case;
+
+static void plan_is_kept(const plan_case *c) {
+    enum { N = 1000000 };
+    char spec[200];
+    const mixed_stream s = mixed(N, (size_t)(N * c->share), 5);
+    const double distinct = (double)s.distinct;
+    (void)snprintf(spec, sizeof spec, "choosy:memory=%.0f,distinct=%.0f,share=%g,fpr=%g",
+                   c->bits_per_key * distinct / 8, distinct, c->share, c->fpr);
+    suite_at("%s", spec);
+    eb_filter *const f = suite_new(spec);
+    const rates r = measure(f, &s, 6);
+    const eb_workload w = {.size = sizeof w, .items = N, .distinct = distinct};
+    eb_prediction p = {.size = sizeof p};
+    eb_stats st = {.size = sizeof st};
+    OK(eb_predict(spec, &w, &p, NULL));
+    eb_stat(f, &st);
+    /* Keys of a line succeed or fail together: twice the binomial error, and the model's 1.5 %. */
+    const double fpr_error = 2 * sqrt(c->fpr / distinct);
+    const double fnr_error = 2 * sqrt(p.mean_fnr / (N - distinct));
+    NEAR(r.fpr, p.mean_fpr, 4 * fpr_error + 0.015 * p.mean_fpr);
+    NEAR(r.fnr, p.mean_fnr, 4 * fnr_error + 0.015 * p.mean_fnr);
+    NEAR(st.fill, p.fill, 0.01 * p.fill);
+    NEAR(st.fpr, p.fpr, 0.05 * p.fpr);
+    HOLDS(p.mean_fpr <= c->fpr && r.fpr <= c->fpr + 2 * fpr_error);
+    HOLDS(r.fnr < c->rival_fnr && (p.mean_fnr > 0 || r.fnr == 0));
+    free(s.key);
+    eb_free(f);
+}
+
+static void plans_are_kept_and_predictions_measured(void **state) {
+    (void)state;
+    static const plan_case cases[] = {
+        {0.60, 0.90, 0.092617, 0.775273}, {0.60, 0.90, 0.405501, 0.238819},
+        {1.79, 0.60, 0.163554, 0.150161}, {3.58, 0.15, 0.029156, 0.608981},
+        {2.39, 0.90, 0.113415, 0.115338}, {5.15, 0.60, 0.027654, 0.257648},
+    };
+    for (size_t i = 0; i < SUITE_COUNT(cases); i++) plan_is_kept(&cases[i]);
+}
+
+static void xmax_is_a_wall(void **state) {
+    (void)state;
+    enum { N = 200000 };
+    eb_filter *const f = suite_new("choosy:memory=16K,k=4,s=1.5,xmax=0.6");
+    const mixed_stream s = mixed(N, N / 2, 7);
+    (void)measure(f, &s, 8);
+    for (uint64_t i = 0; i < f->p.opt[EB_O_CELLS] / 512; i++) {
+        unsigned used = 0;
+        for (unsigned j = 0; j < 64; j += 8)
+            used += ebi_popcount(ebi_load64(f->block + 128 + i * 64 + j));
+        HOLDS(used <= 307 && used >= 300); /* 0.6 x 512, and full */
+    }
+    eb_stats st = {.size = sizeof st};
+    eb_stat(f, &st);
+    HOLDS(st.fpr <= pow(0.6, 4));
+    free(s.key);
+    eb_free(f);
+}
+
+static void plain_filters_miss_nothing(void **state) {
+    (void)state;
+    enum { N = 20000 };
+    for (unsigned k = 1; k <= 12; k++) {
+        char spec[80];
+        (void)snprintf(spec, sizeof spec, "choosy:memory=8K,k=%u", k);
+        suite_at("%s", spec);
+        eb_filter *const f = suite_new(spec);
+        const mixed_stream s = mixed(N, N / 2, k);
+        HOLDS(measure(f, &s, 9).fnr == 0);
+        free(s.key);
+        eb_free(f);
+    }
+}
+
+static void wishes_without_a_number_of_keys(void **state) {
+    (void)state;
+    eb_error err = {EB_OK, ""};
+    char spec[EB_SPEC_MAX];
+    OK(eb_resolve("choosy:memory=1M,fpr=0.01", spec, sizeof spec, NULL));
+    HOLDS(strstr(spec, "k=7,s=7,xmax=0.517947")); /* 0.01^(1/7) */
+    GIVES(EB_ESPEC, eb_resolve("choosy:k=1,fpr=0.01", spec, sizeof spec, &err));
+    HOLDS(strstr(err.text, "k=1") && strstr(err.text, "fpr=0.01"));
+    GIVES(EB_ESPEC, eb_resolve("choosy:cells=1000", spec, sizeof spec, &err));
+    HOLDS(strstr(err.text, "512") && strstr(err.text, "1000"));
+    OK(eb_resolve("choosy:s=-0.25,k=3,memory=1M", spec, sizeof spec, NULL));
+    HOLDS(strstr(spec, "k=3,s=-0.25,xmax=1"));
+}
+
+static void refuses(const eb_filter *f, size_t at, uint64_t word) {
+    size_t len;
+    uint8_t *const bytes = suite_bytes(f, &len);
+    eb_filter *loaded = NULL;
+    const size_t block = len - (size_t)f->p.span;
+    ebi_store64(bytes + block + at, word);
+    suite_fix_sums(bytes, len);
+    GIVES(EB_EFORMAT, eb_load(&loaded, bytes, len, NULL, NULL));
+    free(bytes);
+}
+
+static void damage_is_refused(void **state) {
+    (void)state;
+    eb_filter *const f = suite_new("choosy:memory=2K,k=3,s=0.5,xmax=0.5");
+    eb_filter *const used = suite_filled("choosy:memory=2K,k=3,s=0.5,xmax=0.5", 3000, 1);
+    refuses(f, 64, 1);                          /* R is 1 before the first key */
+    refuses(used, 64, 0);                       /* and never 0 */
+    refuses(used, 64, (UINT64_C(1) << 62) + 1); /* nor above 1 */
+    refuses(used, 72, 1);                       /* reserved */
+    refuses(f, 128, 1);                         /* a bit without a key */
+    for (size_t j = 0; j < 64; j += 8)
+        ebi_store64(used->block + 128 + j, UINT64_C(0x5555555555555555));
+    refuses(used, 128, UINT64_MAX); /* more than half of a line */
+    eb_free(f);
+    eb_free(used);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plans_are_kept_and_predictions_measured),
+        cmocka_unit_test(xmax_is_a_wall),
+        cmocka_unit_test(plain_filters_miss_nothing),
+        cmocka_unit_test(wishes_without_a_number_of_keys),
+        cmocka_unit_test(damage_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
