@@ -253,7 +253,7 @@ static void print_report(const weighing *w, const measured *m) {
     report_begin(&r, stderr, w->set->json);
     report_count(&r, "queries", "queries", w->queries);
     report_count(&r, "keys", "distinct keys", w->sample.n);
-    report_real(&r, "members", "members", w->task.members);
+    report_count(&r, "members", "members", (uint64_t)w->task.members);
     report_text(&r, "filter", "filter", spec);
     report_list(&r, "class_keys", "keys of classes", keys, w->plan.n);
     report_list(&r, "class_queries", "queries of classes", queries, w->plan.n);

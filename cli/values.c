@@ -82,8 +82,10 @@ void values_open(values *v, const cli_command *c, const settings *set, const eb_
     if (set->class_field || set->class_rules)
         open_classes(v, c, set, f);
     else if (adds && filter_classes(f) > 1 && filter_option(f, "hot") == 0)
-        cli_misuse(c, "a weighted filter with classes needs --class-field, --class-rules or "
-                      "--classes");
+        cli_misuse(c, c->run == run_dedup
+                          ? "dedup knows no classes of keys: give a weighted filter one k"
+                          : "a weighted filter with classes needs --class-field, --class-rules or "
+                            "--classes");
 }
 
 void values_close(values *v) {

@@ -18,6 +18,10 @@ hot=$(found test s hot_others) cold=$(found test s cold_others)
 [ "$hot" -lt 30 ] && [ "$cold" -gt 90 ] || fail "hot $hot, cold $cold: classes make no difference"
 everbloom add --filter weighted:memory=16K,k=3:12,hot=10 --classes hot -o t members
 status_is 2; missing t; err_is 'everbloom: hot: the hot list is full: make the filter with a larger hot=\n'
+everbloom add --filter weighted:memory=64K,k=3:12,shards=4,hash=sip,key=00112233445566778899aabbccddeeff --classes hot -o t members
+status_is 0
+everbloom test t members
+status_is 0; rm t
 : >empty
 everbloom add --filter weighted:memory=4K,k=3:12 --classes empty -o t members
 status_is 0
@@ -90,6 +94,7 @@ nonsense() { # nonsense MESSAGE ARGUMENT...
 }
 several=weighted:memory=2K,k=2:9
 nonsense 'a weighted filter with classes needs --class-field, --class-rules or --classes' add --filter $several
+nonsense 'dedup knows no classes of keys: give a weighted filter one k' dedup --filter $several
 nonsense '--classes and --class-field: give one of them' add --filter $several --classes hot --class-field 2
 nonsense '--classes and --class-rules: give one of them' add --filter $several --classes hot --class-rules rules
 nonsense '--class-field and --class-rules: give one of them' add --filter $several --class-field 2 --class-rules rules
