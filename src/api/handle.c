@@ -3,8 +3,8 @@
  * Whatever the caller's batch looks like, a kind sees pieces of at most
  * EB_BATCH (some kinds EB_LONG_BATCH) keys of one shard, in order.  With one
  * shard that is a cut; with several, keys are first sorted by shard, CHUNK at a
- * time.  Inside a shard the hash is multiplied by an odd number: the top bits, which chose the shard, are
- * the same for all its keys and would confine them to a corner of the block. */
+ * time.  Inside a shard the hash is multiplied by an odd number: the top bits, which chose the
+ * shard, are the same for all its keys and would confine them to a corner of the block. */
 #include "base/rng.h"
 #include "filter.h"
 #include <everbloom/weighted.h>
