@@ -36,4 +36,12 @@ EB_INLINE bool ebi_has_avx2(void) { /* this machine, at run time */
     return false;
 #endif
 }
+
+EB_INLINE bool ebi_has_bmi2(void) {
+#if defined __x86_64__
+    return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+#else
+    return false;
+#endif
+}
 #endif

@@ -8,6 +8,7 @@
  *
  *   u8     a byte each; what is above 254 goes into a spill table
  *   u32    four bytes each
+ *   line   variable length, a fixed number of them in each 64-byte line
  *
  * Stores keep their own state inside the segment, whose first 64 bytes are an
  * eb_store_state.  Adding and taking away is exact and order does not matter. */
@@ -37,6 +38,8 @@ typedef struct eb_counters { /* a segment, opened by its store */
     uint8_t *cells;
     eb_spill_slot *table;
     uint64_t slots;
+    uint64_t parts, each; /* line: lines, and counters in each */
+    uint64_t reciprocal;  /* of each: 2^64 / each, rounded up */
 } eb_counters;
 
 typedef struct eb_store {
@@ -56,6 +59,11 @@ typedef struct eb_store {
 } eb_store;
 
 extern const eb_store ebi_store_u8, ebi_store_u32;
+extern const eb_store ebi_store_line_portable, ebi_store_line_bmi2; /* the same bytes */
+
+EB_INLINE const eb_store *ebi_store_line(void) { /* what is best for this machine */
+    return ebi_has_bmi2() ? &ebi_store_line_bmi2 : &ebi_store_line_portable;
+}
 
 /* Open a segment.  Of a segment that is not the caller's to write, only get,
  * read and check may be called. */

@@ -26,7 +26,7 @@ static const eb_option spectral_options[] = {
     EB_COMMON_OPTIONS,
     {"k", "int", "5", "1", "16", "counters for each key", false},
     {"policy", "mi|ms", "mi", NULL, NULL, "mi: smallest errors; ms: removals and merging", false},
-    {"store", "u8|u32", "u8", NULL, NULL, "how counters are laid out", false},
+    {"store", "u8|u32|line", "u8", NULL, NULL, "how counters are laid out", false},
     {"window", "int", NULL, "0", "65536", "counters among which a key's lie; 0: all", false},
     {"bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},
     {0}};
@@ -40,7 +40,7 @@ static_assert(sizeof(spectral_state) == 64, "one cache line");
 enum { FIXED = sizeof(eb_head) + sizeof(spectral_state) };
 
 static const eb_store *spectral_store(const eb_params *p) {
-    static const eb_store *const stores[] = {&ebi_store_u8, &ebi_store_u32};
+    const eb_store *const stores[] = {&ebi_store_u8, &ebi_store_u32, ebi_store_line()};
     return stores[p->opt[O_STORE]];
 }
 
