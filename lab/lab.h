@@ -131,6 +131,15 @@ void lab_table_print(lab_table *t, const lab_options *o); /* and free */
 /* Counts a promise; the text says what it is, with the numbers. */
 void lab_promise(lab_options *o, bool kept, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* A number to reach: a row of a table from lab_checks_new, and a promise. */
+typedef struct lab_check {
+    double want, got;
+    double error; /* standard error of got; NAN: it was computed */
+    double limit; /* how far off it may be */
+    int digits;   /* after the point */
+} lab_check;
+lab_table *lab_checks_new(const char *what, const char *want); /* names of two columns */
+void lab_check_row(lab_options *o, lab_table *t, const char *what, lab_check c);
 void lab_say(const lab_options *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Opens (or closes) a part that Markdown readers see folded. */
@@ -144,6 +153,8 @@ typedef struct lab_experiment {
 typedef struct lab_paper {
     const char *name, *title;
     const lab_experiment *experiments; /* ends with a NULL name */
+    const char *extra; /* this experiment and those after it run only when they are named */
+    double scale;      /* unless --scale says another */
 } lab_paper;
-extern const lab_paper lab_paper_003;
+extern const lab_paper lab_paper_000, lab_paper_003;
 #endif

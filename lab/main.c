@@ -8,31 +8,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const lab_paper *const main_papers[] = {&lab_paper_003};
+static const lab_paper *const main_papers[] = {&lab_paper_000, &lab_paper_003};
 enum { MAIN_PAPERS = sizeof main_papers / sizeof main_papers[0] };
 
 static void main_usage(FILE *out) {
-    fputs("Usage: everbloom-lab PAPER [EXPERIMENT...] [OPTION...]\n"
-          "       everbloom-lab clicks [--records N] [--seed N]\n"
-          "Makes the experiments of a paper again, and says what agrees.\n"
-          "clicks writes lines that look like the log of a shop, for replay.\n\n"
-          "  --scale N     streams and filters N times smaller than published (100; full: 1)\n"
-          "  --seeds N     runs that are pooled (3)\n"
-          "  --seed N      the first seed (1)\n"
-          "  --threads N   runs at the same time (2)\n"
-          "  --table N     only this table\n"
-          "  --figure N    only this figure\n"
-          "  --file FILE   the lines to replay\n"
-          "  --records N   lines that clicks writes (3e6)\n"
-          "  --csv, --md   instead of aligned text\n"
-          "  --help, --version\n",
-          out);
+    fputs(
+        "Usage: everbloom-lab PAPER [EXPERIMENT...] [OPTION...]\n"
+        "       everbloom-lab clicks [--records N] [--seed N]\n"
+        "Makes the experiments of a paper again, and says what agrees.\n"
+        "clicks writes lines that look like the log of a shop, for replay.\n\n"
+        "  --scale N     streams and filters N times smaller than published (003: 100; others: 1)\n"
+        "  --seeds N     runs that are pooled (3)\n"
+        "  --seed N      the first seed (1)\n"
+        "  --threads N   runs at the same time (2)\n"
+        "  --table N     only this table\n"
+        "  --figure N    only this figure\n"
+        "  --file FILE   the lines to replay\n"
+        "  --records N   lines that clicks writes (3e6)\n"
+        "  --csv, --md   instead of aligned text\n"
+        "  --help, --version\n",
+        out);
     for (size_t p = 0; p < MAIN_PAPERS; p++) {
         fprintf(out, "\nPaper %s, %s:\n", main_papers[p]->name, main_papers[p]->title);
-        for (const lab_experiment *e = main_papers[p]->experiments; e->name; e++)
-            fprintf(out, "  %-12s  %s\n", e->name, e->help);
+        bool extra = false;
+        for (const lab_experiment *e = main_papers[p]->experiments; e->name; e++) {
+            extra |= !strcmp(e->name, main_papers[p]->extra);
+            fprintf(out, "%c %-12s  %s\n", extra ? ' ' : '*', e->name, e->help);
+        }
     }
-    fputs("Without an experiment: those up to theory.\n", out);
+    fputs("\nWithout an experiment: those with a star.\n", out);
 }
 
 static _Noreturn void main_wrong(const char *what, const char *value) {
@@ -145,7 +149,7 @@ static void main_run_named(main_args *a, const lab_paper *p, const char *name) {
 
 /* Without names: everything that is quick and makes promises. */
 static void main_run_default(main_args *a, const lab_paper *p) {
-    for (const lab_experiment *e = p->experiments; e->name && strcmp(e->name, "full"); e++)
+    for (const lab_experiment *e = p->experiments; e->name && strcmp(e->name, p->extra); e++)
         if (!a->o.table || !strcmp(e->name, "tables")) main_run(a, e);
 }
 
@@ -163,6 +167,7 @@ int main(int argc, char **argv) {
         return 0;
     }
     const lab_paper *p = main_paper(what);
+    if (!a.scaled) a.o.scale = p->scale;
     if (optind == argc) main_run_default(&a, p);
     while (optind < argc) main_run_named(&a, p, argv[optind++]);
     if (fflush(stdout) || ferror(stdout)) lab_die("writing failed");

@@ -126,4 +126,4 @@ static const lab_experiment p003_experiments[] = {
     {0}};
 
 const lab_paper lab_paper_003 = {"003", "de-duplication in streams (RSBF, BSBF, BSBFSD, RLBSBF)",
-                                 p003_experiments};
+                                 p003_experiments, "full", 100};

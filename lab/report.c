@@ -1,5 +1,6 @@
 /* report.c - tables as aligned text, CSV or Markdown, and the count of promises. */
 #include "lab.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,6 +105,22 @@ void lab_promise(lab_options *o, bool kept, const char *format, ...) {
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
+}
+
+lab_table *lab_checks_new(const char *what, const char *want) {
+    lab_table *t = lab_alloc(1, sizeof *t);
+    lab_table_row(t, "%s|%s|measured|difference|error|verdict", what, want);
+    return t;
+}
+
+void lab_check_row(lab_options *o, lab_table *t, const char *what, lab_check c) {
+    const bool kept = fabs(c.got - c.want) <= c.limit;
+    char error[40] = "computed";
+    if (!isnan(c.error)) snprintf(error, sizeof error, "%.*f", c.digits + 1, c.error);
+    lab_table_row(t, "%s|%.*f|%.*f|%+.*f|%s|%s", what, c.digits, c.want, c.digits, c.got, c.digits,
+                  c.got - c.want, error, kept ? "agrees" : "DIFFERS");
+    lab_promise(o, kept, "%s is %.*f, within %.*f of %.*f", what, c.digits, c.got, c.digits + 1,
+                c.limit, c.digits, c.want);
 }
 
 void lab_say(const lab_options *o, const char *format, ...) {
