@@ -138,6 +138,19 @@ bool model_test(const model *m, uint64_t hash) {
     return m->kind->test(m->twin[model_shard(m, hash)], model_inner_hash(m, hash));
 }
 
+bool model_counts(const model *m) {
+    return m->kind->count != NULL;
+}
+
+uint64_t model_count(const model *m, uint64_t hash) {
+    return m->kind->count(m->twin[model_shard(m, hash)], model_inner_hash(m, hash));
+}
+
+void model_remove(model *m, uint64_t hash, uint32_t value) {
+    const model_key key = {model_inner_hash(m, hash), value, 0};
+    m->kind->remove(m->twin[model_shard(m, hash)], key);
+}
+
 bool model_has_cells(const model *m) {
     return m->kind->cell != NULL;
 }

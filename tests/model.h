@@ -7,7 +7,7 @@
  *
  * To add the twin of a kind: write tests/model_<kind>.c with one
  *
- *     const model_kind model_<kind> = {"<kind>", make, add, test, cell, free};
+ *     const model_kind model_<kind> = {.name = "<kind>", .make = make, ...};
  *
  * and name it in MODEL_KINDS below.  A twin sees one shard and its hashes as the
  * shard sees them; model.c deals the keys out.  Random numbers come from
@@ -30,14 +30,17 @@ typedef struct model_kind {
     void *(*make)(const char *spec, uint64_t rng); /* rng: the generator's first state */
     bool (*add)(void *twin, model_key key);        /* was it there before? */
     bool (*test)(const void *twin, uint64_t hash);
-    uint64_t (*cell)(const void *twin, uint64_t i); /* or NULL: not comparable */
+    uint64_t (*count)(const void *twin, uint64_t hash); /* or NULL: it does not count */
+    void (*remove)(void *twin, model_key key);          /* or NULL: what is added stays */
+    uint64_t (*cell)(const void *twin, uint64_t i);     /* or NULL: not comparable */
     void (*free)(void *twin);
 } model_kind;
 
 #define MODEL_KINDS(M)                                                                             \
     M(bloom)                                                                                       \
     M(stable)                                                                                      \
-    M(importance) M(weighted) M(lru) M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf) M(choosy) M(spectral)
+    M(importance)                                                                                  \
+    M(weighted) M(lru) M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf) M(choosy) M(spectral) M(spectral_rm)
 
 #define MODEL_DECLARE(name) extern const model_kind model_##name;
 MODEL_KINDS(MODEL_DECLARE)
@@ -50,6 +53,9 @@ model *model_new(const char *canonical_spec); /* NULL: the kind has no twin */
 void model_free(model *m);
 bool model_add(model *m, uint64_t hash, uint32_t value, uint64_t time);
 bool model_test(const model *m, uint64_t hash);
+bool model_counts(const model *m);
+uint64_t model_count(const model *m, uint64_t hash);
+void model_remove(model *m, uint64_t hash, uint32_t value); /* if the filter can */
 bool model_has_cells(const model *m);
 uint64_t model_cell(const model *m, uint64_t i); /* of the first shard */
 

@@ -132,7 +132,11 @@ static void drop(void *twin) {
     free(twin);
 }
 
-const model_kind model_rsbf = {"rsbf", make_rsbf, add_rsbf, test, cell, drop};
-const model_kind model_bsbf = {"bsbf", make, add_bsbf, test, cell, drop};
-const model_kind model_bsbfsd = {"bsbfsd", make, add_bsbfsd, test, cell, drop};
-const model_kind model_rlbsbf = {"rlbsbf", make, add_rlbsbf, test, cell, drop};
+const model_kind model_rsbf = {
+    .name = "rsbf", .make = make_rsbf, .add = add_rsbf, .test = test, .cell = cell, .free = drop};
+const model_kind model_bsbf = {
+    .name = "bsbf", .make = make, .add = add_bsbf, .test = test, .cell = cell, .free = drop};
+const model_kind model_bsbfsd = {
+    .name = "bsbfsd", .make = make, .add = add_bsbfsd, .test = test, .cell = cell, .free = drop};
+const model_kind model_rlbsbf = {
+    .name = "rlbsbf", .make = make, .add = add_rlbsbf, .test = test, .cell = cell, .free = drop};

@@ -48,4 +48,5 @@ static void drop(void *twin) {
     free(twin);
 }
 
-const model_kind model_bloom = {"bloom", make, add, test, cell, drop};
+const model_kind model_bloom = {
+    .name = "bloom", .make = make, .add = add, .test = test, .cell = cell, .free = drop};

@@ -81,4 +81,5 @@ static void drop(void *twin) {
     free(twin);
 }
 
-const model_kind model_choosy = {"choosy", make, add, test, cell, drop};
+const model_kind model_choosy = {
+    .name = "choosy", .make = make, .add = add, .test = test, .cell = cell, .free = drop};

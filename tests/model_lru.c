@@ -58,4 +58,5 @@ static void drop(void *twin) {
     free(twin);
 }
 
-const model_kind model_lru = {"lru", make, add, test, cell, drop};
+const model_kind model_lru = {
+    .name = "lru", .make = make, .add = add, .test = test, .cell = cell, .free = drop};

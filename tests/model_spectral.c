@@ -33,6 +33,10 @@ static uint64_t least(const spectral *t, uint64_t hash) {
     return m;
 }
 
+static uint64_t count(const void *twin, uint64_t hash) {
+    return least(twin, hash);
+}
+
 static bool test(const void *twin, uint64_t hash) {
     return least(twin, hash) > 0;
 }
@@ -50,9 +54,20 @@ static bool add(void *twin, model_key key) {
     return before > 0;
 }
 
+static void take(void *twin, model_key key) {
+    const spectral *const t = twin;
+    for (unsigned i = 0; i < t->k; i++) *counter_of(t, key.hash, i) -= key.value;
+}
+
 static void drop(void *twin) {
     free(((spectral *)twin)->counter);
     free(twin);
 }
 
-const model_kind model_spectral = {"spectral", make, add, test, NULL, drop};
+const model_kind model_spectral = {.name = "spectral",
+                                   .make = make,
+                                   .add = add,
+                                   .test = test,
+                                   .free = drop,
+                                   .count = count,
+                                   .remove = take};

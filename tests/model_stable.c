@@ -13,5 +13,9 @@ static bool add(void *twin, model_key key) {
     return seen;
 }
 
-const model_kind model_stable = {"stable",         make, add, model_fading_test, model_fading_cell,
-                                 model_fading_free};
+const model_kind model_stable = {.name = "stable",
+                                 .make = make,
+                                 .add = add,
+                                 .test = model_fading_test,
+                                 .cell = model_fading_cell,
+                                 .free = model_fading_free};

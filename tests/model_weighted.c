@@ -46,4 +46,5 @@ static void drop(void *twin) {
     free(twin);
 }
 
-const model_kind model_weighted = {"weighted", make, add, test, NULL, drop};
+const model_kind model_weighted = {
+    .name = "weighted", .make = make, .add = add, .test = test, .free = drop};

@@ -74,7 +74,7 @@ double ebi_counting_fpr(const eb_counting *c) {
 
 /* All k counters are hit by others.  In a window of w counters the number of
  * other keys is Poisson: sum over it. */
-double ebi_counting_error(const eb_counting *c, double distinct) {
+static double counting_error(const eb_counting *c, double distinct) {
     const double each = (double)c->part;
     if (c->window == c->n) return pow(ebi_one_minus_pow1m(1 / each, distinct), c->k);
     const double mean = distinct * (double)c->window / (double)c->n;
@@ -82,4 +82,20 @@ double ebi_counting_error(const eb_counting *c, double distinct) {
     for (double j = 0; j < mean + 12 * sqrt(mean) + 30; j++)
         sum += ebi_poisson_pmf(mean, j) * pow(ebi_one_minus_pow1m(1 / each, j), c->k);
     return sum;
+}
+
+void ebi_counting_predict(const eb_counting *c, const eb_workload *w, eb_prediction *out) {
+    enum { STEPS = 64 };
+    const double distinct = w->distinct > 0 ? w->distinct : w->items;
+    out->fnr = out->mean_fnr = 0;
+    out->settles_after = 0;
+    if (!(distinct > 0)) {
+        out->fill = out->fpr = out->mean_fpr = 1;
+        return;
+    }
+    out->fill = ebi_one_minus_pow1m((double)c->k / (double)c->n, distinct);
+    out->fpr = counting_error(c, distinct);
+    out->mean_fpr = 0;
+    for (int i = 0; i < STEPS; i++)
+        out->mean_fpr += counting_error(c, distinct * (i + 0.5) / STEPS) / STEPS;
 }

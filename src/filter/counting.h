@@ -77,7 +77,7 @@ void ebi_counting_merge(const eb_counting *into, const eb_counting *from);
 /* The most counters whose segment fits into a budget of bytes. */
 uint64_t ebi_counting_cells(const eb_store *store, uint64_t budget, uint64_t bits);
 
-/* A fresh key's chance to find no zero: now, and after so many distinct keys. */
+/* A fresh key's chance to find no zero, now. */
 double ebi_counting_fpr(const eb_counting *c);
-double ebi_counting_error(const eb_counting *c, double distinct);
+void ebi_counting_predict(const eb_counting *c, const eb_workload *w, eb_prediction *out);
 #endif

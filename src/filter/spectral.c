@@ -17,7 +17,6 @@
  * A window of 512 counters keeps a key's counters in a few neighbouring cache
  * lines at the price of 5 % more errors. */
 #include "counting.h"
-#include "theory/theory.h"
 
 enum { O_K = EB_O_OWN, O_POLICY, O_STORE, O_WINDOW, O_BITS };
 enum { POLICY_MI, POLICY_MS };
@@ -203,20 +202,8 @@ static void spectral_stat(const eb_params *p, const uint8_t *block, eb_stats *ou
 }
 
 static void spectral_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    enum { STEPS = 64 };
     const eb_counting s = spectral_shape(p);
-    const double distinct = w->distinct > 0 ? w->distinct : w->items;
-    out->fnr = out->mean_fnr = 0;
-    out->settles_after = 0;
-    if (!(distinct > 0)) {
-        out->fill = out->fpr = out->mean_fpr = 1;
-        return;
-    }
-    out->fill = ebi_one_minus_pow1m((double)s.k / (double)s.n, distinct);
-    out->fpr = ebi_counting_error(&s, distinct);
-    out->mean_fpr = 0;
-    for (int i = 0; i < STEPS; i++)
-        out->mean_fpr += ebi_counting_error(&s, distinct * (i + 0.5) / STEPS) / STEPS;
+    ebi_counting_predict(&s, w, out);
 }
 
 const eb_kind ebi_kind_spectral = {

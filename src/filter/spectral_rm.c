@@ -1,0 +1,510 @@
+/* spectral_rm.c - counting filters that look for the recurring minimum (Cohen and
+ * Matias, SIGMOD 2003, section 3.3), as published and as it can be kept.
+ *
+ *     rmx    | head | total, 64 bytes | counters | side table, 16 bytes an entry |
+ *     others | head | total, 64 bytes | counters | second counters | marks or traps |
+ *
+ * The first counters are those of spectral:policy=ms and every add raises all k of
+ * a key's.  A minimum that only one of them attains is suspect.
+ *
+ *   policy=rmx  (ours)  Such a key gets an entry in the side table, keyed by its
+ *       whole hash: its count as well as it was known then, and from then on only
+ *       its own adds and removals change it.  The estimate is the smaller of entry
+ *       and minimum.  Both are never below the count, whatever is added, removed,
+ *       evicted or lost, so neither is the estimate.  An entry of a full bucket
+ *       makes room if it knows no more than the minimum; else the newcomer is
+ *       turned away.  Merging adds estimates of entries.
+ *   policy=rm   Such a key is copied to the second counters and updated there while
+ *       its minimum is single.  Adds while it recurs are lost there: counts may
+ *       come out too low, even without removals (6 % of keys at n k = 0.7 m).
+ *   policy=rm+bf  A Bloom filter marks copied keys, whose adds all go to both.  A key
+ *       that is marked by chance answers with what others left in the second counters.
+ *   policy=trm  A trap on the single minimum: who steps on it later with a minimum of
+ *       its own that recurs takes that off the key that set it, once.  (In the paper's
+ *       figure the first counters lose the key when it is copied, and with it other
+ *       keys' adds; here they are always raised.)  A key that was never there springs
+ *       traps with other keys' counts.
+ *
+ * rm, rm+bf and trm are here to be compared with: they do not promise counts that
+ * are never too low, and cannot be merged.  For the same memory plain ms or mi has
+ * fewer wrong counts than they have; rmx has wrong counts that are 5 to 15 times
+ * smaller, if the repeats of keys come mixed with other keys. */
+#include "cells/side.h"
+#include "counting.h"
+#include "theory/theory.h"
+
+enum { O_K = EB_O_OWN, O_POLICY, O_STORE, O_WINDOW, O_BITS, O_SECOND, O_SHARE };
+enum { POLICY_RMX, POLICY_RM, POLICY_RM_BF, POLICY_TRM };
+
+static const eb_option rm_options[] = {
+    EB_COMMON_OPTIONS,
+    {"k", "int", "5", "2", "16", "counters for each key", false},
+    {"policy", "rmx|rm|rm+bf|trm", "rmx", NULL, NULL, "rmx: never too low; others as published",
+     false},
+    {"store", "u8|u32", "u8", NULL, NULL, "how counters are laid out", false},
+    {"window", "int", NULL, "0", "65536", "counters among which a key's lie; 0: all", false},
+    {"bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},
+    {"second", "count", NULL, "16", "1e13", "entries of the side table, or second counters", false},
+    {"share", "fixed", NULL, "0.01", "0.9", "part of all counters, or of the memory, for them",
+     true},
+    {0}};
+
+typedef struct rm_state {
+    uint64_t total; /* of all multiplicities; saturates */
+    uint64_t reserved[7];
+} rm_state;
+static_assert(sizeof(rm_state) == 64, "one cache line");
+enum { FIXED = sizeof(eb_head) + sizeof(rm_state) };
+
+static const eb_store *rm_store(const eb_params *p) {
+    static const eb_store *const stores[] = {&ebi_store_u8, &ebi_store_u32};
+    return stores[p->opt[O_STORE]];
+}
+
+/* Sizes of the segments */
+
+static uint64_t rm_first_bytes(const eb_params *p) {
+    return ebi_counters_bytes(rm_store(p), p->opt[EB_O_CELLS], p->opt[O_BITS]);
+}
+
+static uint64_t rm_second_bytes(const eb_params *p) {
+    if (p->opt[O_POLICY] == POLICY_RMX) return p->opt[O_SECOND] * sizeof(eb_side_slot);
+    return ebi_counters_bytes(rm_store(p), p->opt[O_SECOND], p->opt[O_BITS]);
+}
+
+static uint64_t rm_extra_bytes(const eb_params *p) {
+    if (p->opt[O_POLICY] == POLICY_RM_BF) return ebi_round_up(p->opt[EB_O_CELLS] / 8 + 1, 64);
+    return p->opt[O_POLICY] == POLICY_TRM ? ebi_round_up(8 * p->opt[EB_O_CELLS], 64) : 0;
+}
+
+/* A shard, opened */
+
+typedef struct rm {
+    eb_counting first, second;
+    eb_side side;
+    uint8_t *marks;
+    uint64_t *traps; /* for each counter: the hash of the key that set a trap, or 0 */
+    uint64_t policy;
+} rm;
+
+static eb_counting rm_shape(const eb_params *p, uint64_t n, uint64_t bytes) {
+    eb_counting c = {.store = rm_store(p), .n = n, .bytes = bytes, .k = (unsigned)p->opt[O_K]};
+    c.window = p->opt[O_WINDOW] == 0 ? n : ebi_min(p->opt[O_WINDOW], n);
+    c.part = c.window / c.k;
+    c.linear = true;
+    return c;
+}
+
+static rm rm_open(const eb_params *p, const uint8_t *block) {
+    union {
+        const uint8_t *in;
+        uint8_t *out;
+    } pun = {.in = block}; /* add, remove and merge come with a block that is theirs to write */
+    rm r = {.policy = p->opt[O_POLICY]};
+    const uint64_t first = rm_first_bytes(p), second = rm_second_bytes(p);
+    uint8_t *const segment = pun.out + FIXED;
+    r.first = rm_shape(p, p->opt[EB_O_CELLS], first);
+    r.first.counters = ebi_counters(r.first.store, segment, r.first.n, first);
+    r.first.total = (uint64_t *)(void *)(pun.out + sizeof(eb_head));
+    if (r.policy == POLICY_RMX) {
+        r.side.slots = (eb_side_slot *)(void *)(segment + first);
+        r.side.buckets = p->opt[O_SECOND] / EB_SIDE_WAYS;
+        return r;
+    }
+    r.second = rm_shape(p, p->opt[O_SECOND], second);
+    r.second.counters = ebi_counters(r.second.store, segment + first, r.second.n, second);
+    r.marks = segment + first + second;
+    r.traps = (uint64_t *)(void *)r.marks;
+    return r;
+}
+
+/* Parameters */
+
+/* Counters and their second for a budget: with `share` of all counters second. */
+static void rm_size_pair(eb_params *p, uint64_t budget, double share) {
+    const double extra = p->opt[O_POLICY] == POLICY_TRM ? 64 : p->opt[O_POLICY] == POLICY_RM_BF;
+    const double bits = (double)p->opt[O_BITS] / 1e6 / (1 - share) + extra;
+    uint64_t cells = (uint64_t)((double)budget * 8 / bits);
+    do {
+        p->opt[EB_O_CELLS] = cells;
+        p->opt[O_SECOND] = (uint64_t)((double)cells * share / (1 - share));
+    } while (cells-- > 64 && rm_first_bytes(p) + rm_second_bytes(p) + rm_extra_bytes(p) > budget);
+}
+
+static void rm_size(eb_params *p, const eb_args *a) {
+    const bool table = p->opt[O_POLICY] == POLICY_RMX;
+    const double share = a->given[O_SHARE] ? a->real[O_SHARE] : table ? 0.2 : 1 / 3.0;
+    uint64_t budget = ebi_budget(p);
+    budget -= ebi_min(budget, sizeof(rm_state));
+    if (!table && !a->given[O_SECOND]) {
+        rm_size_pair(p, budget, share);
+        return;
+    }
+    if (!a->given[O_SECOND]) p->opt[O_SECOND] = (uint64_t)((double)budget / 16 * share) / 8 * 8;
+    budget -= ebi_min(budget, rm_second_bytes(p));
+    p->opt[EB_O_CELLS] = ebi_counting_cells(rm_store(p), budget, p->opt[O_BITS]);
+    while (p->opt[EB_O_CELLS] > 64 && rm_first_bytes(p) + rm_extra_bytes(p) > budget)
+        p->opt[EB_O_CELLS] -= 64;
+}
+
+static eb_status rm_resolve(eb_params *p, const eb_args *a, eb_error *err) {
+    const eb_store *const store = rm_store(p);
+    if (!a->given[O_BITS]) p->opt[O_BITS] = store->bits_usual;
+    if (p->opt[O_BITS] < store->bits_least)
+        return ebi_fail(err, EB_ESPEC,
+                        "spectral_rm: bits must be at least %g with store=%s, not %g",
+                        (double)store->bits_least / 1e6, store->name, (double)p->opt[O_BITS] / 1e6);
+    if (!a->given[EB_O_CELLS])
+        rm_size(p, a);
+    else if (!a->given[O_SECOND])
+        p->opt[O_SECOND] = p->opt[EB_O_CELLS] / (p->opt[O_POLICY] == POLICY_RMX ? 64 : 2);
+    if (p->opt[O_POLICY] == POLICY_RMX) p->opt[O_SECOND] = p->opt[O_SECOND] / 8 * 8;
+    if (!a->given[O_SECOND]) p->opt[O_SECOND] = ebi_max(p->opt[O_SECOND], 16);
+    const uint64_t cells = p->opt[EB_O_CELLS];
+    p->value_min = 1;
+    p->span = FIXED + rm_first_bytes(p) + rm_second_bytes(p) + rm_extra_bytes(p);
+    if (!a->given[EB_O_CELLS] && (cells < 64 || p->span - sizeof(eb_head) > ebi_budget(p)))
+        return ebi_fail(err, EB_ESPEC, "spectral_rm: memory=%llu is too small",
+                        (unsigned long long)p->opt[EB_O_MEMORY]);
+    if (!a->given[O_WINDOW]) p->opt[O_WINDOW] = cells > (1u << 20) ? EB_COUNTING_WINDOW : 0;
+    if (p->opt[O_WINDOW] != 0 && (p->opt[O_WINDOW] < p->opt[O_K] || p->opt[O_WINDOW] > cells))
+        return ebi_fail(err, EB_ESPEC, "spectral_rm: window must be 0 or k..cells, not %llu",
+                        (unsigned long long)p->opt[O_WINDOW]);
+    return EB_OK;
+}
+
+/* A key's minimum */
+
+typedef struct rm_minimum {
+    uint64_t value;
+    unsigned times; /* that it occurs */
+    unsigned where; /* the last of them */
+} rm_minimum;
+
+static rm_minimum rm_least(const uint64_t *counter, unsigned k) {
+    rm_minimum m = {ebi_counting_least(counter, k), 0, 0};
+    for (unsigned j = 0; j < k; j++) {
+        if (counter[j] != m.value) continue;
+        m.times++;
+        m.where = j;
+    }
+    return m;
+}
+
+static rm_minimum rm_read(const eb_counting *c, const uint64_t *pos) {
+    uint64_t counter[EB_COUNTING_K_MAX];
+    c->store->read(&c->counters, pos, c->k, counter);
+    return rm_least(counter, c->k);
+}
+
+static uint64_t rm_minimum_of(const eb_counting *c, eb_hash h) {
+    uint64_t pos[EB_COUNTING_K_MAX];
+    ebi_counting_positions(c, h, pos);
+    return rm_read(c, pos).value;
+}
+
+/* rmx */
+
+/* A slot for a newcomer: an empty one, or that of an entry which is worth nothing:
+ * its key is gone, or the counters know as much. */
+static eb_side_slot *rm_make_room(const rm *r, eb_hash h) {
+    eb_side_slot *const bucket = ebi_side_bucket(&r->side, h);
+    for (size_t i = 0; i < EB_SIDE_WAYS; i++)
+        if (bucket[i].count == 0) return bucket + i;
+    for (size_t i = 0; i < EB_SIDE_WAYS; i++)
+        if (bucket[i].count == 1 || rm_minimum_of(&r->first, bucket[i].hash) <= bucket[i].count - 1)
+            return bucket + i;
+    return NULL;
+}
+
+static uint64_t rmx_estimate(const rm *r, eb_hash h, uint64_t least) {
+    const eb_side_slot *const s = ebi_side_find(&r->side, h);
+    return s ? ebi_min(s->count - 1, least) : least;
+}
+
+static void rmx_insert(const rm *r, eb_hash h, rm_minimum after, uint64_t value) {
+    eb_side_slot *s = ebi_side_find(&r->side, h);
+    if (s) {
+        s->count = ebi_min(ebi_counter_sum(s->count - 1, value), after.value) + 1;
+    } else if (after.times == 1 && (s = rm_make_room(r, h)) != NULL) {
+        *s = (eb_side_slot){h, after.value + 1};
+    }
+}
+
+/* As published */
+
+static eb_hash rm_second_hash(eb_hash h) { /* other positions than among the first */
+    return ebi_mix(h + UINT64_C(0xA0761D6478BD642F));
+}
+
+static bool rm_mark(const rm *r, eb_hash h, bool set) { /* were they all set? */
+    uint64_t pos[EB_COUNTING_K_MAX];
+    const uint64_t part = r->first.n / r->first.k;
+    bool all = true;
+    ebi_positions(ebi_mix(h + UINT64_C(0xE7037ED1A0B428DB)), r->first.k, part, part, pos);
+    for (unsigned j = 0; j < r->first.k; j++) {
+        uint8_t *const byte = r->marks + pos[j] / 8;
+        const uint8_t bit = (uint8_t)(1u << pos[j] % 8);
+        all = all && (*byte & bit);
+        if (set) *byte |= bit;
+    }
+    return all;
+}
+
+static void rm_lower_second(const rm *r, eb_hash h, uint64_t by) { /* unless one of them is 0 */
+    uint64_t pos[EB_COUNTING_K_MAX];
+    ebi_counting_positions(&r->second, rm_second_hash(h), pos);
+    ebi_counting_lower_all(&r->second, pos, ebi_min(by, rm_read(&r->second, pos).value));
+}
+
+static void rm_spring_traps(const rm *r, eb_hash h, const uint64_t *pos, uint64_t before) {
+    for (unsigned j = 0; j < r->first.k; j++) {
+        const eb_hash owner = r->traps[pos[j]];
+        if (owner == 0 || owner == h) continue;
+        rm_lower_second(r, owner, before);
+        r->traps[pos[j]] = 0;
+    }
+}
+
+static uint64_t rm_estimate(const rm *r, eb_hash h, rm_minimum least) {
+    const bool second = r->policy == POLICY_RM_BF ? rm_mark(r, h, false) : least.times == 1;
+    if (!second) return least.value;
+    const uint64_t there = rm_minimum_of(&r->second, rm_second_hash(h));
+    return there > 0 ? there : least.value;
+}
+
+static void rm_insert(const rm *r, eb_hash h, const uint64_t *pos, rm_minimum after,
+                      uint64_t value) {
+    uint64_t second[EB_COUNTING_K_MAX];
+    const bool marked = r->policy == POLICY_RM_BF && rm_mark(r, h, false);
+    if (after.times > 1 && r->policy == POLICY_TRM) rm_spring_traps(r, h, pos, after.value - value);
+    if (after.times > 1 && !marked) return;
+    ebi_counting_positions(&r->second, rm_second_hash(h), second);
+    if (marked || rm_read(&r->second, second).value > 0) {
+        ebi_counting_raise_all(&r->second, second, value);
+        return;
+    }
+    ebi_counting_raise_all(&r->second, second, after.value);
+    if (r->policy == POLICY_RM_BF) (void)rm_mark(r, h, true);
+    if (r->policy == POLICY_TRM) r->traps[pos[after.where]] = h;
+}
+
+/* Loops */
+
+static void rm_fetch(const rm *r, const eb_hash *h, size_t n, uint64_t *pos) {
+    ebi_counting_fetch(&r->first, h, n, pos);
+    for (size_t i = 0; i < n && r->policy == POLICY_RMX; i++) {
+        ebi_prefetch_write(ebi_side_bucket(&r->side, h[i]));
+        ebi_prefetch_write(ebi_side_bucket(&r->side, h[i]) + EB_SIDE_WAYS / 2);
+    }
+}
+
+static void rm_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
+    const rm r = rm_open(p, block);
+    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
+    rm_fetch(&r, b->hash, b->n, pos);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t *const at = pos + i * r.first.k;
+        const rm_minimum before = rm_read(&r.first, at);
+        ebi_counting_raise_all(&r.first, at, b->value[i]);
+        ebi_counting_raise_total(&r.first, b->value[i]);
+        const rm_minimum after = rm_read(&r.first, at);
+        if (r.policy == POLICY_RMX) {
+            seen[i] = rmx_estimate(&r, b->hash[i], before.value) > 0;
+            rmx_insert(&r, b->hash[i], after, b->value[i]);
+        } else {
+            seen[i] = rm_estimate(&r, b->hash[i], before) > 0;
+            rm_insert(&r, b->hash[i], at, after, b->value[i]);
+        }
+    }
+}
+
+static void rm_estimates(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                         uint64_t *estimate) {
+    const rm r = rm_open(p, block);
+    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
+    rm_fetch(&r, h, n, pos);
+    for (size_t i = 0; i < n; i++) {
+        const rm_minimum m = rm_read(&r.first, pos + i * r.first.k);
+        estimate[i] =
+            r.policy == POLICY_RMX ? rmx_estimate(&r, h[i], m.value) : rm_estimate(&r, h[i], m);
+    }
+}
+
+static void rm_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                    uint8_t *seen) {
+    uint64_t estimate[EB_BATCH];
+    rm_estimates(p, block, h, n, estimate);
+    for (size_t i = 0; i < n; i++) seen[i] = estimate[i] > 0;
+}
+
+static void rm_count(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                     double *count) {
+    uint64_t estimate[EB_BATCH];
+    rm_estimates(p, block, h, n, estimate);
+    for (size_t i = 0; i < n; i++) count[i] = (double)estimate[i];
+}
+
+/* Removing.  rmx refuses what the entry or the counters know to be too much; an
+ * entry that reaches 0 stays, since it still knows that its key is gone. */
+
+static void rmx_change_entries(const rm *r, const eb_batch *b, size_t n, bool restore) {
+    for (size_t i = 0; i < n; i++) {
+        eb_side_slot *const s = ebi_side_find(&r->side, b->hash[i]);
+        if (s && s->count <= EB_COUNTER_MAX)
+            s->count += restore ? b->value[i] : -(uint64_t)b->value[i];
+    }
+}
+
+static eb_status rmx_lower_entries(const rm *r, const eb_batch *b) {
+    for (size_t i = 0; i < b->n; i++) {
+        eb_side_slot *const s = ebi_side_find(&r->side, b->hash[i]);
+        if (s && s->count <= b->value[i]) {
+            rmx_change_entries(r, b, i, true);
+            return EB_EINVAL;
+        }
+        const eb_batch one = {1, b->hash + i, b->value + i, NULL};
+        rmx_change_entries(r, &one, 1, false);
+    }
+    return EB_OK;
+}
+
+static eb_status rm_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
+    const rm r = rm_open(p, block);
+    EB_TRY(ebi_counting_remove(&r.first, b));
+    const eb_status status = r.policy == POLICY_RMX ? rmx_lower_entries(&r, b) : EB_OK;
+    if (status != EB_OK) ebi_counting_restore(&r.first, b);
+    return status;
+}
+
+static void rm_restore(const eb_params *p, uint8_t *block, const eb_batch *b) {
+    const rm r = rm_open(p, block);
+    ebi_counting_restore(&r.first, b);
+    if (r.policy == POLICY_RMX) rmx_change_entries(&r, b, b->n, true);
+}
+
+static void rm_settle(const eb_params *p, uint8_t *block, const eb_batch *b) {
+    const rm r = rm_open(p, block);
+    for (size_t i = 0; i < b->n; i++) {
+        uint64_t pos[EB_COUNTING_K_MAX];
+        const eb_batch one = {1, b->hash + i, b->value + i, NULL};
+        (void)ebi_counting_remove(&r.first, &one);
+        ebi_counting_positions(&r.first, b->hash[i], pos);
+        if (rm_read(&r.first, pos).times == 1 ||
+            (r.policy == POLICY_RM_BF && rm_mark(&r, b->hash[i], false)))
+            rm_lower_second(&r, b->hash[i], b->value[i]);
+    }
+}
+
+static const eb_ops *rm_select(const eb_params *p) {
+    static const eb_ops exact = {.add = rm_add, .test = rm_test, .count = rm_count};
+    static const eb_ops published = {
+        .add = rm_add, .test = rm_test, .count = rm_count, .settle = rm_settle};
+    return p->opt[O_POLICY] == POLICY_RMX ? &exact : &published;
+}
+
+/* Merging side tables, before the counters are added up: of all keys with an entry
+ * on either side, those stay that know most beyond the counters. */
+
+typedef struct rm_candidate {
+    eb_side_slot slot;
+    uint64_t worth;
+} rm_candidate;
+
+static rm_candidate rm_join(const rm *a, const rm *b, eb_hash h) {
+    uint64_t pos[EB_COUNTING_K_MAX], x[EB_COUNTING_K_MAX], y[EB_COUNTING_K_MAX];
+    ebi_counting_positions(&a->first, h, pos);
+    const uint64_t left = rmx_estimate(a, h, ebi_counting_minimum(&a->first, pos, x));
+    const uint64_t right = rmx_estimate(b, h, ebi_counting_minimum(&b->first, pos, y));
+    const uint64_t sum = ebi_counter_sum(left, right);
+    for (unsigned j = 0; j < a->first.k; j++) x[j] = ebi_counter_sum(x[j], y[j]);
+    return (rm_candidate){{h, sum + 1}, ebi_counting_least(x, a->first.k) - sum};
+}
+
+static void rm_keep(rm_candidate *best, size_t *n, rm_candidate c) { /* sorted by worth */
+    size_t i = *n < EB_SIDE_WAYS ? (*n)++ : EB_SIDE_WAYS;
+    for (; i > 0 && best[i - 1].worth < c.worth; i--)
+        if (i < EB_SIDE_WAYS) best[i] = best[i - 1];
+    if (i < EB_SIDE_WAYS) best[i] = c;
+}
+
+static void rm_merge_bucket(const rm *a, const rm *b, uint64_t home) {
+    eb_side_slot *const into = a->side.slots + home * EB_SIDE_WAYS;
+    const eb_side_slot *const from = b->side.slots + home * EB_SIDE_WAYS;
+    rm_candidate best[EB_SIDE_WAYS];
+    size_t n = 0;
+    for (size_t i = 0; i < EB_SIDE_WAYS; i++) {
+        if (into[i].count != 0) rm_keep(best, &n, rm_join(a, b, into[i].hash));
+        if (from[i].count != 0 && !ebi_side_find(&a->side, from[i].hash))
+            rm_keep(best, &n, rm_join(a, b, from[i].hash));
+    }
+    for (size_t i = 0; i < n; i++) into[i] = best[i].slot;
+}
+
+static void rm_merge(const eb_params *p, uint8_t *into, const uint8_t *from) {
+    const rm a = rm_open(p, into), b = rm_open(p, from);
+    for (uint64_t home = 0; home < a.side.buckets; home++) rm_merge_bucket(&a, &b, home);
+    ebi_counting_merge(&a.first, &b.first);
+}
+
+/* The whole filter */
+
+static unsigned rm_caps(const eb_params *p) {
+    const unsigned kept = p->opt[O_POLICY] == POLICY_RMX ? EB_NO_FALSE_NEGATIVES | EB_CAN_MERGE : 0;
+    return EB_CAN_COUNT | EB_USES_VALUE | EB_CAN_REMOVE | kept;
+}
+
+static void rm_init(const eb_params *p, uint8_t *block) {
+    const rm r = rm_open(p, block);
+    if (r.first.store->init) r.first.store->init(&r.first.counters);
+    if (r.second.n > 0 && r.second.store->init) r.second.store->init(&r.second.counters);
+}
+
+static void rm_counters(const eb_params *p, const uint8_t *block, eb_counting *out) {
+    *out = rm_open(p, block).first;
+}
+
+static eb_status rm_check(const eb_params *p, const uint8_t *block, eb_error *err) {
+    const rm r = rm_open(p, block);
+    const rm_state *const state = (const rm_state *)(const void *)(block + sizeof(eb_head));
+    uint64_t any = 0;
+    for (size_t i = 0; i < EB_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
+    const bool second = r.policy == POLICY_RMX ? ebi_side_check(&r.side, EB_COUNTER_MAX)
+                                               : r.second.store->check(&r.second.counters);
+    if (any != 0 || state->total > EB_COUNTER_MAX || !second ||
+        !r.first.store->check(&r.first.counters))
+        return ebi_fail(err, EB_EFORMAT, "damaged spectral_rm filter: its counters make no sense");
+    return EB_OK;
+}
+
+static void rm_stat(const eb_params *p, const uint8_t *block, eb_stats *out) {
+    const rm r = rm_open(p, block);
+    out->cells = r.first.n;
+    for (uint64_t i = 0; i < r.first.n; i++) out->cells_used += ebi_counting_get(&r.first, i) > 0;
+    out->fpr = ebi_counting_fpr(&r.first);
+}
+
+static void rm_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
+    const eb_counting c = rm_shape(p, p->opt[EB_O_CELLS], 0);
+    ebi_counting_predict(&c, w, out);
+}
+
+const eb_kind ebi_kind_spectral_rm = {
+    .info = {"spectral_rm", "counts keys, with smaller errors: the recurring minimum",
+             "Cohen and Matias, Spectral Bloom filters, 2003",
+             EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE,
+             rm_options},
+    .version = 1,
+    .merge_bounds = true,
+    .caps = rm_caps,
+    .resolve = rm_resolve,
+    .select = rm_select,
+    .init = rm_init,
+    .remove = rm_remove,
+    .restore = rm_restore,
+    .merge = rm_merge,
+    .counters = rm_counters,
+    .check = rm_check,
+    .stat = rm_stat,
+    .predict = rm_predict,
+};
