@@ -116,6 +116,7 @@ fuzz: $(B)/tests/fuzz ## FLAVOUR=fuzz: feed the library random bytes (FUZZ_SECON
 soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
 	@$(MAKE) FLAVOUR=release check CLI_TEST_FLAGS=--heavy
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) FLAVOUR=asan build/asan/tests/test_stores.run
+	@EVERBLOOM_OPERATIONS=1e9 $(MAKE) build/release/tests/test_spectral.run
 	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_SECONDS=$(or $(SOAK_SECONDS),3600)
 
 bench: ## speed and accuracy of every kind and of the command, kept under bench/results/
