@@ -40,7 +40,8 @@ static void lines_job(void *ctx, size_t i) {
         lab_subject s = lab_filter("lru", spec);
         const lab_gap depth = {LAB_UNIFORM, lines_share(i) * slots, 0};
         const lab_watch watch = {.warm_up = 1000000};
-        lab_run(lab_stream_depths(3000000, 0.5, depth, r->o->seed + seed), &s, 1, &watch);
+        lab_run(lab_stream_depths(3000000, 0.5, depth, r->o->seed + seed + 1000 * i), &s, 1,
+                &watch);
         lab_rates_pool(&r->rates[i], &s.rates);
     }
 }

@@ -38,7 +38,7 @@ plot() { # script, output, heading, data, figure
 plots_003() {
     run 003 figures --csv >"$work/figures.csv"
     run 003 tradeoff --csv >"$work/tradeoff.csv"
-    run 003 gap-curves --seeds 1 --csv >"$work/gaps.csv"
+    run 003 gap-curves --seeds 1 --scale 500 --csv >"$work/gaps.csv"
     local figure title
     while read -r figure title; do
         plot 003-rates.gp "003-figure-$figure.svg" "$title" "$work/figures.csv" "$figure"
