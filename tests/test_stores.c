@@ -4,7 +4,7 @@
 #include "cells/counters.h"
 #include "suite.h"
 
-enum { SEQUENCE = 4000, N_MAX = 3000 };
+enum { SEQUENCE = 4000, N_MAX = 20000, N_SMALL = 3000 };
 
 typedef struct operation {
     uint64_t i, by;
@@ -32,6 +32,8 @@ static const profile profiles[] = {
     {"little room", 3000, 0, 3000, 4, 20, true},
     {"no room", 500, 0, 500, 20, 30, true},
     {"up and down with little room", 1500, 0.5, 300, 6, 50, true},
+    {"many with little room", 20000, 0.2, 20000, 3, 20, true},
+    {"few of many", 20000, 0.5, 200, 16, 20, true},
 };
 
 /* A store, its segment and what it should hold. */
@@ -64,7 +66,7 @@ static bool pair_agrees(pair *a, uint64_t i) {
 }
 
 static bool pair_is_right(pair *a) {
-    uint64_t index[N_MAX], value[N_MAX];
+    static uint64_t index[N_MAX], value[N_MAX];
     for (uint64_t i = 0; i < a->c.n; i++) {
         if (!pair_agrees(a, i)) return false;
         index[i] = i;
@@ -150,7 +152,10 @@ static size_t stores(const eb_store **list) {
     list[n++] = &ebi_store_u8;
     list[n++] = &ebi_store_u32;
     list[n++] = &ebi_store_line_portable;
-    if (ebi_has_bmi2()) list[n++] = &ebi_store_line_bmi2;
+    list[n++] = &ebi_store_sai_portable;
+    if (!ebi_has_bmi2()) return n;
+    list[n++] = &ebi_store_line_bmi2;
+    list[n++] = &ebi_store_sai_bmi2;
     return n;
 }
 
@@ -191,20 +196,25 @@ static void failing_sequences_become_short(void **state) {
 }
 
 /* The same operations give the same bytes with BMI2 and without. */
-static void machines_agree(void **state) {
-    (void)state;
+static void flavours_agree(const eb_store *one, const eb_store *other, const profile *p) {
     static pair a, b;
     static operation o[SEQUENCE];
+    suite_at("store %s, %s", one->name, p->name);
+    pair_make(&a, one, p);
+    pair_make(&b, other, p);
+    draw(p, 99, o);
+    for (size_t i = 0; i < SEQUENCE; i++) HOLDS(pair_step(&a, &o[i]) && pair_step(&b, &o[i]));
+    HOLDS(memcmp(a.segment, b.segment, a.c.bytes) == 0);
+    free(a.segment);
+    free(b.segment);
+}
+
+static void machines_agree(void **state) {
+    (void)state;
     if (!ebi_has_bmi2()) skip();
     for (size_t p = 0; p < SUITE_COUNT(profiles); p++) {
-        pair_make(&a, &ebi_store_line_portable, &profiles[p]);
-        pair_make(&b, &ebi_store_line_bmi2, &profiles[p]);
-        draw(&profiles[p], 99, o);
-        suite_at("%s", profiles[p].name);
-        for (size_t i = 0; i < SEQUENCE; i++) HOLDS(pair_step(&a, &o[i]) == pair_step(&b, &o[i]));
-        HOLDS(memcmp(a.segment, b.segment, a.c.bytes) == 0);
-        free(a.segment);
-        free(b.segment);
+        flavours_agree(&ebi_store_line_portable, &ebi_store_line_bmi2, &profiles[p]);
+        flavours_agree(&ebi_store_sai_portable, &ebi_store_sai_bmi2, &profiles[p]);
     }
 }
 
@@ -245,7 +255,8 @@ static void damage_is_refused(void **state) {
     const eb_store *list[STORES_MAX];
     const size_t n = stores(list);
     for (size_t s = 0; s < n; s++)
-        for (size_t p = 0; p < SUITE_COUNT(profiles); p++) damage(list[s], profiles[p]);
+        for (size_t p = 0; p < SUITE_COUNT(profiles); p++)
+            if (profiles[p].n <= N_SMALL) damage(list[s], profiles[p]);
 }
 
 /* Any number of counters at the least size: everything is inside the segment. */
@@ -256,7 +267,7 @@ static void small_segments_hold_their_counters(void **state) {
     const size_t count = stores(list);
     static pair a;
     for (size_t s = 0; s < count; s++)
-        for (uint64_t n = 1; n <= N_MAX; n += 1 + n / 100) {
+        for (uint64_t n = 1; n <= N_SMALL; n += 1 + n / 100) {
             profile p = one;
             p.n = n;
             suite_at("store %s, %llu counters", list[s]->name, (unsigned long long)n);
@@ -269,11 +280,32 @@ static void small_segments_hold_their_counters(void **state) {
         }
 }
 
+/* Nothing saturates while the index has a word to give, however far away. */
+static void every_word_is_used(void **state) {
+    (void)state;
+    static pair a;
+    for (size_t p = 0; p < SUITE_COUNT(profiles); p++) {
+        uint64_t random = 3, i = 0;
+        if (profiles[p].bits >= 1) continue; /* room for everything */
+        suite_at("%s", profiles[p].name);
+        pair_make(&a, &ebi_store_sai_portable, &profiles[p]);
+        while (a.c.state->saturated == 0) {
+            HOLDS(i++ < 64 * a.c.n);
+            const uint64_t needed = a.c.state->reserved[0];
+            ebi_store_sai_portable.add(&a.c, suite_below(&random, profiles[p].spread), i * i);
+            HOLDS(a.c.state->saturated == 0 || needed + 96 >= a.c.words);
+        }
+        HOLDS(a.store->check(&a.c));
+        free(a.segment);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failing_sequences_become_short),
         cmocka_unit_test(stores_equal_plain_arrays),
         cmocka_unit_test(machines_agree),
+        cmocka_unit_test(every_word_is_used),
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(small_segments_hold_their_counters),
     };

@@ -9,6 +9,7 @@
  *   u8     a byte each; what is above 254 goes into a spill table
  *   u32    four bytes each
  *   line   variable length, a fixed number of them in each 64-byte line
+ *   sai    variable length, back to back, with an index: as published
  *
  * Stores keep their own state inside the segment, whose first 64 bytes are an
  * eb_store_state.  Adding and taking away is exact and order does not matter. */
@@ -38,8 +39,11 @@ typedef struct eb_counters { /* a segment, opened by its store */
     uint8_t *cells;
     eb_spill_slot *table;
     uint64_t slots;
-    uint64_t parts, each; /* line: lines, and counters in each */
+    uint64_t parts, each; /* line: lines, and counters in each; sai: blocks */
     uint64_t reciprocal;  /* of each: 2^64 / each, rounded up */
+    uint64_t *coarse;     /* sai: its index, and how many words it leads to */
+    uint16_t *fine;
+    uint64_t words;
 } eb_counters;
 
 typedef struct eb_store {
@@ -60,9 +64,14 @@ typedef struct eb_store {
 
 extern const eb_store ebi_store_u8, ebi_store_u32;
 extern const eb_store ebi_store_line_portable, ebi_store_line_bmi2; /* the same bytes */
+extern const eb_store ebi_store_sai_portable, ebi_store_sai_bmi2;
 
 EB_INLINE const eb_store *ebi_store_line(void) { /* what is best for this machine */
     return ebi_has_bmi2() ? &ebi_store_line_bmi2 : &ebi_store_line_portable;
+}
+
+EB_INLINE const eb_store *ebi_store_sai(void) {
+    return ebi_has_bmi2() ? &ebi_store_sai_bmi2 : &ebi_store_sai_portable;
 }
 
 /* Open a segment.  Of a segment that is not the caller's to write, only get,

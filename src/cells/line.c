@@ -23,6 +23,7 @@
  * was taken away from comes back when the line has twice the room it needs. */
 #include "base/hash.h"
 #include "counters.h"
+#include "words.h"
 
 enum { LINE = 64, LINE_BITS = 8 * LINE, HEAD = 4, D_BITS = 3, SPILLED = 4, WORN = 8 };
 enum { D_MAX = 4, EACH_MIN = 8, EACH_MAX = 384, TABLE_SHARE = 32 };
@@ -44,31 +45,6 @@ EB_INLINE unsigned line_digits(unsigned d, uint64_t value) { /* u with base(u) <
 
 /* Finding a counter */
 
-EB_INLINE unsigned select_portable(uint64_t word, unsigned r) {
-    static const uint64_t low = UINT64_C(0x0101010101010101), high = low << 7;
-    uint64_t sums = word - ((word >> 1) & UINT64_C(0x5555555555555555));
-    sums = (sums & UINT64_C(0x3333333333333333)) + ((sums >> 2) & UINT64_C(0x3333333333333333));
-    sums = ((sums + (sums >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * low; /* of bytes up to here */
-    const uint64_t passed = (((r * low) | high) - sums) & high;
-    const unsigned byte = (unsigned)(((passed >> 7) * low) >> 56);
-    r -= (unsigned)((sums << 8 >> (8 * byte)) & 255);
-    uint64_t bits = word >> (8 * byte);
-    for (; r > 0; r--) bits &= bits - 1;
-    return 8 * byte + ebi_ctz(bits);
-}
-
-EB_INLINE unsigned select_in_word(uint64_t word, unsigned r, bool bmi2) {
-#if defined __x86_64__
-    if (bmi2) {
-        uint64_t bit;
-        __asm__("pdep %2, %1, %0" : "=r"(bit) : "r"(UINT64_C(1) << r), "r"(word));
-        return ebi_ctz(bit);
-    }
-#endif
-    (void)bmi2;
-    return select_portable(word, r);
-}
-
 /* The place of one number j of the lengths, counted from 1; 0 is the head's last bit. */
 EB_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool bmi2) {
     const uint64_t first = (ebi_load64(line) & ~ebi_ones(HEAD)) | UINT64_C(1) << (HEAD - 1);
@@ -80,7 +56,7 @@ EB_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool bmi2) {
         sum += ebi_popcount(ebi_load64(line + 8 * w));
     }
     const uint64_t word = at == 0 ? first : ebi_load64(line + 8 * at);
-    return 64 * at + select_in_word(word, j - before, bmi2);
+    return 64 * at + ebi_select(word, j - before, bmi2);
 }
 
 EB_INLINE uint64_t line_bits(const uint8_t *line, unsigned bit) { /* 57 or more, from here */
@@ -168,30 +144,6 @@ EB_INLINE uint64_t line_get(const eb_counters *c, uint64_t i, bool bmi2) {
 
 /* Changing the length of one counter */
 
-static uint64_t range_of_word(unsigned word, unsigned from, unsigned to) { /* [from, to) in it */
-    const unsigned start = 64 * word, end = start + 64;
-    const unsigned low = from < start ? 0 : from > end ? 64 : from - start;
-    const unsigned high = to < start ? 0 : to > end ? 64 : to - start;
-    return ebi_ones(high) & ~ebi_ones(low);
-}
-
-/* Move bits [from, to) up by 1..63; zeros take their place. */
-static void bits_up(uint64_t *w, unsigned from, unsigned to, unsigned by) {
-    for (unsigned k = (to - 1 + by) / 64 + 1; k-- > from / 64;) {
-        const uint64_t moved = w[k] << by | (k > 0 ? w[k - 1] >> (64 - by) : 0);
-        w[k] = (w[k] & ~range_of_word(k, from, to + by)) |
-               (moved & range_of_word(k, from + by, to + by));
-    }
-}
-
-static void bits_down(uint64_t *w, unsigned from, unsigned to, unsigned by) {
-    for (unsigned k = (from - by) / 64; k <= (to - 1) / 64; k++) {
-        const uint64_t moved = w[k] >> by | (k < LINE / 8 - 1 ? w[k + 1] << (64 - by) : 0);
-        w[k] = (w[k] & ~range_of_word(k, from - by, to)) |
-               (moved & range_of_word(k, from - by, to - by));
-    }
-}
-
 typedef struct line_ends { /* the room between lengths and digits is [lengths, digits) */
     unsigned lengths, digits;
 } line_ends;
@@ -207,11 +159,11 @@ static void line_resize(uint8_t *line, line_field f, unsigned u, line_ends ends)
     line_put(line, f.low, f.d * f.u, 0);
     memcpy(w, line, sizeof w);
     if (u > f.u) {
-        bits_up(w, f.at, ends.lengths, u - f.u);
-        if (f.low > ends.digits) bits_down(w, ends.digits, f.low, f.d * (u - f.u));
+        ebi_bits_up(w, f.at, ends.lengths, u - f.u);
+        if (f.low > ends.digits) ebi_bits_down(w, ends.digits, f.low, f.d * (u - f.u));
     } else {
-        bits_down(w, f.at + f.u - u, ends.lengths, f.u - u);
-        if (f.low > ends.digits) bits_up(w, ends.digits, f.low, f.d * (f.u - u));
+        ebi_bits_down(w, f.at + f.u - u, ends.lengths, f.u - u);
+        if (f.low > ends.digits) ebi_bits_up(w, ends.digits, f.low, f.d * (f.u - u));
     }
     memcpy(line, w, sizeof w);
 }
@@ -445,11 +397,6 @@ static bool line_check(const eb_counters *c) {
 
 /* The store, for machines with BMI2 and for others: the same bytes. */
 
-#if defined __x86_64__
-#define LINE_BMI2 __attribute__((target("popcnt,bmi2")))
-#else
-#define LINE_BMI2
-#endif
 #define LINE_STORE(flavour, attribute, bmi2)                                                       \
     attribute static uint64_t line_get_##flavour(const eb_counters *c, uint64_t i) {               \
         return line_get(c, i, bmi2);                                                               \
@@ -476,5 +423,5 @@ static bool line_check(const eb_counters *c) {
                                                .sub = line_sub_##flavour,                          \
                                                .address = line_address,                            \
                                                .check = line_check};
-LINE_STORE(bmi2, LINE_BMI2, true)
+LINE_STORE(bmi2, EB_BMI2, true)
 LINE_STORE(portable, , false)

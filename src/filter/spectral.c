@@ -25,7 +25,7 @@ static const eb_option spectral_options[] = {
     EB_COMMON_OPTIONS,
     {"k", "int", "5", "1", "16", "counters for each key", false},
     {"policy", "mi|ms", "mi", NULL, NULL, "mi: smallest errors; ms: removals and merging", false},
-    {"store", "u8|u32|line", "u8", NULL, NULL, "how counters are laid out", false},
+    {"store", "u8|u32|line|sai", "u8", NULL, NULL, "how counters are laid out", false},
     {"window", "int", NULL, "0", "65536", "counters among which a key's lie; 0: all", false},
     {"bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},
     {0}};
@@ -39,7 +39,8 @@ static_assert(sizeof(spectral_state) == 64, "one cache line");
 enum { FIXED = sizeof(eb_head) + sizeof(spectral_state) };
 
 static const eb_store *spectral_store(const eb_params *p) {
-    const eb_store *const stores[] = {&ebi_store_u8, &ebi_store_u32, ebi_store_line()};
+    const eb_store *const stores[] = {&ebi_store_u8, &ebi_store_u32, ebi_store_line(),
+                                      ebi_store_sai()};
     return stores[p->opt[O_STORE]];
 }
 

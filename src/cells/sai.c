@@ -1,0 +1,441 @@
+/* sai.c - the store `sai`: the string-array index of Cohen and Matias (section 4
+ * of their report), dynamic, in a segment of fixed size.
+ *
+ *     | state | coarse: u64 a superblock | fine: u16 a block | words of 64 bits |
+ *
+ * Counters are strings of variable length, back to back in blocks of 64, 64 blocks
+ * to a superblock.  Block b begins at word coarse[b / 64] + fine[b]; the two
+ * vectors are the report's two levels.  Inside a block lengths are unary and
+ * digits binary, so that a select takes the place of its third level:
+ *
+ *     block:  lengths upwards ... slack, zero ... digits downwards
+ *
+ * The value v has u = floor(log2(v + 1)) digits, those of v + 1 without its first
+ * one; its length is u zeros and a one.  A block that needs a word takes it from
+ * the nearest block with a word to spare, and all that lies between moves by a
+ * word.  If there is none near, slack is spread evenly again: but not before a
+ * 64th of the blocks have taken a word since the last time; until then the
+ * search goes on.  So the cost of spreading is a constant for each word taken.
+ *
+ * A block that finds no word anywhere is worn out, which the top bit of its fine
+ * entry says: a word with a bit for each counter, 1 for zero, 0 for saturated. */
+#include "counters.h"
+#include "words.h"
+
+enum { BLOCK = 64, SUPER = 64, WORN = 0x8000, NEAR = 128 };
+enum { U_MAX = 48, LENGTHS_MAX = BLOCK * (U_MAX + 1) / 64, DIGITS_MAX = BLOCK * U_MAX / 64 };
+
+/* In state->reserved: words that blocks need, and words taken since slack was
+ * spread, of which a 64th of the blocks is enough to know. */
+enum { NEEDED, TAKEN };
+
+/* Blocks */
+
+typedef struct sai_block {
+    uint64_t *w;
+    unsigned size; /* in words */
+    bool worn;
+} sai_block;
+
+EB_INLINE uint64_t sai_start(const eb_counters *c, uint64_t b) { /* b may be the end */
+    return b == c->parts ? c->words : c->coarse[b / SUPER] + (c->fine[b] & (WORN - 1));
+}
+
+EB_INLINE sai_block sai_open_block(const eb_counters *c, uint64_t b) {
+    const uint64_t start = sai_start(c, b), end = sai_start(c, b + 1);
+    return (sai_block){(uint64_t *)(void *)c->cells + start, (unsigned)(end - start),
+                       (c->fine[b] & WORN) != 0};
+}
+
+/* The bit after one number j, counted from 1, of the lengths. */
+EB_INLINE unsigned sai_after(const uint64_t *w, unsigned j, bool bmi2) {
+    unsigned k = 0, ones = ebi_popcount(w[0]);
+    for (; ones < j; ones = ebi_popcount(w[++k])) j -= ones;
+    return 64 * k + ebi_select(w[k], j - 1, bmi2) + 1;
+}
+
+EB_INLINE unsigned sai_lengths(sai_block a, bool bmi2) { /* bits */
+    return a.worn ? BLOCK : sai_after(a.w, BLOCK, bmi2);
+}
+
+EB_INLINE unsigned sai_words(unsigned lengths) { /* that a block needs: lengths and digits */
+    return (2 * lengths - BLOCK + 63) / 64;
+}
+
+typedef struct sai_field {
+    unsigned u;   /* digits */
+    unsigned at;  /* first bit of its length */
+    unsigned low; /* first bit of its digits */
+} sai_field;
+
+EB_INLINE sai_field sai_find(sai_block a, unsigned j, bool bmi2) {
+    const unsigned at = j == 0 ? 0 : sai_after(a.w, j, bmi2);
+    unsigned k = at / 64, u = 0;
+    uint64_t rest = a.w[k] >> (at % 64);
+    if (rest == 0) {
+        u = 64 - at % 64;
+        rest = a.w[k + 1]; /* U_MAX < 64: the one is here */
+    }
+    u += ebi_ctz(rest);
+    return (sai_field){u, at, 64 * a.size - (at - j) - u};
+}
+
+EB_INLINE uint64_t sai_digits(sai_block a, sai_field f) {
+    const unsigned k = f.low / 64, shift = f.low % 64;
+    if (f.u == 0) return 0;
+    uint64_t x = a.w[k] >> shift;
+    if (shift + f.u > 64) x |= a.w[k + 1] << (64 - shift);
+    return x & ebi_ones(f.u);
+}
+
+static void sai_put(sai_block a, sai_field f, uint64_t digits) {
+    const unsigned k = f.low / 64, shift = f.low % 64;
+    if (f.u == 0) return;
+    a.w[k] = (a.w[k] & ~(ebi_ones(f.u) << shift)) | digits << shift;
+    if (shift + f.u > 64)
+        a.w[k + 1] = (a.w[k + 1] & ~(ebi_ones(f.u) >> (64 - shift))) | digits >> (64 - shift);
+}
+
+EB_INLINE uint64_t sai_get(const eb_counters *c, uint64_t i, bool bmi2) {
+    const sai_block a = sai_open_block(c, i / BLOCK);
+    const unsigned j = (unsigned)(i % BLOCK);
+    if (a.worn) return a.w[0] >> j & 1 ? 0 : EB_COUNTER_MAX;
+    const sai_field f = sai_find(a, j, bmi2);
+    return ebi_ones(f.u) + sai_digits(a, f);
+}
+
+/* Segments */
+
+static void sai_open(eb_counters *c) {
+    uint8_t *const start = (uint8_t *)c->state + sizeof *c->state;
+    c->parts = (c->n + BLOCK - 1) / BLOCK;
+    const uint64_t coarse = (c->parts + SUPER - 1) / SUPER * sizeof *c->coarse;
+    const uint64_t index = ebi_round_up(coarse + c->parts * sizeof *c->fine, 64);
+    c->coarse = (uint64_t *)(void *)start;
+    c->fine = (uint16_t *)(void *)(start + coarse);
+    c->cells = start + index;
+    c->words = (c->bytes - sizeof *c->state - index) / 8;
+}
+
+/* Where block b begins if slack is spread evenly over blocks that need `needed`
+ * words, `before` of them before b. */
+static uint64_t sai_even(const eb_counters *c, uint64_t needed, uint64_t before, uint64_t b) {
+    const uint64_t slack = c->words - needed, each = slack / c->parts;
+    const uint64_t more = slack % c->parts; /* below 2^42, as parts is */
+    return before + each * b + (uint64_t)((unsigned __int128)more * b / c->parts);
+}
+
+static void sai_place(const eb_counters *c, uint64_t b, uint64_t start, bool worn) {
+    if (b % SUPER == 0) c->coarse[b / SUPER] = start;
+    c->fine[b] = (uint16_t)((start - c->coarse[b / SUPER]) | (worn ? WORN : 0));
+}
+
+static void sai_init(const eb_counters *c) {
+    for (uint64_t b = 0; b < c->parts; b++) {
+        const uint64_t start = sai_even(c, c->parts, b, b);
+        sai_place(c, b, start, false);
+        ((uint64_t *)(void *)c->cells)[start] = UINT64_MAX;
+    }
+    c->state->reserved[NEEDED] = c->parts;
+}
+
+/* Moving blocks */
+
+/* Write a block again, at `to` with another size; the places may overlap. */
+static void sai_move(sai_block a, unsigned lengths, uint64_t *to, unsigned size) {
+    uint64_t low[LENGTHS_MAX], high[DIGITS_MAX + 1];
+    const unsigned lows = (lengths + 63) / 64, digits = lengths - BLOCK;
+    const unsigned highs = (digits + 63) / 64;
+    memcpy(low, a.w, lows * sizeof *low);
+    memcpy(high, a.w + a.size - highs, highs * sizeof *high);
+    low[lows - 1] &= ebi_ones(lengths - 64 * (lows - 1));
+    if (digits % 64 != 0) high[0] &= ~ebi_ones(64 - digits % 64);
+    memset(to, 0, size * sizeof *to);
+    memcpy(to, low, lows * sizeof *low);
+    for (unsigned k = 0; k < highs; k++) to[size - highs + k] |= high[k];
+}
+
+/* Blocks (after, last] begin a word later (or earlier: by is all ones). */
+static void sai_shift_starts(const eb_counters *c, uint64_t after, uint64_t last, uint64_t by) {
+    for (uint64_t b = after + 1; b <= last;) {
+        const uint64_t super = b / SUPER, end = ebi_min((super + 1) * SUPER, c->parts);
+        const uint64_t stop = ebi_min(last + 1, end);
+        if (b % SUPER != 0) {
+            for (; b < stop; b++) c->fine[b] = (uint16_t)(c->fine[b] + by);
+        } else { /* the whole superblock moves, those behind the last one do not */
+            c->coarse[super] += by;
+            for (b = stop; b < end; b++) c->fine[b] = (uint16_t)(c->fine[b] - by);
+        }
+        b = stop == end ? end : last + 1;
+    }
+}
+
+/* Block b gets a word at its end from block t behind it, which has one to spare. */
+static void sai_take_up(const eb_counters *c, uint64_t b, uint64_t t) {
+    const sai_block a = sai_open_block(c, b), from = sai_open_block(c, t);
+    uint64_t *const next = a.w + a.size;
+    sai_move(from, sai_lengths(from, false), from.w + 1, from.size - 1);
+    memmove(next + 1, next, (size_t)(from.w - next) * sizeof *next);
+    sai_move(a, sai_lengths(a, false), a.w, a.size + 1);
+    sai_shift_starts(c, b, t, 1);
+}
+
+/* Block b gets a word at its start from block t before it. */
+static void sai_take_down(const eb_counters *c, uint64_t b, uint64_t t) {
+    const sai_block a = sai_open_block(c, b), from = sai_open_block(c, t);
+    uint64_t *const next = from.w + from.size;
+    sai_move(from, sai_lengths(from, false), from.w, from.size - 1);
+    memmove(next - 1, next, (size_t)(a.w - next) * sizeof *next);
+    sai_move(a, sai_lengths(a, false), a.w - 1, a.size + 1);
+    sai_shift_starts(c, t, b, UINT64_MAX);
+}
+
+/* Spreading slack evenly */
+
+static void sai_pack_down(const eb_counters *c) { /* all blocks to the bottom, without slack */
+    uint64_t *const words = (uint64_t *)(void *)c->cells;
+    uint64_t old[SUPER + 1], free_word = 0;
+    for (uint64_t first = 0; first < c->parts; first += SUPER) {
+        const uint64_t count = ebi_min(SUPER, c->parts - first);
+        for (uint64_t k = 0; k <= count; k++) old[k] = sai_start(c, first + k);
+        for (uint64_t k = 0; k < count; k++) {
+            const bool worn = c->fine[first + k] & WORN;
+            const sai_block a = {words + old[k], (unsigned)(old[k + 1] - old[k]), worn};
+            const unsigned lengths = sai_lengths(a, false);
+            sai_move(a, lengths, words + free_word, sai_words(lengths));
+            sai_place(c, first + k, free_word, worn);
+            free_word += sai_words(lengths);
+        }
+    }
+}
+
+/* From the top down, so that nothing is overwritten.  A superblock's places are
+ * relative to its first block, which moves last: they are remembered. */
+static void sai_spread_up(const eb_counters *c) {
+    uint64_t *const words = (uint64_t *)(void *)c->cells;
+    const uint64_t needed = c->state->reserved[NEEDED];
+    uint64_t packed_end = needed, end = c->words, start[SUPER];
+    for (uint64_t super = (c->parts + SUPER - 1) / SUPER; super-- > 0;) {
+        const uint64_t first = super * SUPER, count = ebi_min(SUPER, c->parts - first);
+        for (uint64_t k = count; k-- > 0;) {
+            const uint64_t packed = sai_start(c, first + k);
+            const sai_block a = {words + packed, (unsigned)(packed_end - packed),
+                                 (c->fine[first + k] & WORN) != 0};
+            start[k] = sai_even(c, needed, packed, first + k);
+            sai_move(a, sai_lengths(a, false), words + start[k], (unsigned)(end - start[k]));
+            packed_end = packed;
+            end = start[k];
+        }
+        for (uint64_t k = 0; k < count; k++)
+            sai_place(c, first + k, start[k], (c->fine[first + k] & WORN) != 0);
+    }
+}
+
+static void sai_spread(const eb_counters *c) {
+    sai_pack_down(c);
+    sai_spread_up(c);
+    c->state->reserved[TAKEN] = 0;
+}
+
+/* Room for a block */
+
+static bool sai_has_slack(const eb_counters *c, uint64_t b) {
+    const sai_block a = sai_open_block(c, b);
+    return a.size > 1 && sai_words(sai_lengths(a, false)) < a.size;
+}
+
+static bool sai_take_near(const eb_counters *c, uint64_t b, uint64_t reach) {
+    for (uint64_t away = 1; away <= reach; away++) {
+        if (away < c->parts - b && sai_has_slack(c, b + away)) {
+            sai_take_up(c, b, b + away);
+            return true;
+        }
+        if (away <= b && sai_has_slack(c, b - away)) {
+            sai_take_down(c, b, b - away);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Block b gets a word; false if there is none. */
+static bool sai_take(const eb_counters *c, uint64_t b) {
+    uint64_t *const reserved = c->state->reserved;
+    if (reserved[NEEDED] >= c->words) return false;
+    const bool soon = reserved[TAKEN] < c->parts / 64;
+    reserved[TAKEN] += soon;
+    if (sai_take_near(c, b, soon ? c->parts : NEAR)) return true;
+    if (soon) return false;
+    sai_spread(c);
+    return sai_has_slack(c, b) || sai_take_near(c, b, c->parts);
+}
+
+/* Setting a counter */
+
+static void sai_wear(const eb_counters *c, uint64_t b, unsigned grown) {
+    const sai_block a = sai_open_block(c, b);
+    uint64_t zeros = 0;
+    for (unsigned j = 0; j < BLOCK; j++)
+        if (j != grown && sai_find(a, j, false).u == 0) zeros |= UINT64_C(1) << j;
+    c->state->reserved[NEEDED] -= sai_words(sai_lengths(a, false)) - 1;
+    c->state->saturated += BLOCK - ebi_popcount(zeros);
+    memset(a.w, 0, a.size * sizeof *a.w);
+    a.w[0] = zeros;
+    c->fine[b] |= WORN;
+}
+
+/* The counter of f gets u digits, all 0: there is room for them. */
+static void sai_resize(sai_block a, sai_field f, unsigned u, unsigned lengths) {
+    const unsigned bottom = 64 * a.size - (lengths - BLOCK);
+    sai_put(a, f, 0);
+    if (u > f.u) {
+        ebi_bits_up(a.w, f.at, lengths, u - f.u);
+        if (f.low > bottom) ebi_bits_down(a.w, bottom, f.low, u - f.u);
+    } else {
+        ebi_bits_down(a.w, f.at + f.u - u, lengths, f.u - u);
+        if (f.low > bottom) ebi_bits_up(a.w, bottom, f.low, f.u - u);
+    }
+}
+
+EB_INLINE void sai_set(const eb_counters *c, uint64_t i, uint64_t value, bool bmi2) {
+    const uint64_t b = i / BLOCK;
+    const unsigned j = (unsigned)(i % BLOCK), u = ebi_log2(value + 1);
+    sai_block a = sai_open_block(c, b);
+    sai_field f = sai_find(a, j, bmi2);
+    if (u != f.u) {
+        const unsigned lengths = sai_lengths(a, bmi2), needs = sai_words(lengths + u - f.u);
+        while (needs > a.size) {
+            if (!sai_take(c, b)) {
+                sai_wear(c, b, j);
+                return;
+            }
+            a = sai_open_block(c, b);
+            f = sai_find(a, j, bmi2);
+        }
+        sai_resize(a, f, u, lengths);
+        c->state->reserved[NEEDED] += (uint64_t)needs - sai_words(lengths);
+        f = (sai_field){u, f.at, f.low + f.u - u};
+    }
+    sai_put(a, f, value - ebi_ones(u));
+}
+
+EB_INLINE void sai_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
+    const sai_block a = sai_open_block(c, i / BLOCK);
+    const unsigned j = (unsigned)(i % BLOCK);
+    if (a.worn) {
+        if (by == 0 || !(a.w[0] >> j & 1)) return;
+        a.w[0] &= ~(UINT64_C(1) << j);
+        c->state->saturated++;
+        return;
+    }
+    const sai_field f = sai_find(a, j, bmi2);
+    const uint64_t digits = sai_digits(a, f);
+    if (digits + by <= ebi_ones(f.u) && f.u < U_MAX)
+        sai_put(a, f, digits + by);
+    else
+        sai_set(c, i, ebi_counter_sum(ebi_ones(f.u) + digits, by), bmi2);
+}
+
+EB_INLINE void sai_sub(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
+    const uint64_t value = sai_get(c, i, bmi2);
+    assert(by <= value);
+    if (by > 0 && value < EB_COUNTER_MAX) sai_set(c, i, value - by, bmi2);
+}
+
+static const uint8_t *sai_address(const eb_counters *c, uint64_t i) {
+    return (const uint8_t *)sai_open_block(c, i / BLOCK).w;
+}
+
+/* Checking */
+
+static bool sai_check_index(const eb_counters *c) {
+    const uint8_t *const end = (const uint8_t *)(c->fine + c->parts);
+    uint64_t before = 0;
+    for (const uint8_t *p = end; p < c->cells; p++)
+        if (*p != 0) return false;
+    for (uint64_t b = 0; b < c->parts; b++) {
+        const uint64_t coarse = c->coarse[b / SUPER], start = sai_start(c, b);
+        if (coarse > c->words || start >= c->words) return false;
+        if (b % SUPER == 0 && start != coarse) return false;
+        if (b == 0 ? start != 0 : start <= before) return false;
+        before = start;
+    }
+    return true;
+}
+
+/* 64 lengths that fit with their digits, zeros between them. */
+static bool sai_check_codes(sai_block a, unsigned counters) {
+    unsigned at = 0, u = 0, digits = 0;
+    for (unsigned j = 0; j < BLOCK; at++) {
+        if (at + digits >= 64 * a.size) return false;
+        if (a.w[at / 64] >> (at % 64) & 1) {
+            if (u > 0 && j >= counters) return false;
+            j++;
+            u = 0;
+        } else {
+            digits++;
+            if (++u > U_MAX) return false;
+        }
+    }
+    if (at + digits > 64 * a.size) return false;
+    for (unsigned bit = at; bit < 64 * a.size - digits; bit++)
+        if (a.w[bit / 64] >> (bit % 64) & 1) return false;
+    for (unsigned j = 0; j < BLOCK; j++) {
+        const sai_field f = sai_find(a, j, false);
+        if (f.u == U_MAX && sai_digits(a, f) > 0) return false;
+    }
+    return true;
+}
+
+static bool sai_check_worn(sai_block a, unsigned counters) {
+    uint64_t any = 0;
+    for (unsigned k = 1; k < a.size; k++) any |= a.w[k];
+    return any == 0 && (a.w[0] | ebi_ones(counters)) == UINT64_MAX;
+}
+
+static bool sai_check(const eb_counters *c) {
+    uint64_t saturated = 0, needed = 0, any = c->state->spilled;
+    for (size_t i = TAKEN + 1; i < EB_COUNT_OF(c->state->reserved); i++)
+        any |= c->state->reserved[i];
+    if (any != 0 || !sai_check_index(c)) return false;
+    for (uint64_t b = 0; b < c->parts; b++) {
+        const sai_block a = sai_open_block(c, b);
+        const unsigned counters = (unsigned)ebi_min(BLOCK, c->n - b * BLOCK);
+        if (a.worn ? !sai_check_worn(a, counters) : !sai_check_codes(a, counters)) return false;
+        needed += sai_words(sai_lengths(a, false));
+        saturated += a.worn ? BLOCK - ebi_popcount(a.w[0]) : 0;
+    }
+    return saturated == c->state->saturated && needed == c->state->reserved[NEEDED] &&
+           c->state->reserved[TAKEN] <= c->parts / 64;
+}
+
+/* The store, for machines with BMI2 and for others: the same bytes. */
+
+#define SAI_STORE(flavour, attribute, bmi2)                                                        \
+    attribute static uint64_t sai_get_##flavour(const eb_counters *c, uint64_t i) {                \
+        return sai_get(c, i, bmi2);                                                                \
+    }                                                                                              \
+    attribute static void sai_read_##flavour(const eb_counters *c, const uint64_t *i,              \
+                                             size_t count, uint64_t *value) {                      \
+        for (size_t j = 0; j < count; j++) value[j] = sai_get(c, i[j], bmi2);                      \
+    }                                                                                              \
+    attribute static void sai_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {       \
+        sai_add(c, i, by, bmi2);                                                                   \
+    }                                                                                              \
+    attribute static void sai_sub_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {       \
+        sai_sub(c, i, by, bmi2);                                                                   \
+    }                                                                                              \
+    const eb_store ebi_store_sai_##flavour = {.name = "sai",                                       \
+                                              .bits_least = 1500000,                               \
+                                              .bits_usual = 8000000,                               \
+                                              .bytes_more = 128,                                   \
+                                              .open = sai_open,                                    \
+                                              .init = sai_init,                                    \
+                                              .get = sai_get_##flavour,                            \
+                                              .read = sai_read_##flavour,                          \
+                                              .add = sai_add_##flavour,                            \
+                                              .sub = sai_sub_##flavour,                            \
+                                              .address = sai_address,                              \
+                                              .check = sai_check};
+SAI_STORE(bmi2, EB_BMI2, true)
+SAI_STORE(portable, , false)

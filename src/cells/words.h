@@ -1,0 +1,63 @@
+/* words.h - select, and moving ranges of bits, in arrays of 64-bit words: bit i
+ * is bit i % 64 of word i / 64. */
+#ifndef EB_WORDS_H
+#define EB_WORDS_H
+#include "base/bits.h"
+
+/* Functions with this attribute may be called where ebi_has_bmi2(). */
+#if defined __x86_64__
+#define EB_BMI2 __attribute__((target("popcnt,bmi2")))
+#else
+#define EB_BMI2
+#endif
+
+EB_INLINE unsigned ebi_select_portable(uint64_t word, unsigned r) {
+    const uint64_t low = UINT64_C(0x0101010101010101), high = low << 7;
+    uint64_t sums = word - ((word >> 1) & UINT64_C(0x5555555555555555));
+    sums = (sums & UINT64_C(0x3333333333333333)) + ((sums >> 2) & UINT64_C(0x3333333333333333));
+    sums = ((sums + (sums >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f)) * low; /* of bytes up to here */
+    const uint64_t passed = (((r * low) | high) - sums) & high;
+    const unsigned byte = (unsigned)(((passed >> 7) * low) >> 56);
+    r -= (unsigned)((sums << 8 >> (8 * byte)) & 255);
+    uint64_t bits = word >> (8 * byte);
+    for (; r > 0; r--) bits &= bits - 1;
+    return 8 * byte + ebi_ctz(bits);
+}
+
+/* The place of one number r of a word that has more than r of them. */
+EB_INLINE unsigned ebi_select(uint64_t word, unsigned r, bool bmi2) {
+#if defined __x86_64__
+    if (bmi2) { /* an intrinsic would ask for a target that the portable flavour has not */
+        uint64_t bit;
+        __asm__("pdep %2, %1, %0" : "=r"(bit) : "r"(UINT64_C(1) << r), "r"(word));
+        return ebi_ctz(bit);
+    }
+#endif
+    (void)bmi2;
+    return ebi_select_portable(word, r);
+}
+
+EB_INLINE uint64_t ebi_range_of_word(unsigned word, unsigned from, unsigned to) {
+    const unsigned start = 64 * word, end = start + 64;
+    const unsigned low = from < start ? 0 : from > end ? 64 : from - start;
+    const unsigned high = to < start ? 0 : to > end ? 64 : to - start;
+    return ebi_ones(high) & ~ebi_ones(low);
+}
+
+/* Move bits [from, to), at least one, up by 1..63; zeros take their place. */
+EB_INLINE void ebi_bits_up(uint64_t *w, unsigned from, unsigned to, unsigned by) {
+    for (unsigned k = (to - 1 + by) / 64 + 1; k-- > from / 64;) {
+        const uint64_t carry = 64 * k > from ? w[k - 1] >> (64 - by) : 0;
+        w[k] = (w[k] & ~ebi_range_of_word(k, from, to + by)) |
+               ((w[k] << by | carry) & ebi_range_of_word(k, from + by, to + by));
+    }
+}
+
+EB_INLINE void ebi_bits_down(uint64_t *w, unsigned from, unsigned to, unsigned by) {
+    for (unsigned k = (from - by) / 64; k <= (to - 1) / 64; k++) {
+        const uint64_t carry = 64 * (k + 1) < to ? w[k + 1] << (64 - by) : 0;
+        w[k] = (w[k] & ~ebi_range_of_word(k, from - by, to)) |
+               ((w[k] >> by | carry) & ebi_range_of_word(k, from - by, to - by));
+    }
+}
+#endif
