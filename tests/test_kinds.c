@@ -269,6 +269,13 @@ static void seed_decides(const suite_case *c) {
     eb_filter *const other = with_seed(c->text, UINT64_MAX);
     HOLDS(suite_equal(a, b));
     HOLDS(!suite_same_cells(a, other));
+    eb_filter *const fresh = suite_new(c->spec);
+    for (uint64_t i = 0; i < ebi_shards(fresh); i++) { /* each shard has its own generator */
+        HOLDS(ebi_head_of(ebi_shard(fresh, i))->rng != ebi_head_of(ebi_shard(other, i))->rng);
+        for (uint64_t j = 0; j < i; j++)
+            HOLDS(ebi_head_of(ebi_shard(fresh, i))->rng != ebi_head_of(ebi_shard(fresh, j))->rng);
+    }
+    eb_free(fresh);
     eb_free(a);
     eb_free(b);
     eb_free(other);
