@@ -114,7 +114,7 @@ fuzz: $(B)/tests/fuzz ## FLAVOUR=fuzz: feed the library random bytes (FUZZ_SECON
 	@$< -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 -artifact_prefix=$(B)/ $(B)/corpus
 
 soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
-	@$(MAKE) FLAVOUR=release check CLI_TEST_FLAGS=--heavy
+	@EVERBLOOM_TEST_EVENTS=10000000 $(MAKE) FLAVOUR=release check CLI_TEST_FLAGS=--heavy
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) FLAVOUR=asan build/asan/tests/test_stores.run
 	@EVERBLOOM_OPERATIONS=1e9 $(MAKE) build/release/tests/test_spectral.run
 	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_SECONDS=$(or $(SOAK_SECONDS),3600)

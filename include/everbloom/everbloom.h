@@ -88,7 +88,8 @@ EB_API double eb_count(const eb_filter *f, const void *key, size_t len); /* 0 or
  * distributed may serve as hashes; eb_hash_keys makes the ones that the
  * single-key calls use.
  * EB_EINVAL, with nothing added: a value outside the filter's range, a time
- * before the filter's clock or before its predecessor. */
+ * before the filter's clock or before its predecessor.  A removal's times say
+ * when its keys were added (NULL: now), in any order, but not after the clock. */
 typedef uint64_t eb_hash;
 typedef struct eb_key {
     const void *p;
@@ -158,8 +159,11 @@ typedef struct eb_stats {
     uint64_t bytes; /* of the block and the handle */
     uint64_t cells, cells_used;
     uint64_t clock;
-    double fill; /* cells_used / cells */
-    double fpr;  /* of a fresh key, from the cells as they are */
+    double fill;        /* cells_used / cells */
+    double fpr;         /* of a fresh key, from the cells as they are */
+    uint64_t saturated; /* times that a counter found no room and became an upper bound */
+    double halflife;    /* time in which counts fade to half; 0: they do not */
+    double epsilon;     /* counts of keys that fade may be too low by this much */
 } eb_stats;
 typedef struct eb_workload {
     size_t size;
@@ -182,6 +186,10 @@ typedef struct eb_goal {
     unsigned caps; /* the kind must have all of these */
 } eb_goal;
 EB_API void eb_stat(const eb_filter *f, eb_stats *out);
+/* The share of a count that fades in a period: 1 - lambda for a decay factor of
+ * lambda in it; 0 if counts do not fade.  A decayed count times this is a mean
+ * number of arrivals in a period: the normalised estimate. */
+EB_API double eb_faded(const eb_filter *f, double period);
 EB_API eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out,
                             eb_error *err);
 EB_API eb_status eb_plan(const eb_goal *goal, char *spec, size_t cap, eb_prediction *out,

@@ -155,6 +155,14 @@ static void handle_add(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *
     head->items += b.n;
 }
 
+/* Removals: of keys that came at these times, or now. */
+static void handle_fill_times(const eb_filter *f, const uint8_t *block, eb_batch *b,
+                              uint64_t *time) {
+    if (b->time || !(f->kind->info.caps & EB_USES_TIME)) return;
+    for (size_t i = 0; i < b->n; i++) time[i] = ebi_head_of(block)->clock;
+    b->time = time;
+}
+
 static size_t handle_piece_max(const eb_filter *f) {
     return f->kind->long_batches ? EB_LONG_BATCH : EB_BATCH;
 }
@@ -162,7 +170,10 @@ static size_t handle_piece_max(const eb_filter *f) {
 /* A piece of at most handle_piece_max keys for one shard; value and time may be NULL. */
 static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *seen,
                               handle_job *job) {
+    uint64_t time[EB_BATCH];
     if (job->done == job->pieces) return EB_OK;
+    if (job->work == WORK_REMOVE || job->work == WORK_RESTORE || job->work == WORK_SETTLE)
+        handle_fill_times(f, block, &b, time);
     if (!b.value && (f->kind->info.caps & EB_USES_VALUE)) b.value = handle_value_one;
     switch (job->work) {
     case WORK_ADD:
@@ -247,24 +258,25 @@ static bool handle_values_fit(const eb_filter *f, const eb_batch *b) {
            handle_values_within(b, f->p.value_min, f->p.value_max);
 }
 
-static bool handle_times_fit(const eb_filter *f, const eb_batch *b) {
+static bool handle_times_fit(const eb_filter *f, const eb_batch *b, handle_work work) {
     if (!b->time || !(f->kind->info.caps & EB_USES_TIME)) return true;
     for (size_t i = 0; i < b->n; i++) {
-        if (i > 0 && b->time[i] < b->time[i - 1]) return false;
         const uint8_t *const block = ebi_shard(f, eb_shard_of(f, b->hash[i]));
-        if (b->time[i] < ebi_head_of(block)->clock) return false;
+        const uint64_t clock = ebi_head_of(block)->clock;
+        if (work == WORK_REMOVE ? b->time[i] > clock : b->time[i] < clock) return false;
+        if (work == WORK_ADD && i > 0 && b->time[i] < b->time[i - 1]) return false;
     }
     return true;
 }
 
-static eb_status handle_may_write(const eb_filter *f, const eb_batch *b) {
+static eb_status handle_may_write(const eb_filter *f, const eb_batch *b, handle_work work) {
     if (f->flags & EB_FLAG_VIEW || ebi_is_sealed(f)) return EB_EREADONLY;
-    return handle_values_fit(f, b) && handle_times_fit(f, b) ? EB_OK : EB_EINVAL;
+    return handle_values_fit(f, b) && handle_times_fit(f, b, work) ? EB_OK : EB_EINVAL;
 }
 
 eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
     handle_job add = handle_all(WORK_ADD);
-    EB_TRY(handle_may_write(f, b));
+    EB_TRY(handle_may_write(f, b, WORK_ADD));
     return handle_walk(f, b, seen, &add);
 }
 
@@ -272,7 +284,7 @@ eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
 eb_status eb_remove_batch(eb_filter *f, const eb_batch *b) {
     handle_job removal = handle_all(WORK_REMOVE), settle = handle_all(WORK_SETTLE);
     if (!(eb_caps(f) & EB_CAN_REMOVE)) return EB_ENOTSUP;
-    EB_TRY(handle_may_write(f, b));
+    EB_TRY(handle_may_write(f, b, WORK_REMOVE));
     const eb_status status = handle_walk(f, b, NULL, &removal);
     if (status == EB_OK && !f->ops->settle) return EB_OK;
     handle_job restore = {WORK_RESTORE, removal.done, 0};

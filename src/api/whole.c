@@ -41,9 +41,18 @@ void eb_stat(const eb_filter *f, eb_stats *out) {
         sum.cells_used += one.cells_used;
         sum.clock = f->kind->info.caps & EB_USES_TIME ? ebi_max(sum.clock, head->clock) : sum.items;
         sum.fpr += one.fpr / (double)ebi_shards(f);
+        sum.saturated += one.saturated;
     }
+    if (f->kind->fading) f->kind->fading(&f->p, &sum.halflife, &sum.epsilon);
     sum.fill = (double)sum.cells_used / (double)sum.cells;
     ebi_give(out, &sum, sizeof sum);
+}
+
+double eb_faded(const eb_filter *f, double period) {
+    double halflife, epsilon;
+    if (!f->kind->fading || !(period > 0)) return 0;
+    f->kind->fading(&f->p, &halflife, &epsilon);
+    return 1 - exp2(-period / halflife);
 }
 
 static eb_status whole_check_workload(const eb_workload *w, eb_error *err) {

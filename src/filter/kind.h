@@ -91,6 +91,8 @@ typedef struct eb_kind {
     eb_status (*check)(const eb_params *p, const uint8_t *block, eb_error *err);   /* or NULL */
     void (*stat)(const eb_params *p, const uint8_t *block, eb_stats *s);           /* of a shard */
     void (*predict)(const eb_params *p, const eb_workload *w, eb_prediction *out); /* of a shard */
+    /* How fast counts fade, and by how much they may be too low; or NULL: they do not. */
+    void (*fading)(const eb_params *p, double *halflife, double *epsilon);
     /* Filters with classes, or NULL: their number, keys that can still be named, naming them
      * (at most EB_BATCH), the bits of a class.  set_k fails for the same reasons in all shards. */
     uint32_t (*classes)(const eb_params *p);

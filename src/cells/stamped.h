@@ -1,0 +1,50 @@
+/* stamped.h - counters in lines of 64 bytes, each line with the number of the era
+ * in which it was last brought up to date:
+ *
+ *     | stamp, 4 bytes | 60 cells of 8 bits, or 30 of 16, or 15 of 32 |
+ *
+ * A cell is named by its place: 64 times its line plus its slot there. */
+#ifndef EB_STAMPED_H
+#define EB_STAMPED_H
+#include "base/bits.h"
+
+enum { EB_LINE = 64, EB_LINE_STAMP = 4 };
+
+EB_INLINE unsigned ebi_line_cells(unsigned width) { /* 8, 16 or 32 bits */
+    return (EB_LINE - EB_LINE_STAMP) * 8 / width;
+}
+
+EB_INLINE uint32_t ebi_load32(const void *p) {
+    uint32_t word;
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
+EB_INLINE void ebi_store32(void *p, uint32_t word) {
+    memcpy(p, &word, sizeof word);
+}
+
+EB_INLINE uint64_t ebi_place_byte(unsigned width, uint64_t place) {
+    return (place >> 6) * EB_LINE + EB_LINE_STAMP + (place & 63) * (width / 8);
+}
+
+EB_INLINE uint32_t ebi_place_get(const uint8_t *lines, unsigned width, uint64_t place) {
+    const uint8_t *const p = lines + ebi_place_byte(width, place);
+    uint16_t half;
+    if (width == 8) return *p;
+    if (width == 32) return ebi_load32(p);
+    memcpy(&half, p, sizeof half);
+    return half;
+}
+
+EB_INLINE void ebi_place_set(uint8_t *lines, unsigned width, uint64_t place, uint32_t value) {
+    uint8_t *const p = lines + ebi_place_byte(width, place);
+    const uint16_t half = (uint16_t)value;
+    if (width == 8)
+        *p = (uint8_t)value;
+    else if (width == 32)
+        ebi_store32(p, value);
+    else
+        memcpy(p, &half, sizeof half);
+}
+#endif

@@ -1,0 +1,196 @@
+/* decay_cells.c - counters of time-decaying filters in their lines.
+ *
+ *   era        codes of 8, 16 or 32 bits.  A small code is the value itself; the
+ *              largest code says that the value is in the spill table; between
+ *              them, one code for each power of 2 up to 2^44: a counter that found
+ *              the table full holds the next power of 2 above its value.  It
+ *              stays an upper bound, and fades as others do.
+ *   basic      codes are values; the largest one is a saturated counter, for good.
+ *   optimised  words of 4-bit digits with links into a pool; a word whose link is
+ *              all ones is a saturated counter, for good.
+ *
+ * Stamps count eras from state.base.  Once in 2^32 eras all lines are brought up
+ * to date, so that stamps never wrap. */
+#include "decay.h"
+
+enum { TOP_BITS = 44 };
+static const uint32_t cells_saturated_word = UINT32_MAX;
+
+static uint32_t cells_largest(const eb_decay *d) { /* code */
+    return (uint32_t)ebi_ones(d->width);
+}
+
+static uint32_t cells_plain(const eb_decay *d) { /* the largest value that is its own code */
+    return d->mode == EB_DECAY_ERA ? cells_largest(d) - 2 - (TOP_BITS - d->width)
+                                   : cells_largest(d) - 1;
+}
+
+static eb_spill_slot *cells_spill(const eb_decay *d) {
+    return (eb_spill_slot *)(void *)d->rest;
+}
+
+static eb_pool cells_pool(const eb_decay *d) {
+    return (eb_pool){(uint64_t *)(void *)d->rest, d->room, &d->state->free, &d->state->used};
+}
+
+/* The value of a cell as it stands */
+
+static uint64_t cells_value(const eb_decay *d, uint64_t place) {
+    const uint32_t code = ebi_place_get(d->line, d->width, place);
+    if (d->mode == EB_DECAY_OPTIMISED) {
+        const eb_pool pool = cells_pool(d);
+        return code == cells_saturated_word ? EB_DECAY_TOP : ebi_pool_get(&pool, code);
+    }
+    if (code <= cells_plain(d)) return code;
+    if (d->mode == EB_DECAY_BASIC) return EB_DECAY_TOP;
+    if (code == cells_largest(d)) return ebi_spill_get(cells_spill(d), d->room, place);
+    return UINT64_C(1) << (TOP_BITS - (cells_largest(d) - 1 - code));
+}
+
+static bool cells_is_saturated(const eb_decay *d, uint32_t code) {
+    if (d->mode == EB_DECAY_OPTIMISED) return code == cells_saturated_word;
+    return code > cells_plain(d) && (d->mode == EB_DECAY_BASIC || code < cells_largest(d));
+}
+
+static void cells_saturate(const eb_decay *d, uint64_t place, uint32_t code) {
+    if (!cells_is_saturated(d, ebi_place_get(d->line, d->width, place))) d->state->saturated++;
+    ebi_place_set(d->line, d->width, place, code);
+}
+
+static uint32_t cells_power_code(const eb_decay *d, uint64_t value) { /* value > plain */
+    const unsigned up = value >= EB_DECAY_TOP ? TOP_BITS : ebi_log2(value - 1) + 1;
+    return cells_largest(d) - 1 - (TOP_BITS - (uint32_t)ebi_max(up, d->width));
+}
+
+static void cells_put_spilling(const eb_decay *d, uint64_t place, uint64_t value) {
+    const bool spilled = ebi_place_get(d->line, d->width, place) == cells_largest(d);
+    const bool fits = value <= cells_plain(d), over = value >= EB_DECAY_TOP;
+    if (spilled && (fits || over))
+        (void)ebi_spill_set(cells_spill(d), d->room, &d->state->used, place, 0);
+    if (fits)
+        ebi_place_set(d->line, d->width, place, (uint32_t)value);
+    else if (!over && ebi_spill_set(cells_spill(d), d->room, &d->state->used, place, value))
+        ebi_place_set(d->line, d->width, place, cells_largest(d));
+    else
+        cells_saturate(d, place, cells_power_code(d, value));
+}
+
+static void cells_put_digits(const eb_decay *d, uint64_t place, uint64_t value) {
+    const eb_pool pool = cells_pool(d);
+    uint32_t word = ebi_place_get(d->line, d->width, place);
+    if (word == cells_saturated_word) return;
+    if (value < EB_DECAY_TOP && ebi_pool_set(&pool, (uint32_t)place, &word, value)) {
+        ebi_place_set(d->line, d->width, place, word);
+        return;
+    }
+    (void)ebi_pool_set(&pool, (uint32_t)place, &word, 0); /* give its digits back */
+    cells_saturate(d, place, cells_saturated_word);
+}
+
+void ebi_decay_put(const eb_decay *d, uint64_t place, uint64_t value) {
+    if (d->mode == EB_DECAY_ERA)
+        cells_put_spilling(d, place, value);
+    else if (d->mode == EB_DECAY_OPTIMISED)
+        cells_put_digits(d, place, value);
+    else if (value <= cells_plain(d))
+        ebi_place_set(d->line, d->width, place, (uint32_t)value);
+    else
+        cells_saturate(d, place, cells_largest(d));
+}
+
+/* Eras */
+
+static uint64_t cells_era(const eb_decay *d, uint64_t line) { /* of its stamp */
+    return d->state->base + ebi_load32(d->line + line * EB_LINE);
+}
+
+uint64_t ebi_decay_get(const eb_decay *d, uint64_t place, uint64_t era) {
+    return ebi_decay_lapse(d, cells_value(d, place), era - cells_era(d, place >> 6));
+}
+
+static void cells_lapse_line(const eb_decay *d, uint64_t line, uint64_t eras) {
+    const uint64_t first = line << 6;
+    for (uint64_t place = first; place < first + ebi_line_cells(d->width); place++) {
+        const uint64_t value = cells_value(d, place);
+        if (value > d->floor) ebi_decay_put(d, place, ebi_decay_lapse(d, value, eras));
+    }
+}
+
+void ebi_decay_freshen(const eb_decay *d, uint64_t line, uint64_t era) {
+    const uint64_t eras = era - cells_era(d, line);
+    if (eras == 0) return;
+    cells_lapse_line(d, line, eras);
+    ebi_store32(d->line + line * EB_LINE, (uint32_t)(era - d->state->base));
+}
+
+void ebi_decay_reach(const eb_decay *d, uint64_t era) {
+    if (era - d->state->base <= UINT32_MAX) return;
+    for (uint64_t line = 0; line < d->lines; line++) {
+        cells_lapse_line(d, line, era - cells_era(d, line));
+        ebi_store32(d->line + line * EB_LINE, 0);
+    }
+    d->state->base = era;
+}
+
+/* The whole block */
+
+uint64_t ebi_decay_rest_bytes(unsigned mode, uint64_t room) {
+    const uint64_t each = mode == EB_DECAY_OPTIMISED ? sizeof(uint64_t) : sizeof(eb_spill_slot);
+    return ebi_round_up(room * each, 64);
+}
+
+void ebi_decay_init(const eb_decay *d) {
+    if (d->mode != EB_DECAY_OPTIMISED) return;
+    const eb_pool pool = cells_pool(d);
+    ebi_pool_init(&pool);
+}
+
+static bool cells_check_spill(const eb_decay *d) {
+    uint64_t marked = 0, matched = 0;
+    if (d->state->free != 0) return false;
+    if (!ebi_spill_check(cells_spill(d), d->room, d->state->used, d->lines << 6)) return false;
+    for (uint64_t place = 0; place < d->lines << 6; place++)
+        if ((place & 63) < ebi_line_cells(d->width))
+            marked += ebi_place_get(d->line, d->width, place) == cells_largest(d);
+    for (uint64_t at = 0; at < d->room; at++) {
+        const eb_spill_slot s = cells_spill(d)[at];
+        if (s.index == 0) continue;
+        if (((s.index - 1) & 63) >= ebi_line_cells(d->width) || s.extra <= cells_plain(d) ||
+            s.extra >= EB_DECAY_TOP)
+            return false;
+        matched += ebi_place_get(d->line, d->width, s.index - 1) == cells_largest(d);
+    }
+    return marked == matched && matched == d->state->used;
+}
+
+static bool cells_check_pool(const eb_decay *d) {
+    const eb_pool pool = cells_pool(d);
+    uint64_t used = 0;
+    for (uint64_t place = 0; place < d->lines << 6; place++) {
+        if ((place & 63) >= ebi_line_cells(d->width)) continue;
+        const uint32_t word = ebi_place_get(d->line, d->width, place);
+        if (word == cells_saturated_word) continue;
+        const int length = ebi_pool_chain(&pool, (uint32_t)place, word);
+        if (length < 0) return false;
+        used += (uint64_t)length;
+    }
+    return ebi_pool_check(&pool, used);
+}
+
+static bool cells_check_rest(const eb_decay *d) {
+    if (d->mode == EB_DECAY_ERA) return cells_check_spill(d);
+    if (d->mode == EB_DECAY_OPTIMISED) return cells_check_pool(d);
+    return d->state->used == 0 && d->state->free == 0;
+}
+
+bool ebi_decay_check(const eb_decay *d, uint64_t era) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < EB_COUNT_OF(d->state->reserved); i++) any |= d->state->reserved[i];
+    if (any != 0 || d->state->base > era) return false;
+    for (uint64_t line = 0; line < d->lines; line++)
+        if (cells_era(d, line) > era || cells_era(d, line) < d->state->base) return false;
+    const uint64_t each = d->mode == EB_DECAY_OPTIMISED ? sizeof(uint64_t) : sizeof(eb_spill_slot);
+    for (uint64_t i = d->room * each; i < ebi_decay_rest_bytes(d->mode, d->room); i++)
+        any |= d->rest[i];
+    return any == 0 && cells_check_rest(d);
+}
