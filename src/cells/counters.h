@@ -55,7 +55,7 @@ typedef struct eb_store {
     void (*init)(const eb_counters *c); /* the segment is zero; or NULL */
     uint64_t (*get)(const eb_counters *c, uint64_t i);
     void (*read)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value);
-    void (*add)(const eb_counters *c, uint64_t i, uint64_t by);
+    uint64_t (*add)(const eb_counters *c, uint64_t i, uint64_t by); /* says what it was before */
     /* by <= get(i); a saturated counter stays as it is */
     void (*sub)(const eb_counters *c, uint64_t i, uint64_t by);
     const uint8_t *(*address)(const eb_counters *c, uint64_t i); /* the line to prefetch */

@@ -288,17 +288,18 @@ static void spill_take(const eb_counters *c, line_place p, uint64_t left) {
 }
 
 /* Add to a counter of a line with a mark; false if the counter is in the line. */
-static bool marked_add(const eb_counters *c, line_place p, uint64_t by) {
+static bool marked_add(const eb_counters *c, line_place p, uint64_t by, uint64_t *before) {
     if (p.line[0] & WORN) {
-        if (by == 0 || worn_bit(p.line, p.j)) return true;
+        *before = worn_bit(p.line, p.j) ? EB_COUNTER_MAX : 0;
+        if (by == 0 || *before > 0) return true;
         p.line[(HEAD + p.j) >> 3] |= (uint8_t)(1 << ((HEAD + p.j) & 7));
         c->state->saturated++;
         return true;
     }
-    const uint64_t extra = spill_of(c, &p, p.j);
-    if (extra == 0) return false;
+    *before = spill_of(c, &p, p.j);
+    if (*before == 0) return false;
     return ebi_spill_set(c->table, c->slots, &c->state->spilled, p.first + p.j,
-                         ebi_counter_sum(extra, by));
+                         ebi_counter_sum(*before, by));
 }
 
 static bool marked_sub(const eb_counters *c, line_place p, uint64_t by) {
@@ -310,14 +311,17 @@ static bool marked_sub(const eb_counters *c, line_place p, uint64_t by) {
     return true;
 }
 
-EB_INLINE void line_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
+EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
-    if ((p.line[0] & (SPILLED | WORN)) && marked_add(c, p, by)) return;
+    uint64_t before;
+    if ((p.line[0] & (SPILLED | WORN)) && marked_add(c, p, by, &before)) return before;
     const line_field f = line_find(p.line, p.j, bmi2);
+    before = line_value(f);
     if (f.digits + by <= ebi_ones(f.d * f.u) && f.d * f.u < 47) /* far below the largest */
         line_put(p.line, f.low, f.d * f.u, f.digits + by);
     else
-        line_set(c, p, f, ebi_counter_sum(line_value(f), by), bmi2);
+        line_set(c, p, f, ebi_counter_sum(before, by), bmi2);
+    return before;
 }
 
 EB_INLINE void line_sub(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
@@ -405,8 +409,8 @@ static bool line_check(const eb_counters *c) {
                                               size_t count, uint64_t *value) {                     \
         for (size_t j = 0; j < count; j++) value[j] = line_get(c, i[j], bmi2);                     \
     }                                                                                              \
-    attribute static void line_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {      \
-        line_add(c, i, by, bmi2);                                                                  \
+    attribute static uint64_t line_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {  \
+        return line_add(c, i, by, bmi2);                                                           \
     }                                                                                              \
     attribute static void line_sub_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {      \
         line_sub(c, i, by, bmi2);                                                                  \

@@ -319,21 +319,27 @@ EB_INLINE void sai_set(const eb_counters *c, uint64_t i, uint64_t value, bool bm
     sai_put(a, f, value - ebi_ones(u));
 }
 
-EB_INLINE void sai_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
+static uint64_t worn_add(const eb_counters *c, sai_block a, unsigned j, uint64_t by) {
+    const uint64_t bit = UINT64_C(1) << j;
+    if (!(a.w[0] & bit)) return EB_COUNTER_MAX;
+    if (by > 0) {
+        a.w[0] &= ~bit;
+        c->state->saturated++;
+    }
+    return 0;
+}
+
+EB_INLINE uint64_t sai_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
     const sai_block a = sai_open_block(c, i / BLOCK);
     const unsigned j = (unsigned)(i % BLOCK);
-    if (a.worn) {
-        if (by == 0 || !(a.w[0] >> j & 1)) return;
-        a.w[0] &= ~(UINT64_C(1) << j);
-        c->state->saturated++;
-        return;
-    }
+    if (a.worn) return worn_add(c, a, j, by);
     const sai_field f = sai_find(a, j, bmi2);
-    const uint64_t digits = sai_digits(a, f);
+    const uint64_t digits = sai_digits(a, f), before = ebi_ones(f.u) + digits;
     if (digits + by <= ebi_ones(f.u) && f.u < U_MAX)
         sai_put(a, f, digits + by);
     else
-        sai_set(c, i, ebi_counter_sum(ebi_ones(f.u) + digits, by), bmi2);
+        sai_set(c, i, ebi_counter_sum(before, by), bmi2);
+    return before;
 }
 
 EB_INLINE void sai_sub(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
@@ -419,8 +425,8 @@ static bool sai_check(const eb_counters *c) {
                                              size_t count, uint64_t *value) {                      \
         for (size_t j = 0; j < count; j++) value[j] = sai_get(c, i[j], bmi2);                      \
     }                                                                                              \
-    attribute static void sai_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {       \
-        sai_add(c, i, by, bmi2);                                                                   \
+    attribute static uint64_t sai_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {   \
+        return sai_add(c, i, by, bmi2);                                                            \
     }                                                                                              \
     attribute static void sai_sub_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {       \
         sai_sub(c, i, by, bmi2);                                                                   \

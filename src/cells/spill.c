@@ -117,13 +117,13 @@ static void u8_set(const eb_counters *c, uint64_t i, uint64_t value) {
     if (!ebi_spill_set(c->table, c->slots, &c->state->spilled, i, extra)) c->state->saturated++;
 }
 
-static void u8_add(const eb_counters *c, uint64_t i, uint64_t by) {
-    if (c->cells[i] + by <= LARGEST) {
-        c->cells[i] = (uint8_t)(c->cells[i] + by);
-        return;
-    }
+static uint64_t u8_add(const eb_counters *c, uint64_t i, uint64_t by) {
     const uint64_t value = u8_get(c, i);
-    if (value < EB_COUNTER_MAX) u8_set(c, i, ebi_counter_sum(value, by));
+    if (value + by <= LARGEST)
+        c->cells[i] = (uint8_t)(value + by);
+    else if (value < EB_COUNTER_MAX)
+        u8_set(c, i, ebi_counter_sum(value, by));
+    return value;
 }
 
 static void u8_sub(const eb_counters *c, uint64_t i, uint64_t by) {
@@ -184,9 +184,10 @@ static void u32_set(const eb_counters *c, uint64_t i, uint64_t value) {
     if (word == UINT32_MAX) c->state->saturated++;
 }
 
-static void u32_add(const eb_counters *c, uint64_t i, uint64_t by) {
+static uint64_t u32_add(const eb_counters *c, uint64_t i, uint64_t by) {
     const uint64_t value = u32_get(c, i);
     if (value < EB_COUNTER_MAX) u32_set(c, i, ebi_counter_sum(value, by));
+    return value;
 }
 
 static void u32_sub(const eb_counters *c, uint64_t i, uint64_t by) {

@@ -16,7 +16,7 @@ uint64_t ebi_counting_cells(const eb_store *store, uint64_t budget, uint64_t bit
 static void counting_put_back(const eb_counting *c, const eb_batch *b, const uint64_t *pos,
                               size_t n) {
     for (size_t i = 0; i < n; i++) {
-        ebi_counting_raise_all(c, pos + i * c->k, b->value[i]);
+        (void)ebi_counting_raise_all(c, pos + i * c->k, b->value[i]);
         ebi_counting_raise_total(c, b->value[i]);
     }
 }
@@ -48,7 +48,7 @@ void ebi_counting_restore(const eb_counting *c, const eb_batch *b) {
 void ebi_counting_merge(const eb_counting *into, const eb_counting *from) {
     for (uint64_t i = 0; i < into->n; i++) {
         const uint64_t more = ebi_counting_get(from, i);
-        if (more > 0) ebi_counting_raise(into, i, more);
+        if (more > 0) (void)ebi_counting_raise(into, i, more);
     }
     ebi_counting_raise_total(into, *from->total);
 }

@@ -39,12 +39,15 @@ EB_INLINE uint64_t ebi_counting_get(const eb_counting *c, uint64_t i) {
     return c->store->get(&c->counters, i);
 }
 
-EB_INLINE void ebi_counting_raise(const eb_counting *c, uint64_t i, uint64_t by) {
-    c->store->add(&c->counters, i, by);
+EB_INLINE uint64_t ebi_counting_raise(const eb_counting *c, uint64_t i, uint64_t by) {
+    return c->store->add(&c->counters, i, by); /* what it was before */
 }
 
-EB_INLINE void ebi_counting_raise_all(const eb_counting *c, const uint64_t *pos, uint64_t by) {
-    for (unsigned j = 0; j < c->k; j++) ebi_counting_raise(c, pos[j], by);
+/* Raise all k; the least of them before. */
+EB_INLINE uint64_t ebi_counting_raise_all(const eb_counting *c, const uint64_t *pos, uint64_t by) {
+    uint64_t least = EB_COUNTER_MAX;
+    for (unsigned j = 0; j < c->k; j++) least = ebi_min(least, ebi_counting_raise(c, pos[j], by));
+    return least;
 }
 
 EB_INLINE void ebi_counting_lower_all(const eb_counting *c, const uint64_t *pos, uint64_t by) {

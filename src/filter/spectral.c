@@ -101,22 +101,25 @@ static eb_status spectral_resolve(eb_params *p, const eb_args *a, eb_error *err)
 
 /* Loops */
 
+/* Raise the counters that are below the new estimate; the estimate before. */
+static uint64_t spectral_lift(const eb_counting *s, const uint64_t *pos, uint64_t by) {
+    uint64_t counter[EB_COUNTING_K_MAX];
+    const uint64_t least = ebi_counting_minimum(s, pos, counter);
+    const uint64_t goal = ebi_counter_sum(least, by);
+    for (unsigned j = 0; j < s->k; j++)
+        if (counter[j] < goal) (void)ebi_counting_raise(s, pos[j], goal - counter[j]);
+    return least;
+}
+
 static void spectral_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
     const eb_counting s = spectral_open(p, block);
-    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX], counter[EB_COUNTING_K_MAX];
+    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
     ebi_counting_fetch(&s, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * s.k;
-        const uint64_t least = ebi_counting_minimum(&s, at, counter);
-        const uint64_t goal = ebi_counter_sum(least, b->value[i]);
-        for (unsigned j = 0; j < s.k; j++) {
-            if (s.linear)
-                ebi_counting_raise(&s, at[j], b->value[i]);
-            else if (counter[j] < goal)
-                ebi_counting_raise(&s, at[j], goal - counter[j]);
-        }
+        seen[i] = (s.linear ? ebi_counting_raise_all(&s, at, b->value[i])
+                            : spectral_lift(&s, at, b->value[i])) > 0;
         ebi_counting_raise_total(&s, b->value[i]);
-        seen[i] = least > 0;
     }
 }
 
