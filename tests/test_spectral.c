@@ -171,7 +171,7 @@ static void errors_after_removals_are_as_known(void **state) {
     static const expected rows[] = {
         {"ms", .7, .5, DELETIONS, .0268, .0047, 0, 0, true},
         {"rm", .7, .5, DELETIONS, .201, .015, 0, 0, false},
-        {"rmx", .7, .5, DELETIONS, .0045, .0022, 0, 0, true},
+        {"rmx", .7, .5, DELETIONS, .0067, .0027, 0, 0, true},
         {"ms", .7, .5, WINDOW, .0321, .0057, 2.11, .25, true},
         {"rm", .7, .5, WINDOW, .127, .013, 0, 0, false},
         {"rmx", .7, .5, WINDOW, .0165, .0047, .31, .09, true},

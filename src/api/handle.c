@@ -87,10 +87,6 @@ uint32_t eb_shard_of(const eb_filter *f, eb_hash h) {
     return f->shard_bits == 0 ? 0 : (uint32_t)(h >> (64 - f->shard_bits));
 }
 
-EB_INLINE eb_hash handle_inner_hash(eb_hash h) {
-    return h * UINT64_C(0x9E3779B97F4A7C15);
-}
-
 /* The keys of a chunk, sorted by shard: shard s has places start[s]..start[s+1]-1,
  * and from[place] is the key's index in the chunk. */
 typedef struct handle_sorted {
@@ -106,7 +102,7 @@ static void handle_sort(const eb_filter *f, const eb_hash *h, size_t n, handle_s
     for (size_t i = 0; i < n; i++) {
         const uint16_t place = next[eb_shard_of(f, h[i])]++;
         s->from[place] = (uint16_t)i;
-        s->hash[place] = handle_inner_hash(h[i]);
+        s->hash[place] = ebi_inner_hash(h[i]);
     }
 }
 

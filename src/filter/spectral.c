@@ -181,6 +181,7 @@ static void spectral_merge(const eb_params *p, uint8_t *into, const uint8_t *fro
 
 static void spectral_counters(const eb_params *p, const uint8_t *block, eb_counting *out) {
     *out = spectral_open(p, block);
+    out->linear = out->linear && spectral_state_of(block)->sealed == 0;
 }
 
 static uint64_t *spectral_sealed(uint8_t *block) {

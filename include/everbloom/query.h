@@ -1,0 +1,78 @@
+/* query.h - questions to counting filters (spectral, spectral_rm) that need more
+ * than one look-up, and operations on whole filters.
+ *
+ * Everywhere: k counters a key among m, F1 keys counted with their repeats, F2 the
+ * sum of the squares of all counts.  EB_ENOTSUP with a reason in err where the
+ * filter's kind or policy makes an answer wrong; nothing is changed then. */
+#ifndef EVERBLOOM_QUERY_H
+#define EVERBLOOM_QUERY_H
+#include "everbloom.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One key.  upper is certain as long as nothing was removed that was not there.
+ * lower holds with the probability `confidence` over the choice of the hash seed,
+ * whatever the other keys are: 1 - e^-k, or 1 - 1/e where counters of a key lie in
+ * one window.  A minimum that only one counter attains (single) is wrong about a
+ * hundred times as often as one that recurs. */
+typedef struct eb_estimate {
+    size_t size; /* sizeof the structure, set before the call */
+    double count, lower, upper, confidence;
+    bool single;
+} eb_estimate;
+EB_API eb_status eb_estimate_key(const eb_filter *f, eb_hash h, eb_estimate *out, eb_error *err);
+
+/* The counts of n different keys together.  upper is certain.  sum is right on
+ * average, with the standard error sqrt(F2 n / m), F2 estimated; median is the
+ * median of k such sums, for keys among which a few dominate.  With many small
+ * counts sum is nearer than upper; with few large ones upper is. */
+typedef struct eb_sum {
+    size_t size;
+    double sum, error, median, upper;
+} eb_sum;
+EB_API eb_status eb_sum_keys(const eb_filter *f, const eb_hash *h, size_t n, eb_sum *out,
+                             eb_error *err);
+
+/* The whole stream: F1, and F2 with its standard error (at most F2 sqrt(2/m)). */
+typedef struct eb_moments {
+    size_t size;
+    double f1, f2, f2_error;
+} eb_moments;
+EB_API eb_status eb_moments_of(const eb_filter *f, eb_moments *out, eb_error *err);
+
+/* The join of two streams: the sum over keys of the products of their counts.
+ * join is right on average, upper is certain.  Equal specs. */
+typedef struct eb_join {
+    size_t size;
+    double join, error, upper;
+} eb_join;
+EB_API eb_status eb_join_size(const eb_filter *a, const eb_filter *b, eb_join *out, eb_error *err);
+
+/* Operations.  Filters of two must have equal specs.  Adding up is eb_merge.
+ *
+ * eb_subtract takes the stream of one out of another that contains it; EB_EINVAL if
+ * it cannot.  So a window over a stream is a filter for all of it and one for each
+ * pane: merge a pane when it is full, subtract it when it is out of date.
+ *
+ * The others make a new filter, with the allocator mem or the library's own:
+ *   product, maximum, minimum   for each key no less than the product (or so) of its
+ *                               counts; no more keys can be added, removed or merged
+ *                               (EB_EREADONLY).  The product of two eb_count is a
+ *                               better bound than the count of the product.
+ *   fold                        half as many counters, as if made so (policy=ms) */
+typedef enum eb_combination { EB_PRODUCT, EB_MAXIMUM, EB_MINIMUM } eb_combination;
+EB_API eb_status eb_subtract(eb_filter *from, const eb_filter *what, eb_error *err);
+EB_API eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b,
+                            eb_combination how, const eb_allocator *mem, eb_error *err);
+EB_API eb_status eb_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem,
+                         eb_error *err);
+
+/* Mathematics: the share of keys whose minimum is too high with so many distinct
+ * keys, and how far at most, but for a share e^-k, with F1 = items. */
+EB_API double eb_count_error_rate(double counters, unsigned k, double distinct);
+EB_API double eb_count_error_bound(double counters, unsigned k, double items);
+#ifdef __cplusplus
+}
+#endif
+#endif
