@@ -156,5 +156,5 @@ typedef struct lab_paper {
     const char *extra; /* this experiment and those after it run only when they are named */
     double scale;      /* unless --scale says another */
 } lab_paper;
-extern const lab_paper lab_paper_000, lab_paper_003;
+extern const lab_paper lab_paper_000, lab_paper_001, lab_paper_003;
 #endif

@@ -69,6 +69,13 @@ plots_000() {
     plot 000-horizon.gp 000-horizon.svg "Equal FPR of 20 %, 16 KB: what is forgotten" "$work/horizon.csv"
 }
 
+plots_001() {
+    run 001 surface --csv >"$work/surface.csv"
+    run 001 skew --csv >"$work/skew.csv"
+    plot 001-surface.gp 001-surface.svg "Figure 1: two classes, 14 bits a member" "$work/surface.csv"
+    plot 001-skew.gp 001-skew.svg "Zipf queries, 8 bits a member: improvement over a plain filter" "$work/skew.csv"
+}
+
 text() {
     while IFS= read -r line; do
         case $line in
