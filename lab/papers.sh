@@ -4,6 +4,7 @@
 # lab/papers/KEY.md is the text.  Its lines "@lab ARGUMENTS" are replaced by what
 # `everbloom-lab ARGUMENTS --md` prints (@work: where the sample text is), and
 # "@file NAME" by a file of docs/papers/.  Plots come from CSV and gnuplot.
+# PAPERS="000 001" in the environment: only these.
 set -euo pipefail
 lab=$1
 shift
@@ -36,6 +37,7 @@ plot() { # script, output, heading, data, figure
 }
 
 plots_003() {
+    "$lab" clicks >"$work/clicks.txt"
     run 003 figures --csv >"$work/figures.csv"
     run 003 tradeoff --csv >"$work/tradeoff.csv"
     run 003 gap-curves --seeds 1 --scale 500 --csv >"$work/gaps.csv"
@@ -90,10 +92,9 @@ text() {
     done <"$1"
 }
 
-"$lab" clicks >"$work/clicks.txt"
-plots_003
 for template in "$here"/papers/*.md; do
     key=$(basename "$template" .md)
+    [[ " ${PAPERS:-$key} " == *" $key "* ]] || continue
     "plots_$key"
     text "$template" >"$work/$key.md"
     mv "$work/$key.md" "$out/$key.md"
