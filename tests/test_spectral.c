@@ -156,6 +156,7 @@ static void errors_are_as_known(void **state) {
         {"mi", .7, .5, MIXED, .0183, .0049, 1.26, .39, true},
         {"rm", .7, .5, MIXED, .1225, .0117, 12.8, 1.4, false},
         {"rm", 1, .5, MIXED, .4632, .0192, 0, 0, false},
+        {"rm", .7 / 1.5, .5, MIXED, .0274, .0056, 0, 0, false}, /* m and m/2: table 1 */
         {"rm+bf", .7, .5, MIXED, .0884, .0099, 0, 0, false},
         {"rmx", .5, .5, MIXED, .0043, .0020, 0, 0, true},
         {"rmx", .7, .5, MIXED, .0165, .0047, .32, .10, true},

@@ -53,8 +53,9 @@ void ebi_counting_merge(const eb_counting *into, const eb_counting *from) {
     ebi_counting_raise_total(into, *from->total);
 }
 
-/* The product of the parts' shares of counters in use, averaged over windows. */
-double ebi_counting_fpr(const eb_counting *c) {
+/* A fresh key's chance to find no zero: the product of the parts' shares of counters
+ * in use, averaged over windows. */
+static double counting_fpr(const eb_counting *c) {
     enum { WINDOWS = 256 };
     const uint64_t starts = c->n - c->window + 1, windows = ebi_min(starts, WINDOWS);
     double sum = 0;
@@ -70,6 +71,13 @@ double ebi_counting_fpr(const eb_counting *c) {
         sum += all;
     }
     return sum / (double)windows;
+}
+
+void ebi_counting_stat(const eb_counting *c, eb_stats *out) {
+    out->cells = c->n;
+    for (uint64_t i = 0; i < c->n; i++) out->cells_used += ebi_counting_get(c, i) > 0;
+    out->fpr = counting_fpr(c);
+    out->saturated = c->counters.state->saturated;
 }
 
 /* All k counters are hit by others.  In a window of w counters the number of

@@ -80,7 +80,6 @@ void ebi_counting_merge(const eb_counting *into, const eb_counting *from);
 /* The most counters whose segment fits into a budget of bytes. */
 uint64_t ebi_counting_cells(const eb_store *store, uint64_t budget, uint64_t bits);
 
-/* A fresh key's chance to find no zero, now. */
-double ebi_counting_fpr(const eb_counting *c);
+void ebi_counting_stat(const eb_counting *c, eb_stats *out);
 void ebi_counting_predict(const eb_counting *c, const eb_workload *w, eb_prediction *out);
 #endif

@@ -201,9 +201,7 @@ static eb_status spectral_check(const eb_params *p, const uint8_t *block, eb_err
 
 static void spectral_stat(const eb_params *p, const uint8_t *block, eb_stats *out) {
     const eb_counting s = spectral_open(p, block);
-    out->cells = s.n;
-    for (uint64_t i = 0; i < s.n; i++) out->cells_used += ebi_counting_get(&s, i) > 0;
-    out->fpr = ebi_counting_fpr(&s);
+    ebi_counting_stat(&s, out);
 }
 
 static void spectral_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {

@@ -281,10 +281,10 @@ static void rm_insert(const rm *r, eb_hash h, const uint64_t *pos, rm_minimum af
     if (after.times > 1 && !marked) return;
     ebi_counting_positions(&r->second, rm_second_hash(h), second);
     if (marked || rm_read(&r->second, second).value > 0) {
-        ebi_counting_raise_all(&r->second, second, value);
+        (void)ebi_counting_raise_all(&r->second, second, value);
         return;
     }
-    ebi_counting_raise_all(&r->second, second, after.value);
+    (void)ebi_counting_raise_all(&r->second, second, after.value);
     if (r->policy == POLICY_RM_BF) (void)rm_mark(r, h, true);
     if (r->policy == POLICY_TRM) r->traps[pos[after.where]] = h;
 }
@@ -305,8 +305,10 @@ static void rm_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_
     rm_fetch(&r, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * r.first.k;
-        const rm_minimum before = rm_read(&r.first, at);
-        ebi_counting_raise_all(&r.first, at, b->value[i]);
+        uint64_t counter[EB_COUNTING_K_MAX];
+        for (unsigned j = 0; j < r.first.k; j++)
+            counter[j] = ebi_counting_raise(&r.first, at[j], b->value[i]);
+        const rm_minimum before = rm_least(counter, r.first.k);
         ebi_counting_raise_total(&r.first, b->value[i]);
         const rm_minimum after = rm_read(&r.first, at);
         if (r.policy == POLICY_RMX) {
@@ -479,9 +481,8 @@ static eb_status rm_check(const eb_params *p, const uint8_t *block, eb_error *er
 
 static void rm_stat(const eb_params *p, const uint8_t *block, eb_stats *out) {
     const rm r = rm_open(p, block);
-    out->cells = r.first.n;
-    for (uint64_t i = 0; i < r.first.n; i++) out->cells_used += ebi_counting_get(&r.first, i) > 0;
-    out->fpr = ebi_counting_fpr(&r.first);
+    ebi_counting_stat(&r.first, out);
+    if (r.policy != POLICY_RMX) out->saturated += r.second.counters.state->saturated;
 }
 
 static void rm_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
