@@ -305,7 +305,7 @@ static void rm_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_
     rm_fetch(&r, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * r.first.k;
-        uint64_t counter[EB_COUNTING_K_MAX];
+        uint64_t counter[EB_COUNTING_K_MAX] = {0};
         for (unsigned j = 0; j < r.first.k; j++)
             counter[j] = ebi_counting_raise(&r.first, at[j], b->value[i]);
         const rm_minimum before = rm_least(counter, r.first.k);
