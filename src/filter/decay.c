@@ -45,7 +45,7 @@ enum {
 };
 enum { UPDATE_PLAIN, UPDATE_CONSERVATIVE };
 enum { WIDTH_4, WIDTH_8, WIDTH_16 };
-enum { FRACTION_MAX = 12 };
+enum { FRACTION_MAX = 12, AHEAD = 10 };
 enum { FIXED = sizeof(eb_head) + sizeof(eb_decay_state) };
 enum { MILLION = 1000000, HALF = MILLION / 2 };
 #define DECAY_PERIOD (UINT64_C(1000000) * MILLION)
@@ -206,12 +206,20 @@ static void decay_places(const eb_decay *d, eb_hash h, uint64_t *place) {
         place[i] = (first + eb_scale(x, d->part)) << 6 | eb_scale(x * d->part, each);
 }
 
-static void decay_fetch(const eb_decay *d, const eb_hash *h, size_t n, uint64_t *place) {
-    for (size_t i = 0; i < n; i++) {
-        decay_places(d, h[i], place + i * d->k);
-        for (unsigned j = 0; j < d->k; j++)
-            ebi_prefetch_write(d->line + (place[i * d->k + j] >> 6) * EB_LINE);
-    }
+static void decay_fetch(const eb_decay *d, const uint64_t *place) {
+    for (unsigned j = 0; j < d->k; j++) ebi_prefetch_write(d->line + (place[j] >> 6) * EB_LINE);
+}
+
+/* Places of all keys of a batch; their lines are asked for some keys ahead. */
+static void decay_find(const eb_decay *d, const eb_hash *h, size_t n, uint64_t *place) {
+    for (size_t i = 0; i < n; i++) decay_places(d, h[i], place + i * d->k);
+    for (size_t i = 0; i < ebi_min(n, AHEAD); i++) decay_fetch(d, place + i * d->k);
+}
+
+/* The places of key i; call for i = 0, 1, ... */
+static const uint64_t *decay_key(const eb_decay *d, const uint64_t *place, size_t i, size_t n) {
+    if (i + AHEAD < n) decay_fetch(d, place + (i + AHEAD) * d->k);
+    return place + i * d->k;
 }
 
 static uint64_t decay_least(const eb_decay *d, const uint64_t *place, uint64_t era,
@@ -246,10 +254,10 @@ static void decay_add(const eb_params *p, uint8_t *block, const eb_batch *b, uin
     const eb_decay d = ebi_decay_open(p, block);
     uint64_t place[EB_BATCH * EB_DECAY_K_MAX];
     eb_moment now = {0, 0};
-    decay_fetch(&d, b->hash, b->n, place);
+    decay_find(&d, b->hash, b->n, place);
     for (size_t i = 0; i < b->n; i++) {
         if (i == 0 || b->time[i] != b->time[i - 1]) now = ebi_decay_moment(&d, b->time[i]);
-        seen[i] = decay_add_one(&d, place + i * d.k, now, b->value[i]) > d.floor;
+        seen[i] = decay_add_one(&d, decay_key(&d, place, i, b->n), now, b->value[i]) > d.floor;
         d.state->total += ebi_min(b->value[i], UINT64_MAX - d.state->total);
     }
 }
@@ -257,9 +265,9 @@ static void decay_add(const eb_params *p, uint8_t *block, const eb_batch *b, uin
 static void decay_ask(const eb_decay *d, eb_moment now, const eb_hash *h, size_t n,
                       uint64_t *least) {
     uint64_t place[EB_BATCH * EB_DECAY_K_MAX], counter[EB_DECAY_K_MAX];
-    decay_fetch(d, h, n, place);
+    decay_find(d, h, n, place);
     for (size_t i = 0; i < n; i++) {
-        least[i] = decay_least(d, place + i * d->k, now.era, counter);
+        least[i] = decay_least(d, decay_key(d, place, i, n), now.era, counter);
         if (least[i] <= d->floor) least[i] = 0;
     }
 }
@@ -295,10 +303,11 @@ static eb_status decay_may_remove(const eb_params *p, uint8_t *block, const eb_b
     const eb_decay d = ebi_decay_open(p, block);
     const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
     uint64_t place[EB_BATCH * EB_DECAY_K_MAX], counter[EB_DECAY_K_MAX];
-    decay_fetch(&d, b->hash, b->n, place);
+    decay_find(&d, b->hash, b->n, place);
     for (size_t i = 0; i < b->n; i++)
-        if (b->value[i] > d.state->total || decay_least(&d, place + i * d.k, era, counter) <
-                                                decay_left(&d, b->time[i], b->value[i], era))
+        if (b->value[i] > d.state->total ||
+            decay_least(&d, decay_key(&d, place, i, b->n), era, counter) <
+                decay_left(&d, b->time[i], b->value[i], era))
             return EB_EINVAL; /* it was never there so often */
     return EB_OK;
 }
@@ -311,15 +320,15 @@ static void decay_remove(const eb_params *p, uint8_t *block, const eb_batch *b) 
     const eb_decay d = ebi_decay_open(p, block);
     const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
     uint64_t place[EB_BATCH * EB_DECAY_K_MAX];
-    decay_fetch(&d, b->hash, b->n, place);
+    decay_find(&d, b->hash, b->n, place);
     ebi_decay_reach(&d, era);
     for (size_t i = 0; i < b->n; i++) {
+        const uint64_t *const at = decay_key(&d, place, i, b->n);
         const uint64_t left = decay_left(&d, b->time[i], b->value[i], era);
         for (unsigned j = 0; j < d.k; j++) {
-            const uint64_t at = place[i * d.k + j];
-            ebi_decay_freshen(&d, at >> 6, era);
-            const uint64_t c = ebi_decay_get(&d, at, era);
-            if (c < EB_DECAY_TOP) ebi_decay_put(&d, at, c - ebi_min(c, left));
+            ebi_decay_freshen(&d, at[j] >> 6, era);
+            const uint64_t c = ebi_decay_get(&d, at[j], era);
+            if (c < EB_DECAY_TOP) ebi_decay_put(&d, at[j], c - ebi_min(c, left));
         }
         d.state->total -= ebi_min(d.state->total, b->value[i]);
     }

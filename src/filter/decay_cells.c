@@ -108,8 +108,31 @@ uint64_t ebi_decay_get(const eb_decay *d, uint64_t place, uint64_t era) {
     return ebi_decay_lapse(d, cells_value(d, place), era - cells_era(d, place >> 6));
 }
 
+/* Era mode: values that are their own codes are halved in place. */
+EB_INLINE void cells_halve_line(const eb_decay *d, uint64_t line, uint64_t eras, unsigned width) {
+    const uint64_t first = line << 6, shift = ebi_min(eras, 33);
+    const uint64_t plain = cells_plain(d), up = ebi_ones((unsigned)shift);
+    for (uint64_t place = first; place < first + ebi_line_cells(width); place++) {
+        const uint64_t code = ebi_place_get(d->line, width, place), half = (code + up) >> shift;
+        if (code <= plain)
+            ebi_place_set(d->line, width, place, half <= 1 ? 0 : (uint32_t)half);
+        else
+            cells_put_spilling(d, place, ebi_decay_lapse(d, cells_value(d, place), eras));
+    }
+}
+
 static void cells_lapse_line(const eb_decay *d, uint64_t line, uint64_t eras) {
     const uint64_t first = line << 6;
+    if (eras == 0) return;
+    if (d->mode == EB_DECAY_ERA) {
+        if (d->width == 8)
+            cells_halve_line(d, line, eras, 8);
+        else if (d->width == 16)
+            cells_halve_line(d, line, eras, 16);
+        else
+            cells_halve_line(d, line, eras, 32);
+        return;
+    }
     for (uint64_t place = first; place < first + ebi_line_cells(d->width); place++) {
         const uint64_t value = cells_value(d, place);
         if (value > d->floor) ebi_decay_put(d, place, ebi_decay_lapse(d, value, eras));
