@@ -90,6 +90,13 @@ static bool pair_step(pair *a, const operation *o) {
     return pair_agrees(a, o->i);
 }
 
+static bool pair_drains(pair *a) { /* take everything away again */
+    bool right = true;
+    for (uint64_t i = 0; i < a->c.n && right; i++)
+        right = pair_step(a, &(operation){i, EB_COUNTER_MAX, true});
+    return right && pair_is_right(a);
+}
+
 static bool run(const eb_store *store, const profile *p, const operation *o, size_t count) {
     static pair a;
     bool right = true;
@@ -98,7 +105,7 @@ static bool run(const eb_store *store, const profile *p, const operation *o, siz
         right = pair_step(&a, &o[i]);
         if (right && i % 500 == 0) right = pair_is_right(&a);
     }
-    right = right && pair_is_right(&a);
+    right = right && pair_is_right(&a) && pair_drains(&a);
     free(a.segment);
     return right;
 }
