@@ -62,7 +62,7 @@ static void compare_removals(eb_filter *f, model *m, const suite_stream *s) {
 }
 
 static void twin_agrees(const suite_case *c) {
-    enum { N = 4000 };
+    enum { N = 2500 };
     char spec[EB_SPEC_MAX];
     eb_filter *const f = suite_new(c->spec);
     (void)eb_spec(f, spec, sizeof spec);
