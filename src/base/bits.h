@@ -37,9 +37,10 @@ EB_INLINE bool ebi_has_avx2(void) { /* this machine, at run time */
 #endif
 }
 
-EB_INLINE bool ebi_has_bmi2(void) {
+EB_INLINE bool ebi_has_bmi2(void) { /* with what comes with it: BMI and popcnt */
 #if defined __x86_64__
-    return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("popcnt");
 #else
     return false;
 #endif

@@ -35,28 +35,48 @@ static const uint64_t line_bases[D_MAX + 1] = {/* a one every d bits */
                                                UINT64_C(0x9249249249249249),
                                                UINT64_C(0x1111111111111111)};
 
+EB_INLINE uint64_t line_ones(unsigned bits) { /* below 64, so it takes no test */
+    return (UINT64_C(1) << bits) - 1;
+}
+
 EB_INLINE uint64_t line_base(unsigned d, unsigned u) {
-    return line_bases[d] & ebi_ones(d * u);
+    return line_bases[d] & line_ones(d * u);
 }
 
 EB_INLINE unsigned line_digits(unsigned d, uint64_t value) { /* u with base(u) <= value */
-    return ebi_log2(value * ebi_ones(d) + 1) / d;
+    return ebi_log2(value * line_ones(d) + 1) / d;
 }
 
 /* Finding a counter */
 
-/* The place of one number j of the lengths, counted from 1; 0 is the head's last bit. */
+/* Word `at` of a line; in the first, the head's last bit is 1 and the others are 0. */
+EB_INLINE uint64_t line_word(const uint8_t *line, unsigned at) {
+    const uint64_t head = ebi_ones(HEAD) >> (8 * at), last = (head + 1) >> 1;
+    return (ebi_load64(line + 8 * at) & ~head) | last;
+}
+
+typedef struct line_sums {
+    unsigned sum, before, at; /* ones so far; ones before word `at`, where the search stands */
+} line_sums;
+
+EB_INLINE line_sums line_sum(line_sums s, const uint8_t *line, unsigned w, unsigned j) {
+    const bool passed = s.sum <= j;
+    return (line_sums){s.sum + ebi_popcount(ebi_load64(line + 8 * w)), passed ? s.sum : s.before,
+                       s.at + passed};
+}
+
+/* The place of one number j of the lengths, counted from 1; 0 is the head's last
+ * bit.  No branch depends on the counters. */
 EB_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool bmi2) {
-    const uint64_t first = (ebi_load64(line) & ~ebi_ones(HEAD)) | UINT64_C(1) << (HEAD - 1);
-    unsigned sum = ebi_popcount(first), before = 0, at = 0;
-    for (unsigned w = 1; w < LINE / 8; w++) {
-        const bool passed = sum <= j;
-        before = passed ? sum : before;
-        at += passed;
-        sum += ebi_popcount(ebi_load64(line + 8 * w));
-    }
-    const uint64_t word = at == 0 ? first : ebi_load64(line + 8 * at);
-    return 64 * at + ebi_select(word, j - before, bmi2);
+    line_sums s = {ebi_popcount(line_word(line, 0)), 0, 0};
+    s = line_sum(s, line, 1, j);
+    s = line_sum(s, line, 2, j);
+    s = line_sum(s, line, 3, j);
+    s = line_sum(s, line, 4, j);
+    s = line_sum(s, line, 5, j);
+    s = line_sum(s, line, 6, j);
+    s = line_sum(s, line, 7, j);
+    return 64 * s.at + ebi_select(line_word(line, s.at), j - s.before, bmi2);
 }
 
 EB_INLINE uint64_t line_bits(const uint8_t *line, unsigned bit) { /* 57 or more, from here */
@@ -76,7 +96,7 @@ EB_INLINE line_field line_find(const uint8_t *line, unsigned j, bool bmi2) {
     f.at = line_select(line, j, bmi2) + 1;
     f.u = ebi_ctz(line_bits(line, f.at));
     f.low = LINE_BITS - f.d * (f.at - HEAD - j + f.u);
-    f.digits = line_bits(line, f.low) & ebi_ones(f.d * f.u);
+    f.digits = line_bits(line, f.low) & line_ones(f.d * f.u);
     return f;
 }
 
@@ -87,7 +107,7 @@ EB_INLINE uint64_t line_value(line_field f) {
 static void line_put(uint8_t *line, unsigned low, unsigned bits, uint64_t digits) {
     uint8_t *const p = line + (low >> 3);
     const unsigned shift = low & 7;
-    ebi_store64(p, (ebi_load64(p) & ~(ebi_ones(bits) << shift)) | digits << shift);
+    ebi_store64(p, (ebi_load64(p) & ~(line_ones(bits) << shift)) | digits << shift);
 }
 
 /* Segments */
@@ -177,7 +197,7 @@ static void line_unpack(const eb_counters *c, const uint8_t *line, uint64_t *val
         const unsigned u = ebi_ctz(line_bits(line, at));
         at += u + 1;
         low -= d * u;
-        value[j] = line_base(d, u) + (line_bits(line, low) & ebi_ones(d * u));
+        value[j] = line_base(d, u) + (line_bits(line, low) & line_ones(d * u));
     }
 }
 
@@ -317,7 +337,7 @@ EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool 
     if ((p.line[0] & (SPILLED | WORN)) && marked_add(c, p, by, &before)) return before;
     const line_field f = line_find(p.line, p.j, bmi2);
     before = line_value(f);
-    if (f.digits + by <= ebi_ones(f.d * f.u) && f.d * f.u < 47) /* far below the largest */
+    if (f.digits + by <= line_ones(f.d * f.u) && f.d * f.u < 47) /* far below the largest */
         line_put(p.line, f.low, f.d * f.u, f.digits + by);
     else
         line_set(c, p, f, ebi_counter_sum(before, by), bmi2);
@@ -362,7 +382,7 @@ static bool line_check_codes(const eb_counters *c, line_place p) {
         at += u + 1;
         if (at + d * u > low) return false;
         low -= d * u;
-        const uint64_t digits = line_bits(p.line, low) & ebi_ones(d * u);
+        const uint64_t digits = line_bits(p.line, low) & line_ones(d * u);
         if (digits > EB_COUNTER_MAX - line_base(d, u)) return false;
     }
     for (unsigned bit = at; bit < low; bit++)

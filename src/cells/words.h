@@ -6,7 +6,7 @@
 
 /* Functions with this attribute may be called where ebi_has_bmi2(). */
 #if defined __x86_64__
-#define EB_BMI2 __attribute__((target("popcnt,bmi2")))
+#define EB_BMI2 __attribute__((target("popcnt,bmi,bmi2")))
 #else
 #define EB_BMI2
 #endif
