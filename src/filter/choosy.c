@@ -199,7 +199,7 @@ EB_INLINE choosy_key choosy_locate(eb_hash h, uint64_t lines) {
 
 /* Keys are located AHEAD places before their turn and their lines fetched meanwhile, so that memory
  * and arithmetic overlap. */
-enum { AHEAD = 24 };
+enum { AHEAD = 20 };
 
 EB_INLINE choosy_key choosy_fetch(const uint8_t *block, eb_hash h, uint64_t lines, bool write) {
     const choosy_key key = choosy_locate(h, lines);
