@@ -117,6 +117,7 @@ soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
 	@EVERBLOOM_TEST_EVENTS=10000000 $(MAKE) FLAVOUR=release check CLI_TEST_FLAGS=--heavy
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) FLAVOUR=asan build/asan/tests/test_stores.run
 	@EVERBLOOM_OPERATIONS=1e9 $(MAKE) build/release/tests/test_spectral.run
+	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_weighted.run
 	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_SECONDS=$(or $(SOAK_SECONDS),3600)
 
 bench: ## speed and accuracy of every kind and of the command, kept under bench/results/
