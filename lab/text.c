@@ -81,7 +81,7 @@ lab_stream *lab_stream_text(const char *path) {
 
 /* Clicks */
 
-enum { TEXT_SESSIONS = 4096, TEXT_PAGES = 20000, TEXT_ROBOTS = 8 };
+enum { TEXT_SESSIONS = 4096, TEXT_PAGES = 20000, TEXT_ROBOTS = 4 };
 
 /* Popular pages have small numbers: P(page < x) = log(x)/log(pages), about. */
 static unsigned text_page(lab_rng *r) {
