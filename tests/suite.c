@@ -23,7 +23,8 @@ void suite_holds(bool condition, const char *what, const char *file, int line) {
 void suite_near(double value, double wanted, double error, const char *what, const char *file,
                 int line) {
     char text[200];
-    (void)snprintf(text, sizeof text, "%s = %g is within %g of %g", what, value, error, wanted);
+    (void)snprintf(text, sizeof text, "%s = %.12g is within %.3g of %.12g", what, value, error,
+                   wanted);
     suite_holds(value >= wanted - error && value <= wanted + error, text, file, line);
 }
 

@@ -1,23 +1,11 @@
 /* test_markov.c - chains of cells: closed forms, published and simulated numbers, and a small
  * simulation here.  The filter of most numbers: 43690 cells of 3 bits, K = 5, P = 10. */
+#include "suite.h"
+#include "theory/theory.h"
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "theory/theory.h"
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-static void check_near(double got, double want, double absolute, const char *what, int line) {
-    if (fabs(got - want) <= absolute) return;
-    fail_msg("line %d: %s is %.12g, not %.12g +- %.3g", line, what, got, want, absolute);
-}
-#define NEAR(got, want, absolute) check_near((got), (want), (absolute), #got, __LINE__)
 
 enum { TOP = 7, CELLS = 43690 };
 enum classes { ONE, TWO, ALL }; /* all of the top class; 3 and 7; 1..7 */

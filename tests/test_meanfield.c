@@ -3,23 +3,12 @@
  *
  * Tables in percent.  Left out are cells that the paper measured with a generator that cannot reach
  * the whole array: the stable filter at 512 MB, and k = 1 at 512 MB. */
-#include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "suite.h"
 #include "theory/meanfield.h"
+#include <math.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static void check_near(double got, double want, double absolute, const char *what, int line) {
-    if (fabs(got - want) <= absolute) return;
-    fail_msg("line %d: %s is %.12g, not %.12g +- %.3g", line, what, got, want, absolute);
-}
-#define NEAR(got, want, absolute) check_near((got), (want), (absolute), #got, __LINE__)
 #define CLOSE(got, want, relative) NEAR(got, want, (relative) * (want))
 
 enum { RULES = 5 };
