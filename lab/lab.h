@@ -155,6 +155,7 @@ typedef struct lab_paper {
     const lab_experiment *experiments; /* ends with a NULL name */
     const char *extra; /* this experiment and those after it run only when they are named */
     double scale;      /* unless --scale says another */
+    unsigned seeds;    /* unless --seeds says another */
 } lab_paper;
-extern const lab_paper lab_paper_000, lab_paper_001, lab_paper_003;
+extern const lab_paper lab_paper_000, lab_paper_001, lab_paper_003, lab_paper_004;
 #endif

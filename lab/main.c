@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const lab_paper *const main_papers[] = {&lab_paper_000, &lab_paper_001, &lab_paper_003};
+static const lab_paper *const main_papers[] = {&lab_paper_000, &lab_paper_001, &lab_paper_003,
+                                               &lab_paper_004};
 enum { MAIN_PAPERS = sizeof main_papers / sizeof main_papers[0] };
 
 static void main_usage(FILE *out) {
@@ -18,7 +19,7 @@ static void main_usage(FILE *out) {
         "Makes the experiments of a paper again, and says what agrees.\n"
         "clicks writes lines that look like the log of a shop, for replay.\n\n"
         "  --scale N     streams and filters N times smaller than published (003: 100; others: 1)\n"
-        "  --seeds N     runs that are pooled (3)\n"
+        "  --seeds N     runs that are pooled (004: 20; others: 3)\n"
         "  --seed N      the first seed (1)\n"
         "  --threads N   runs at the same time (2)\n"
         "  --table N     only this table\n"
@@ -58,7 +59,7 @@ static double main_number(const char *key, const char *text, double min, double 
 typedef struct main_args {
     lab_options o;
     double records;
-    bool scaled; /* --scale was given */
+    bool scaled, seeded; /* --scale, --seeds were given */
 } main_args;
 
 static const struct option main_options[] = {{"scale", required_argument, NULL, 's'},
@@ -83,6 +84,7 @@ static void main_option(main_args *a, int option) {
         break;
     case 'n':
         a->o.seeds = (unsigned)main_number("seeds", optarg, 1, 1000);
+        a->seeded = true;
         break;
     case 'S':
         a->o.seed = (uint64_t)main_number("seed", optarg, 0, 1e15);
@@ -168,6 +170,7 @@ int main(int argc, char **argv) {
     }
     const lab_paper *p = main_paper(what);
     if (!a.scaled) a.o.scale = p->scale;
+    if (!a.seeded) a.o.seeds = p->seeds;
     if (optind == argc) main_run_default(&a, p);
     while (optind < argc) main_run_named(&a, p, argv[optind++]);
     if (fflush(stdout) || ferror(stdout)) lab_die("writing failed");

@@ -51,5 +51,5 @@ static const lab_experiment p000_experiments[] = {
     {"horizon", "wFNR of planned filters against gap as CSV", p000_run_horizon},
     {0}};
 
-const lab_paper lab_paper_000 = {"000", "importance-aware filters (2C, MC, H)", p000_experiments,
-                                 "zeros", 1};
+const lab_paper lab_paper_000 = {
+    "000", "importance-aware filters (2C, MC, H)", p000_experiments, "zeros", 1, 3};

@@ -115,4 +115,4 @@ static const lab_experiment p001_experiments[] = {
     {"skew", "improvement against the skew of the queries as CSV", p001_run_skew},
     {0}};
 
-const lab_paper lab_paper_001 = {"001", "the weighted filter", p001_experiments, "surface", 1};
+const lab_paper lab_paper_001 = {"001", "the weighted filter", p001_experiments, "surface", 1, 3};

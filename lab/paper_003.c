@@ -125,5 +125,6 @@ static const lab_experiment p003_experiments[] = {
     {"replay", "all filters on the lines of --file", p003_run_replay},
     {0}};
 
-const lab_paper lab_paper_003 = {"003", "de-duplication in streams (RSBF, BSBF, BSBFSD, RLBSBF)",
-                                 p003_experiments, "full", 100};
+const lab_paper lab_paper_003 = {
+    "003", "de-duplication in streams (RSBF, BSBF, BSBFSD, RLBSBF)", p003_experiments, "full", 100,
+    3};
