@@ -2,7 +2,7 @@
  *
  * Short options cluster (-0q, -f3), long ones take =value or the next word,
  * options and operands may be mixed, "--" ends the options, "-" is an operand.
- * Of an option given twice the last counts. */
+ * Of an option given twice the last counts, but for those that make a list. */
 #include "cli.h"
 #include <ctype.h>
 #include <errno.h>
@@ -118,6 +118,11 @@ static bool read_word(const char *text) {
     return *text != '\0';
 }
 
+static void append(texts *list, const char *text) {
+    list->text = cli_grow(list->text, &list->cap, (list->n + 1) * sizeof *list->text);
+    list->text[list->n++] = text;
+}
+
 /* Stores the value at its place; NULL, or what would have been right. */
 static const char *store(const cli_option *o, const char *value, settings *set) {
     void *at = (char *)set + o->offset;
@@ -132,6 +137,9 @@ static const char *store(const cli_option *o, const char *value, settings *set) 
     case OPT_TEXT:
         if (!*value) return "a name";
         *(const char **)at = value;
+        return NULL;
+    case OPT_TEXTS:
+        append(at, value);
         return NULL;
     case OPT_BYTE:
         return read_byte(value, at) ? NULL : "one byte (or \\t, \\\\, \\0)";

@@ -17,11 +17,19 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 /* The filters of dedup and add when the command line names none. */
 #define DEFAULT_DEDUP "lru"
 #define DEFAULT_ADD "bloom"
+#define DEFAULT_COUNT "spectral"
+#define DEFAULT_REMOVABLE "spectral_rm"
 #define DEFAULT_MAX_DROP 1e-6
 #define DEFAULT_IMPORTANCE_DROP 1e-3
 #define DEFAULT_MEMORY "64M"
 #define DEFAULT_EVERY_SECONDS 30
 #define HOT_MAX 1e9
+
+/* What an option that may be given several times was given. */
+typedef struct texts {
+    const char **text;
+    size_t n, cap;
+} texts;
 
 /* What the options of all commands set; a command reads those in its table. */
 typedef struct settings {
@@ -41,12 +49,17 @@ typedef struct settings {
     uint64_t class_field; /* 0: not given */
     const char *members;
     double hot;
+    uint64_t weight_field; /* 0: not given */
+    const char *queries, *snapshot;
+    texts keys;
+    bool removable, header;
 } settings;
 enum { NO_DELIMITER = 256 };
 
 typedef enum option_type {
     OPT_FLAG,  /* bool */
     OPT_TEXT,  /* const char * */
+    OPT_TEXTS, /* texts: one more of them, perhaps empty */
     OPT_WORD,  /* const char *: letters, digits, dot and sign, to become part of a spec */
     OPT_BYTE,  /* unsigned: one byte, or \t, \\ and \0 */
     OPT_INDEX, /* uint64_t, from 1 */
@@ -120,12 +133,14 @@ struct report {
 };
 void report_begin(report *r, FILE *to, bool json);
 void report_text(report *r, const char *key, const char *label, const char *value);
+void report_key(report *r, const char *key, eb_key value); /* any bytes; JSON only */
 void report_count(report *r, const char *key, const char *label, uint64_t value);
 void report_bytes(report *r, const char *key, const char *label, double value);
 void report_real(report *r, const char *key, const char *label, double value);
 void report_list(report *r, const char *key, const char *label, const double *values, size_t n);
 void report_end(report *r);
 void json_string(FILE *to, const char *text);
+void json_bytes(FILE *to, const void *bytes, size_t n);
 void json_number(FILE *to, double value);
 const char *human_bytes(char buf[32], double bytes);
 void finish_stdout(void); /* flush; a write error is trouble */
@@ -134,6 +149,7 @@ void finish_stdout(void); /* flush; a write error is trouble */
 int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_add(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_test(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_count(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_weigh(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_info(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_check(const cli_command *c, const settings *set, char **operands, size_t n);

@@ -30,8 +30,7 @@ static double fnr_now(const stream *s, const char *spec, uint64_t items) {
     return expected_fnr(spec, &load);
 }
 
-static void print_stats(const stream *s) {
-    if (!s->set->stats && !s->set->json) return;
+void stream_stats(const stream *s) {
     char spec[EB_SPEC_MAX];
     double seconds = now_seconds() - s->start;
     eb_stats stats = {.size = sizeof stats};
@@ -55,7 +54,7 @@ static void print_stats(const stream *s) {
 }
 
 static void close_stream(stream *s) {
-    print_stats(s);
+    if (s->set->stats || s->set->json) stream_stats(s);
     stream_close(s);
     eb_free(s->filter);
 }

@@ -128,18 +128,22 @@ static void append_range(const cli_command *c, const settings *set, char *spec) 
 
 static bool describes_filter(const settings *set) {
     return set->filter || set->memory || set->max_drop > 0 || set->items > 0 || set->distinct > 0 ||
-           set->importance_range;
+           set->importance_range || set->removable;
 }
 
 /* What --filter, -m and their like say, without a seed of its own. */
 static void spec_of_options(const cli_command *c, const settings *set, char *spec) {
     if (set->filter && (set->max_drop > 0 || set->items > 0 || set->distinct > 0))
         cli_misuse(c, "--max-drop, --records and --distinct choose a filter: not with --filter");
+    if (set->filter && set->removable)
+        cli_misuse(c, "--removable chooses a filter: not with --filter");
     if (set->filter && strlen(set->filter) >= SPEC_TEXT) cli_misuse(c, "--filter is too long");
     if (set->filter)
         strcpy(spec, set->filter);
     else if (c->run == run_dedup)
         default_dedup(c, set, spec);
+    else if (c->run == run_count)
+        strcpy(spec, set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT);
     else
         strcpy(spec, DEFAULT_ADD);
     append_range(c, set, spec);

@@ -1,85 +1,7 @@
 /* options.c - the commands and their options: the one table that parsing, --help, the man pages
  * and the shell completions are made from. */
-#include "cli.h"
+#include "options.h"
 #include <string.h>
-
-#define OPTION(letter, name, value, type, member, help)                                            \
-    { letter, name, value, type, offsetof(settings, member), help }
-#define TEXT_OF(number) TEXT_OF_(number)
-#define TEXT_OF_(number) #number
-#define FLAG(letter, name, member, help) OPTION(letter, name, NULL, OPT_FLAG, member, help)
-#define HEADING(text)                                                                              \
-    { 0, NULL, NULL, OPT_FLAG, 0, text }
-#define END                                                                                        \
-    { 0, NULL, NULL, OPT_FLAG, 0, NULL }
-
-#define KEY_OPTIONS                                                                                \
-    HEADING("What the key of a line is"),                                                          \
-        OPTION('f', "field", "N", OPT_INDEX, field,                                                \
-               "The key is field N of the line, counted from 1, instead of the whole line. A "     \
-               "line with fewer fields has the empty key."),                                       \
-        OPTION('d', "delimiter", "BYTE", OPT_BYTE, delimiter,                                      \
-               "Fields end at BYTE; a tab unless given, a comma with --csv. \\t, \\\\ and \\0 "    \
-               "stand for tab, backslash and NUL."),                                               \
-        FLAG(0, "csv", csv,                                                                        \
-             "Fields may be quoted: \"a, \"\"b\"\"\" is the field a, \"b\", and a quoted field "   \
-             "may hold line ends. A key is compared without its quotes; lines are copied as "      \
-             "they are. A carriage return before the line end is no part of a field."),            \
-        FLAG('0', "null", nul, "Lines end with NUL instead of newline, in and out.")
-
-#define FILTER_OPTIONS(which)                                                                      \
-    HEADING("The filter"),                                                                         \
-        OPTION('m', "memory", "SIZE", OPT_WORD, memory,                                            \
-               "Memory of a new filter, such as 500K, 64M or 2G. " DEFAULT_MEMORY                  \
-               " unless --filter says otherwise."),                                                \
-        OPTION(0, "filter", "SPEC", OPT_TEXT, filter,                                              \
-               "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. " which     \
-               " unless given."),                                                                  \
-        OPTION(0, "seed", "NUMBER", OPT_WORD, seed,                                                \
-               "Seed of a new filter; drawn at random unless given. Equal seed, equal input: "     \
-               "equal answers.")
-
-#define STATE_OPTIONS                                                                              \
-    OPTION(0, "state", "FILE", OPT_TEXT, state,                                                    \
-           "Start from the filter in FILE if FILE exists, and save the filter there at the end "   \
-           "and on the way. FILE is replaced in one step, so it is always whole. Refused if "      \
-           "FILE holds another filter than -m, --filter or --seed ask for."),                      \
-        OPTION(0, "every", "TIME", OPT_TIME, every_seconds,                                        \
-               "Save the state so often, when there was input; " TEXT_OF(                          \
-                   DEFAULT_EVERY_SECONDS) "s unless given. Units are ms, s, m, h and d.")
-
-#define IMPORTANCE_OPTIONS                                                                         \
-    HEADING("Importance"),                                                                         \
-        OPTION(0, "importance-field", "N", OPT_INDEX, importance_field,                            \
-               "Field N of a line says how important its key is: important keys are remembered "   \
-               "longer. "                                                                          \
-               "The filter is then importance:fpr=" TEXT_OF(                                       \
-                   DEFAULT_IMPORTANCE_DROP) " unless --filter or --max-drop say otherwise."),      \
-        OPTION(0, "importance-range", "A:B", OPT_TEXT, importance_range,                           \
-               "Importances are whole numbers from A to B; 1:100 unless given."),                  \
-        OPTION(0, "on-bad-importance", "WHAT", OPT_TEXT, on_bad_importance,                        \
-               "Of a line whose importance is missing, no number or out of range: fail (stop "     \
-               "with an "                                                                          \
-               "error) or lowest (take the least importance). fail unless given.")
-
-#define CLASS_OPTIONS                                                                              \
-    OPTION(0, "class-field", "N", OPT_INDEX, class_field,                                          \
-           "Field N of a line is the class of its key, 1 or more. A key must have the same class " \
-           "whenever it comes, in add and in test."),                                              \
-        OPTION(                                                                                    \
-            0, "class-rules", "FILE", OPT_TEXT, class_rules,                                       \
-            "FILE has lines of a class, a tab and a shell pattern, such as '2<TAB>*.jpg'. The "    \
-            "class of a key is that of the first pattern that matches it, else 1. Give add and "   \
-            "test the same rules.")
-
-#define STATS_OPTIONS                                                                              \
-    HEADING("Reports"),                                                                            \
-        FLAG(0, "stats", stats,                                                                    \
-             "At the end, print on standard error: lines, unique, duplicates, bytes, seconds, "    \
-             "rate, fill of the filter, and its false positive and false negative rate now."),     \
-        FLAG(0, "json", json, "The same as one JSON object, on standard error as well.")
-
-#define QUIET FLAG('q', "quiet", quiet, "No progress line.")
 
 static const cli_option dedup_options[] = {
     KEY_OPTIONS,
@@ -115,6 +37,8 @@ static const cli_option add_options[] = {
     STATE_OPTIONS,
     FLAG(0, "force", force, "Write a snapshot even to a terminal."),
     IMPORTANCE_OPTIONS,
+    HEADING("Filters that count"),
+    WEIGHT_OPTION,
     HEADING("Classes of keys, for weighted filters"),
     OPTION(0, "classes", "FILE", OPT_TEXT, classes,
            "FILE has lines of a class, a tab and a key, as 'everbloom weigh' prints them. A new "
@@ -271,6 +195,8 @@ const cli_command cli_commands[] = {
      "A weighted filter whose classes came with the lines is asked with the fewest bits of all "
      "classes unless --class-field or --class-rules say what class a key has.",
      test_options, test_examples, "some key is absent", 1, MANY, run_test},
+    {"count", "[FILE]...", "say how often keys came", count_text, count_options, count_examples,
+     NULL, 0, MANY, run_count},
     {"weigh", "[SAMPLE]...", "learn from a query log which keys deserve more bits",
      "Reads a sample of a query log, one key a line, counts the queries for each key, and prints a "
      "hot list: a class, a tab and a key on each line, hottest first. Classes are powers of two of "
@@ -320,7 +246,8 @@ const cli_command cli_commands[] = {
 const char cli_summary[] = "small summaries of endless streams";
 const char cli_text[] =
     "everbloom keeps filters of the Bloom family: small summaries that answer whether a key was "
-    "seen before. Some of them forget old keys, so that they can run for ever in fixed memory.\n\n"
+    "seen before, or how often. Some of them forget old keys, so that they can run for ever in "
+    "fixed memory.\n\n"
     "A filter is named by a spec: kind:key=value,... such as stable:memory=64M,fpr=0.001. Sizes "
     "take K, M and G (powers of 1024), counts take 1e9 or 10M (powers of ten). A snapshot is a "
     "filter in a file.\n\n"

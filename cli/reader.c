@@ -23,23 +23,21 @@
 enum { BLOCK = 1 << 20 };
 
 /* A missing file shall be known before the first line is printed. */
-static void check_readable(char *const *paths) {
-    for (; *paths; paths++) {
-        struct stat st;
-        if (strcmp(*paths, "-") == 0) continue;
-        if (stat(*paths, &st) == 0 && S_ISDIR(st.st_mode))
-            errno = EISDIR;
-        else if (access(*paths, R_OK) == 0)
-            continue;
-        cli_fail("%s: %s", *paths, strerror(errno));
-    }
+void reader_check(const char *path) {
+    struct stat st;
+    if (strcmp(path, "-") == 0) return;
+    if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        errno = EISDIR;
+    else if (access(path, R_OK) == 0)
+        return;
+    cli_fail("%s: %s", path, strerror(errno));
 }
 
 void reader_open(reader *r, char *const *paths) {
     static char dash[] = "-";
     static char *const standard_input[] = {dash, NULL};
     r->paths = *paths ? paths : standard_input;
-    check_readable(r->paths);
+    for (char *const *p = r->paths; *p; p++) reader_check(*p);
     r->fd = -1;
     r->cap = 2 * BLOCK;
     r->buf = cli_alloc(r->cap);

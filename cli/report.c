@@ -4,36 +4,41 @@
 #include <string.h>
 
 /* Length of the valid UTF-8 sequence at p, or 0. */
-static int utf8_length(const unsigned char *p) {
-    int n = p[0] < 0x80   ? 1
-            : p[0] < 0xc2 ? 0
-            : p[0] < 0xe0 ? 2
-            : p[0] < 0xf0 ? 3
-            : p[0] < 0xf5 ? 4
-                          : 0;
-    for (int i = 1; i < n; i++)
+static size_t utf8_length(const unsigned char *p, size_t left) {
+    size_t n = p[0] < 0x80   ? 1
+               : p[0] < 0xc2 ? 0
+               : p[0] < 0xe0 ? 2
+               : p[0] < 0xf0 ? 3
+               : p[0] < 0xf5 ? 4
+                             : 0;
+    if (n > left) return 0;
+    for (size_t i = 1; i < n; i++)
         if ((p[i] & 0xc0) != 0x80) return 0;
     if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f)) return 0;
     if ((p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f)) return 0;
     return n;
 }
 
-void json_string(FILE *to, const char *text) {
-    const unsigned char *p = (const unsigned char *)text;
+void json_bytes(FILE *to, const void *bytes, size_t n) {
+    const unsigned char *p = bytes, *const end = p + n;
     fputc('"', to);
-    while (*p) {
-        int n = utf8_length(p);
-        if (n == 0)
-            fputs("\xef\xbf\xbd", to); /* file names may be any bytes; JSON may not */
+    while (p < end) {
+        const size_t length = utf8_length(p, (size_t)(end - p));
+        if (length == 0)
+            fputs("\xef\xbf\xbd", to); /* file names and keys may be any bytes; JSON may not */
         else if (*p == '"' || *p == '\\')
             fprintf(to, "\\%c", *p);
         else if (*p < 0x20 || *p == 0x7f)
             fprintf(to, "\\u%04x", (unsigned)*p);
         else
-            fwrite(p, 1, (size_t)n, to);
-        p += n ? n : 1;
+            fwrite(p, 1, length, to);
+        p += length ? length : 1;
     }
     fputc('"', to);
+}
+
+void json_string(FILE *to, const char *text) {
+    json_bytes(to, text, strlen(text));
 }
 
 void json_number(FILE *to, double value) {
@@ -79,6 +84,11 @@ void report_text(report *r, const char *key, const char *label, const char *valu
     else
         fputs(value, r->to);
     end_value(r);
+}
+
+void report_key(report *r, const char *key, eb_key value) {
+    put_name(r, key, key);
+    json_bytes(r->to, value.p, value.len);
 }
 
 void report_count(report *r, const char *key, const char *label, uint64_t value) {

@@ -14,15 +14,18 @@
 
 /* ---- Batches. */
 
+/* A line of weight 0 is read and left out. */
 static size_t collect(stream *s) {
     size_t n = 0;
-    for (; n < STREAM_BATCH; n++) {
+    while (n < STREAM_BATCH) {
         const char *line = s->in.buf + s->in.begin;
         const char *end = reader_next(&s->in);
         if (!end) break;
+        s->lines++;
         s->line[n] = line;
         s->key[n] = reader_field(&s->in, line, end, s->set->field);
         if (s->values.from) s->value[n] = value_of_line(&s->values, &s->in, line, end, s->key[n]);
+        n += !s->set->weight_field || s->value[n] > 0;
     }
     s->line[n] = s->in.buf + s->in.begin;
     return n;
@@ -61,7 +64,6 @@ static void take_block(stream *s) {
     for (size_t n = STREAM_BATCH; n == STREAM_BATCH;) {
         n = collect(s);
         look_up(s, n);
-        s->lines += n;
         for (size_t i = 0; i < n; i++) s->seen += s->hit[i];
         if (s->print == PRINT_MARKED)
             print_marked(s, n);

@@ -39,4 +39,5 @@ void stream_open(stream *s, const cli_command *c, char *const *paths);
  * Status: 0, 2 after a read error, 128 + signal. */
 int stream_run(stream *s);
 void stream_close(stream *s);
+void stream_stats(const stream *s); /* what --stats prints: cmd_stream.c */
 #endif

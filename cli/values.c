@@ -1,4 +1,4 @@
-/* values.c - numbers that come with keys: an importance, or a class of keys.
+/* values.c - numbers that come with keys: an importance, a weight, or a class of keys.
  *
  * A class must be a pure function of the key: `test` has to find the class that `add` found. */
 #include "values.h"
@@ -76,8 +76,21 @@ static void open_classes(values *v, const cli_command *c, const settings *set, c
         v->rules = class_file_read(set->class_rules, "a pattern", set->nul, v->high);
 }
 
+/* A weight of 0 is no key: see stream.c. */
+static void open_weights(values *v, const cli_command *c, const settings *set, const eb_filter *f) {
+    const unsigned wanted = EB_CAN_COUNT | EB_USES_VALUE;
+    if ((eb_caps(f) & wanted) != wanted)
+        cli_misuse(c, "--weight-field needs a filter that counts, such as " DEFAULT_COUNT);
+    *v = (values){.from = VALUES_FIELD, .name = "weight", .field = set->weight_field};
+    v->high = UINT32_MAX;
+}
+
 void values_open(values *v, const cli_command *c, const settings *set, const eb_filter *f,
                  bool adds) {
+    if (set->weight_field) {
+        open_weights(v, c, set, f);
+        return;
+    }
     if (adds) open_importance(v, c, set, f);
     if (set->class_field || set->class_rules)
         open_classes(v, c, set, f);

@@ -1,4 +1,4 @@
-/* values.h - numbers that come with keys: an importance, or a class of keys. */
+/* values.h - numbers that come with keys: an importance, a weight, or a class of keys. */
 #ifndef EVERBLOOM_VALUES_H
 #define EVERBLOOM_VALUES_H
 #include "cli.h"

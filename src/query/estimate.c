@@ -9,6 +9,8 @@
 #include "theory/theory.h"
 #include <math.h>
 
+static_assert(EB_COUNTER_MAX == (uint64_t)EB_COUNT_FULL, "as the public header says");
+
 /* Reasons */
 
 eb_status ebi_query_counts(const eb_filter *f, eb_error *err) {

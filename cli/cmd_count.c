@@ -1,0 +1,159 @@
+/* cmd_count.c - count: lines into a counting filter, and how often keys came.
+ *
+ * The stream goes through the loop of add.  Questions are answered when it has ended, or, with
+ * --snapshot, by a filter in a file. */
+#include "filterfile.h"
+#include "stream.h"
+#include <everbloom/query.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- Answers. */
+
+typedef struct asker {
+    const settings *set;
+    const eb_filter *filter;
+    char end;      /* of a line */
+    uint64_t full; /* answers that say nothing */
+} asker;
+
+/* What the kind does not know is NAN. */
+static eb_estimate ask(const eb_filter *f, eb_hash h, bool *bounded) {
+    eb_estimate e = {.size = sizeof e};
+    *bounded = eb_estimate_key(f, h, &e, NULL) == EB_OK;
+    if (*bounded) {
+        e.lower = ceil(e.lower); /* counts are whole */
+        return e;
+    }
+    eb_count_batch(f, &h, 1, &e.count);
+    e.lower = e.upper = e.confidence = NAN;
+    return e;
+}
+
+static void put_column(double value) {
+    if (isnan(value))
+        fputs("-\t", stdout);
+    else
+        printf(value == floor(value) ? "%.0f\t" : "%.6g\t", value);
+}
+
+static void put_text(const asker *a, const eb_estimate *e, const char *hint, eb_key key) {
+    put_column(e->count);
+    put_column(e->lower);
+    put_column(e->upper);
+    put_column(e->confidence);
+    printf("%s\t", hint ? hint : "-");
+    fwrite(key.p, 1, key.len, stdout);
+    putchar(a->end);
+}
+
+static void put_json(const eb_estimate *e, const char *hint, eb_key key) {
+    report r;
+    report_begin(&r, stdout, true);
+    report_key(&r, "key", key);
+    report_real(&r, "count", "count", e->count);
+    report_real(&r, "lower", "lower", e->lower);
+    report_real(&r, "upper", "upper", e->upper);
+    report_real(&r, "confidence", "confidence", e->confidence);
+    if (hint) report_text(&r, "hint", "hint", hint);
+    report_end(&r);
+}
+
+static void answer(asker *a, eb_key key) {
+    eb_hash h;
+    bool bounded;
+    eb_hash_keys(a->filter, &key, 1, &h);
+    const eb_estimate e = ask(a->filter, h, &bounded);
+    a->full += e.count >= EB_COUNT_FULL;
+    const char *const hint = !bounded ? NULL : e.single ? "single" : "recurring";
+    if (a->set->json)
+        put_json(&e, hint, key);
+    else
+        put_text(a, &e, hint, key);
+    if (ferror(stdout)) finish_stdout(); /* nobody listens any more */
+}
+
+static void answer_line(void *ctx, reader *r, const char *line, const char *end) {
+    (void)r;
+    answer(ctx, (eb_key){line, (size_t)(end - line)});
+}
+
+static void answer_all(const settings *set, const eb_filter *f) {
+    asker a = {.set = set, .filter = f, .end = set->nul ? '\0' : '\n'};
+    if (set->header) printf("count\tlower\tupper\tconfidence\thint\tkey%c", a.end);
+    for (size_t i = 0; i < set->keys.n; i++)
+        answer(&a, (eb_key){set->keys.text[i], strlen(set->keys.text[i])});
+    if (set->queries) {
+        reader in = {.separator = a.end};
+        reader_open_one(&in, set->queries);
+        reader_each(&in, answer_line, &a);
+        reader_close(&in);
+    }
+    finish_stdout();
+    if (a.full > 0)
+        cli_warn("%llu counts are %.0f since the filter is full: give it more memory",
+                 (unsigned long long)a.full, EB_COUNT_FULL);
+}
+
+/* ---- The command. */
+
+static bool is_dash(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
+static bool reads_stdin(char *const *paths) {
+    if (!*paths) return true;
+    for (; *paths; paths++)
+        if (is_dash(*paths)) return true;
+    return false;
+}
+
+static void check_usage(const cli_command *c, const settings *set, char *const *paths) {
+    const bool asks = set->queries || set->keys.n > 0;
+    if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
+    if (!asks && !set->output && !set->state)
+        cli_misuse(c, "nothing to do: ask with --key or --queries, or keep with -o or --state");
+    if (set->header && set->json) cli_misuse(c, "--header and --json: give one of them");
+    if (asks && is_dash(set->output))
+        cli_misuse(c, "the snapshot and the answers cannot both go to standard output");
+    if (is_dash(set->queries) && !set->snapshot && reads_stdin(paths))
+        cli_misuse(c, "the lines and the queries cannot both come from standard input");
+    if (is_dash(set->queries) && is_dash(set->snapshot))
+        cli_misuse(c, "the snapshot and the queries cannot both come from standard input");
+    if (is_dash(set->output)) refuse_terminal(c, set, "a snapshot");
+}
+
+static int ask_snapshot(const cli_command *c, const settings *set, char *const *paths) {
+    snapshot snap;
+    if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
+    if (set->output || set->state || set->filter || set->memory || set->seed || set->removable)
+        cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
+    snapshot_open_or_fail(&snap, set->snapshot);
+    if (!(eb_caps(snap.view) & EB_CAN_COUNT))
+        cli_fail("%s: this kind of filter does not count", set->snapshot);
+    answer_all(set, snap.view);
+    snapshot_close(&snap);
+    return STATUS_YES;
+}
+
+int run_count(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    check_usage(c, set, operands);
+    if (set->queries) reader_check(set->queries);
+    if (set->snapshot) return ask_snapshot(c, set, operands);
+    stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
+    stream_open(&s, c, operands);
+    s.filter = filter_open(c, set);
+    if (!(eb_caps(s.filter) & EB_CAN_COUNT))
+        cli_misuse(c, "count needs a filter that counts, such as " DEFAULT_COUNT);
+    values_open(&s.values, c, set, s.filter, true);
+    const int status = stream_run(&s);
+    if (status == STATUS_YES) {
+        if (set->output) filter_save(s.filter, set->output);
+        answer_all(set, s.filter);
+    }
+    if (set->stats) stream_stats(&s);
+    stream_close(&s);
+    eb_free(s.filter);
+    return status;
+}

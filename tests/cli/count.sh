@@ -1,0 +1,115 @@
+# count: how often keys came, with bounds; filters that are kept and asked later.
+. "$EXPECT"
+columns() { cut -f "$1" out | tr '\n' ' '; }
+lines=$(printf '%s\n' a b a c a b)
+
+# Keys in the order of asking, --key first; keys may be empty, hold tabs, or never have come.
+printf 'c\nx\ty\n\nb\n' >queries
+{ echo "$lines"; echo; printf 'x\ty\n'; } >in
+everbloom count -m 1M --key b --key '' --key never --queries queries in
+status_is 0; silent
+[ "$(columns 1)" = '2 1 0 1 1 1 2 ' ] || fail "$(shown out)"
+[ "$(columns 3)" = '2 1 0 1 1 1 2 ' ] || fail "$(shown out)"
+cut -f 6- out >keys; printf 'b\n\nnever\nc\nx\ty\n\nb\n' >want; same keys want
+everbloom count -m 1M --header --key a in
+out_is 'count\tlower\tupper\tconfidence\thint\tkey\n3\t3\t3\t0.993262\trecurring\ta\n'
+everbloom count -m 1M --json --key a --key 'q"' in
+out_is '{"key":"a","count":3,"lower":3,"upper":3,"confidence":0.993262053001,"hint":"recurring"}
+{"key":"q\\"","count":0,"lower":0,"upper":0,"confidence":0.993262053001,"hint":"recurring"}\n'
+everbloom count -0 -m 1M --queries <(printf 'a\nb\0') < <(printf 'a\nb\0c\0a\nb\0')
+status_is 0; out_is '2\t2\t2\t0.993262\trecurring\ta\nb\0'
+
+# Fields, CSV, weights.  A weight of 0 counts nothing.
+printf '"k,1",7\nother,1\n"k,1",5\n"k,1",0\n' >sales.csv
+everbloom count -m 1M --csv -f 1 --weight-field 2 --key k,1 --key other --stats sales.csv
+status_is 0; [ "$(columns 1)" = '12 1 ' ] || fail "$(shown out)"
+grep -qx 'lines  *4' err || fail "$(shown err)"
+everbloom count -m 1M -d, -f 1 --weight-field 2 --key a < <(printf 'a,1\na,x\n')
+status_is 2; no_output
+err_is 'everbloom: standard input: line 2: the weight must be a whole number 0..4294967295, not "x"\n'
+everbloom count -m 1M -d, -f 1 --weight-field 3 --key a < <(printf 'a,1\n')
+status_is 2; no_output
+err_is 'everbloom: standard input: line 1: the weight must be a whole number 0..4294967295, not ""\n'
+everbloom count -m 1M -d, -f 1 --weight-field 2 -o big.eb < <(printf 'a,4294967295\na,4294967295\n')
+everbloom count --snapshot big.eb --key a
+[ "$(columns 1)" = '8589934590 ' ] || fail "$(shown out)"
+everbloom count -m 1M -d, -f 1 --weight-field 2 --key a < <(printf 'a,4294967296\n')
+status_is 2; no_output
+
+# Kept: with -o, in a state that goes on, through a pipe; asked without a stream, and not changed.
+everbloom count -m 1M -o kept.eb in
+status_is 0; no_output; silent
+cp kept.eb before
+everbloom count --snapshot kept.eb --queries queries
+status_is 0; [ "$(columns 1)" = '1 1 1 2 ' ] || fail "$(shown out)"
+same kept.eb before
+everbloom count --snapshot - --key a <kept.eb
+status_is 0; [ "$(columns 1)" = '3 ' ] || fail "$(shown out)"
+everbloom count --state state.eb -m 1M in
+status_is 0; no_output
+everbloom count --state state.eb --key a in
+status_is 0; [ "$(columns 1)" = '6 ' ] || fail "$(shown out)"
+"$EVERBLOOM" count -m 1M -o - in | "$EVERBLOOM" count --snapshot - --key b >out 2>err
+[ "$(columns 1)" = '2 ' ] || fail "$(shown out)"
+everbloom add --filter spectral:memory=1M --seed 3 -o added.eb in
+everbloom count --filter spectral:memory=1M --seed 3 -o counted.eb in
+same counted.eb added.eb
+
+# Other filters that count.  What a kind cannot say is -, or null.
+everbloom count --removable -m 1M --key a in
+status_is 0; [ "$(columns 1)" = '3 ' ] || fail "$(shown out)"
+everbloom count --removable -m 1M -o removable.eb in
+everbloom info removable.eb
+out_has 'spectral_rm:k=5,policy=rmx'
+everbloom count --filter decay:memory=1M,halflife=1e12 --key a --key never in
+status_is 0; cut -f 2- out >rest; printf -- '-\t-\t-\t-\ta\n-\t-\t-\t-\tnever\n' >want; same rest want
+everbloom count --filter decay:memory=1M,halflife=1e12 --json --key never in
+out_is '{"key":"never","count":0,"lower":null,"upper":null,"confidence":null}\n'
+
+# Against exact counts: never too low, hardly ever too high, lower bounds as good as they say.
+awk 'BEGIN { srand(7); for (i = 0; i < 60000; i++) print int(3000 * rand() * rand()) }' >stream
+sort stream | uniq -c | awk '{ print $2 "\t" $1 }' | sort >exact
+cut -f 1 exact >distinct
+everbloom count -m 24K --seed 1 --queries distinct stream
+paste exact out | awk '{ low += $3 < $2; wrong += $3 != $2; bound += $4 <= $2; upper += $5 < $2; p = $6 }
+    END { exit !(low == 0 && upper == 0 && wrong > 0 && wrong < 0.1 * NR && bound >= p * NR) }' ||
+    fail "counts are not what they promise"
+everbloom count --filter spectral:policy=ms,cells=1000,store=u32,seed=1 --queries distinct stream
+paste exact out | awk '{ low += $3 < $2; single += $7 == "single" } END { exit !(low == 0 && single > NR / 2) }' ||
+    fail "counts in a tiny filter are not what they promise"
+everbloom count -m 1K --seed 1 --key 1 --key 2 stream
+status_is 0; err_is 'everbloom: 2 counts are 281474976710655 since the filter is full: give it more memory\n'
+
+# Nothing to count.
+everbloom count -m 1M --key a </dev/null
+status_is 0; [ "$(columns 1)" = '0 ' ] || fail "$(shown out)"
+everbloom count -m 1M --queries /dev/null in
+status_is 0; no_output; silent
+
+# Trouble: before anything is printed.
+misused count 'nothing to do: ask with --key or --queries, or keep with -o or --state' count in
+misused count '-o and --state: give one of them' count -o x --state y
+misused count 'the snapshot and the answers cannot both go to standard output' count --key a -o -
+misused count 'the lines and the queries cannot both come from standard input' count --queries -
+misused count 'the snapshot and the queries cannot both come from standard input' count --queries - --snapshot -
+misused count '--snapshot asks a filter as it is: give no FILE, or use --state' count --snapshot kept.eb --key a in
+misused count '--snapshot asks a filter as it is: no options that make or keep one' count --snapshot kept.eb --key a -m 1M
+misused count '--removable chooses a filter: not with --filter' count --removable --filter spectral --key a
+misused count '--header and --json: give one of them' count --header --json --key a
+misused count 'count needs a filter that counts, such as spectral' count --filter bloom --key a
+misused add '--weight-field needs a filter that counts, such as spectral' add --weight-field 1
+everbloom add -m 64K -o bloom.eb in
+everbloom count --snapshot bloom.eb --key a
+status_is 2; no_output; err_is 'everbloom: bloom.eb: this kind of filter does not count\n'
+everbloom count -m 1M --queries none in
+status_is 2; no_output; err_is 'everbloom: none: No such file or directory\n'
+everbloom count -m 1M --key a none
+status_is 2; no_output; err_is 'everbloom: none: No such file or directory\n'
+missing x
+
+# A reader who leaves early ends it quietly.
+seq 200000 >many
+set -o pipefail
+"$EVERBLOOM" count -m 1M --queries many in 2>err | head -n 1 >out
+[ "${PIPESTATUS[0]}" -eq 141 ] || fail "a closed pipe does not end count"
+silent
