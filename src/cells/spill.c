@@ -117,11 +117,22 @@ static void u8_set(const eb_counters *c, uint64_t i, uint64_t value) {
     if (!ebi_spill_set(c->table, c->slots, &c->state->spilled, i, extra)) c->state->saturated++;
 }
 
+/* A counter that has its entry already, or is saturated: one search. */
+static uint64_t u8_add_large(const eb_counters *c, uint64_t i, uint64_t by) {
+    if (c->slots == 0) return EB_COUNTER_MAX;
+    eb_spill_slot *const slot = c->table + spill_find(c->table, c->slots, i);
+    const uint64_t value =
+        slot->index == 0 ? EB_COUNTER_MAX : ebi_counter_sum(LARGEST, slot->extra);
+    if (value < EB_COUNTER_MAX) slot->extra = ebi_counter_sum(value, by) - LARGEST;
+    return value;
+}
+
 static uint64_t u8_add(const eb_counters *c, uint64_t i, uint64_t by) {
-    const uint64_t value = u8_get(c, i);
+    const uint64_t value = c->cells[i];
+    if (value == SPILLED) return u8_add_large(c, i, by);
     if (value + by <= LARGEST)
         c->cells[i] = (uint8_t)(value + by);
-    else if (value < EB_COUNTER_MAX)
+    else
         u8_set(c, i, ebi_counter_sum(value, by));
     return value;
 }
