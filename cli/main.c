@@ -3,6 +3,7 @@
 #include "io.h"
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,7 +56,9 @@ static int run_command(const cli_command *c, char **words) {
     settings set = {
         .delimiter = NO_DELIMITER, .every_seconds = DEFAULT_EVERY_SECONDS, .hot = HOT_MAX};
     size_t n = args_parse(c, words, &set);
-    return c->run(c, &set, words, n);
+    const int status = c->run(c, &set, words, n);
+    free(set.keys.text);
+    return status;
 }
 
 static int dispatch(char **words) {
