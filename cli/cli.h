@@ -52,7 +52,7 @@ typedef struct settings {
     uint64_t weight_field; /* 0: not given */
     const char *queries, *snapshot;
     texts keys;
-    bool removable, header;
+    bool removable, remove, header;
 } settings;
 enum { NO_DELIMITER = 256 };
 

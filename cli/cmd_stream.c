@@ -1,9 +1,11 @@
 /* cmd_stream.c - the commands that read lines: dedup, add, test. */
 #include "filterfile.h"
 #include "stream.h"
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Chance that the filter misses a repeat of a key that came anywhere in the stream so far: where
  * the kind has no formula for that, the mean over gaps spread evenly. */
@@ -74,13 +76,32 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
     return status;
 }
 
+/* Keys are taken out of a filter that is there and can do that. */
+static void check_removal(const cli_command *c, const settings *set) {
+    struct stat st;
+    if (!set->remove) return;
+    if (!set->state) cli_misuse(c, "--remove needs --state FILE, the filter to take keys out of");
+    if (set->classes) cli_misuse(c, "--classes is for a new filter: not with --remove");
+    if (stat(set->state, &st) != 0) cli_fail("%s: %s", set->state, strerror(errno));
+}
+
+static void check_removable(const settings *set, const eb_filter *f) {
+    if (set->remove && !(eb_caps(f) & EB_CAN_REMOVE))
+        cli_fail("%s: keys cannot be taken out of this filter; 'everbloom count --removable' makes "
+                 "one that can",
+                 set->state);
+}
+
 int run_add(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
     refuse_terminal(c, set, "a snapshot");
+    check_removal(c, set);
     stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
+    s.removes = set->remove;
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);
+    check_removable(set, s.filter);
     values_open(&s.values, c, set, s.filter, true);
     int status = stream_run(&s);
     if (status == STATUS_YES && !set->state) filter_save(s.filter, set->output ? set->output : "-");

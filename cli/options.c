@@ -39,6 +39,9 @@ static const cli_option add_options[] = {
     IMPORTANCE_OPTIONS,
     HEADING("Filters that count"),
     WEIGHT_OPTION,
+    FLAG(0, "remove", remove,
+         "Take the keys out of the filter in --state, once for each line. If a key is known not to "
+         "be there so often, it is named and the file stays as it is."),
     HEADING("Classes of keys, for weighted filters"),
     OPTION(0, "classes", "FILE", OPT_TEXT, classes,
            "FILE has lines of a class, a tab and a key, as 'everbloom weigh' prints them. A new "
@@ -131,6 +134,7 @@ static const cli_example add_examples[] = {
     {"everbloom add --filter bloom:items=1e6,fpr=1e-4 -o bad.eb bad-hosts.txt",
      "A filter of a list of keys."},
     {"everbloom add --state seen.eb today.txt", "Add today's keys to a filter."},
+    {"everbloom add --remove --state window.eb yesterday.txt", "Take yesterday's keys out again."},
     {"everbloom add --filter weighted:k=5:9 --class-rules rules -o pages.eb urls",
      "More bits for the keys that a pattern in rules gives class 2."},
     {NULL, NULL}};
@@ -187,7 +191,10 @@ const cli_command cli_commands[] = {
      "or with --state one that goes on from what it held.\n\n"
      "A weighted filter gives each class of keys its own number of bits. Classes come from a hot "
      "list in the filter (--classes), from the line (--class-field) or from rules about keys "
-     "(--class-rules).",
+     "(--class-rules).\n\n"
+     "--remove takes keys out again, of filters of the kinds that can do that ('everbloom kinds'). "
+     "Taking out what was never added is not always noticed, and makes the counts of other keys "
+     "too low.",
      add_options, add_examples, NULL, 0, MANY, run_add},
     {"test", "SNAPSHOT [FILE]...", "print the lines whose keys a snapshot knows",
      "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "

@@ -23,6 +23,7 @@ static size_t collect(stream *s) {
         if (!end) break;
         s->lines++;
         s->line[n] = line;
+        s->number[n] = s->in.records;
         s->key[n] = reader_field(&s->in, line, end, s->set->field);
         if (s->values.from) s->value[n] = value_of_line(&s->values, &s->in, line, end, s->key[n]);
         n += !s->set->weight_field || s->value[n] > 0;
@@ -31,11 +32,37 @@ static size_t collect(stream *s) {
     return n;
 }
 
+/* Each key for itself: the first that was never there so often is named.  What was removed before
+ * it is in no file yet. */
+static void remove_singly(stream *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const eb_batch one = {
+            .n = 1, .hash = s->hash + i, .value = s->values.from ? s->value + i : NULL};
+        if (eb_remove_batch(s->filter, &one) == EB_OK) continue;
+        const eb_key key = s->key[i];
+        cli_fail("%s: line %llu: \"%.*s%s\" was never in %s so often; nothing is removed",
+                 s->in.name, (unsigned long long)s->number[i], key.len > 60 ? 60 : (int)key.len,
+                 (const char *)key.p, key.len > 60 ? "..." : "", s->state);
+    }
+}
+
+static eb_status take_out(stream *s, const eb_batch *batch) {
+    memset(s->hit, 1, batch->n);
+    /* Kinds with time look at all keys of a batch before they take any. */
+    const bool singly = eb_caps(s->filter) & EB_USES_TIME;
+    const eb_status status = singly ? EB_EINVAL : eb_remove_batch(s->filter, batch);
+    if (status != EB_EINVAL) return status;
+    remove_singly(s, batch->n);
+    return EB_OK;
+}
+
 static void look_up(stream *s, size_t n) {
     const eb_batch batch = {.n = n, .hash = s->hash, .value = s->values.from ? s->value : NULL};
     eb_status status = EB_OK;
     eb_hash_keys(s->filter, s->key, n, s->hash);
-    if (s->adds)
+    if (s->removes)
+        status = take_out(s, &batch);
+    else if (s->adds)
         status = eb_add_batch(s->filter, &batch, s->hit);
     else if (batch.value)
         status = eb_test_values(s->filter, &batch, s->hit);
@@ -80,9 +107,10 @@ static void save(stream *s) {
     s->save_due = now_seconds() + s->set->every_seconds;
 }
 
-/* Saving before the output file is in place would lose the lines in it if we were killed. */
+/* Saving before the output file is in place would lose the lines in it if we were killed; a removal
+ * is done wholly or not at all. */
 static bool saves_on_the_way(const stream *s) {
-    return s->state && !s->file.target && s->lines > s->lines_saved;
+    return s->state && !s->removes && !s->file.target && s->lines > s->lines_saved;
 }
 
 static void between_blocks(stream *s) {
@@ -134,7 +162,7 @@ int stream_run(stream *s) {
         atomic_discard(&s->file);
     else
         finish_output(s);
-    if (s->state) save(s);
+    if (s->state && !(s->removes && (trouble || signals_stop()))) save(s);
     if (trouble) cli_warn("%s: %s", s->in.name, strerror(trouble));
     return trouble ? STATUS_TROUBLE : signals_stop() ? 128 + signals_stop() : STATUS_YES;
 }

@@ -15,7 +15,8 @@ typedef struct stream {
     output out;
     atomic_file file; /* behind out, with -o */
     print_mode print;
-    bool adds; /* else it only asks */
+    bool adds;    /* else it only asks */
+    bool removes; /* takes keys out instead */
     eb_filter *filter;
     uint64_t lines, seen;
 
@@ -26,6 +27,7 @@ typedef struct stream {
 
     char mark[2][2];
     const char *line[STREAM_BATCH + 1]; /* where each line of a batch begins, and the last ends */
+    uint64_t number[STREAM_BATCH];      /* of each line in its file */
     eb_key key[STREAM_BATCH];
     eb_hash hash[STREAM_BATCH];
     uint32_t value[STREAM_BATCH]; /* if values says where they come from */
@@ -33,7 +35,8 @@ typedef struct stream {
     uint8_t hit[STREAM_BATCH];
 } stream;
 
-/* Fill in set, print, adds, filter and state, in this order; after the filter, open values. */
+/* Fill in set, print, adds or removes, filter and state, in this order; after the filter, open
+ * values. */
 void stream_open(stream *s, const cli_command *c, char *const *paths);
 /* Reads to the end, or until a signal or a read error, finishes the output and saves the state.
  * Status: 0, 2 after a read error, 128 + signal. */
