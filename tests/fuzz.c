@@ -162,8 +162,7 @@ static void fuzz_draw(fuzz_input *in, const eb_filter *f, fuzz_keys *k) {
 /* Both ways: all at once, and one by one (if the batch was good). */
 static void fuzz_both(eb_filter *many, eb_filter *one, const fuzz_keys *k, bool removing) {
     uint8_t seen[BATCH_MAX] = {0}, single = 0;
-    eb_batch all = k->batch;
-    if (removing && (eb_caps(many) & EB_USES_TIME)) all.n = 1; /* see eb_remove_batch */
+    const eb_batch all = k->batch;
     const eb_status status =
         removing ? eb_remove_batch(many, &all) : eb_add_batch(many, &all, seen);
     MUST(status == EB_OK || status == EB_EINVAL || (removing && status == EB_ENOTSUP));

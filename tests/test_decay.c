@@ -453,6 +453,54 @@ static void removed_arrivals_leave_the_rest(void **state) {
     }
 }
 
+/* A call takes all its keys or none, exactly as one by one: repeats in the call count, and so do
+ * counters that keys share. */
+static void removal_calls_equal_single_keys(const char *text) {
+    enum { N = 150, ROUNDS = 300 };
+    eb_filter *const many = suite_new(text);
+    uint64_t random = 9, taken = 0, refused = 0;
+    suite_at("%s", text);
+    for (uint64_t round = 0; round < ROUNDS; round++) {
+        eb_hash hash[N];
+        uint64_t time[N];
+        const size_t n = 1 + suite_below(&random, N);
+        const uint64_t now = ebi_head_of(many->block)->clock + suite_below(&random, 30);
+        for (size_t i = 0; i < n; i++) OK(add_at(many, key_of(suite_below(&random, 60)), 1, now));
+        OK(eb_advance(many, now));
+        for (size_t i = 0; i < n; i++) {
+            hash[i] = key_of(suite_below(&random, 60));
+            time[i] = now - ebi_min(now, suite_below(&random, 40));
+        }
+        eb_filter *one = NULL;
+        OK(eb_clone(&one, many, NULL));
+        eb_status status = EB_OK;
+        for (size_t i = 0; i < n && status == EB_OK; i++)
+            status = eb_remove_batch(one, &(eb_batch){1, hash + i, NULL, time + i});
+        uint8_t *const before = malloc(ebi_bytes(many));
+        HOLDS(before != NULL);
+        memcpy(before, many->block, ebi_bytes(many));
+        GIVES(status, eb_remove_batch(many, &(eb_batch){n, hash, NULL, time}));
+        HOLDS(memcmp(many->block, status == EB_OK ? one->block : before, ebi_bytes(many)) == 0);
+        taken += status == EB_OK;
+        refused += status == EB_EINVAL;
+        free(before);
+        eb_free(one);
+    }
+    HOLDS(taken > ROUNDS / 10 && refused > ROUNDS / 10);
+    eb_free(many);
+}
+
+static void removal_calls_are_all_or_nothing(void **state) {
+    (void)state;
+    removal_calls_equal_single_keys("decay:cells=240,k=2,room=40,halflife=50");
+    removal_calls_equal_single_keys(
+        "decay:cells=240,k=2,width=8,room=6,halflife=50"); /* saturates */
+    removal_calls_equal_single_keys("decay:cells=240,k=2,width=8,room=0,halflife=11,shards=2");
+    removal_calls_equal_single_keys("decay:mode=basic,cells=120,k=2,factor=0.9,period=9");
+    removal_calls_equal_single_keys(
+        "decay:mode=optimised,cells=90,k=2,room=90,factor=0.9,period=9");
+}
+
 static void half_lives_and_factors_agree(void **state) {
     (void)state;
     eb_filter *const a = suite_new("decay:memory=4K,factor=0.9,period=10");
@@ -550,6 +598,7 @@ int main(void) {
         cmocka_unit_test(stamps_do_not_wrap),
         cmocka_unit_test(conservative_update_errs_less),
         cmocka_unit_test(removed_arrivals_leave_the_rest),
+        cmocka_unit_test(removal_calls_are_all_or_nothing),
         cmocka_unit_test(half_lives_and_factors_agree),
         cmocka_unit_test(bad_options_are_explained),
         cmocka_unit_test(forged_counters_are_refused_or_work),

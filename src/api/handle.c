@@ -6,6 +6,7 @@
  * time.  Inside a shard the hash is multiplied by an odd number: the top bits, which chose the
  * shard, are the same for all its keys and would confine them to a corner of the block. */
 #include "base/rng.h"
+#include "cells/claims.h"
 #include "filter.h"
 #include <everbloom/weighted.h>
 
@@ -111,6 +112,7 @@ static void handle_sort(const eb_filter *f, const eb_hash *h, size_t n, handle_s
 typedef enum handle_work {
     WORK_ADD,
     WORK_REMOVE,
+    WORK_CLAIM,
     WORK_RESTORE,
     WORK_SETTLE,
     WORK_TEST,
@@ -121,10 +123,11 @@ typedef struct handle_job {
     handle_work work;
     size_t pieces; /* to be done; the rest is passed over */
     size_t done;
+    const eb_claims *claims; /* of WORK_CLAIM */
 } handle_job;
 
 static handle_job handle_all(handle_work work) {
-    return (handle_job){work, SIZE_MAX, 0};
+    return (handle_job){work, SIZE_MAX, 0, NULL};
 }
 
 static const uint32_t handle_value_one[EB_BATCH] = {
@@ -168,7 +171,7 @@ static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, ui
                               handle_job *job) {
     uint64_t time[EB_BATCH];
     if (job->done == job->pieces) return EB_OK;
-    if (job->work == WORK_REMOVE || job->work == WORK_RESTORE || job->work == WORK_SETTLE)
+    if (job->work != WORK_ADD && job->work != WORK_TEST && job->work != WORK_CLASSIFY)
         handle_fill_times(f, block, &b, time);
     if (!b.value && (f->kind->info.caps & EB_USES_VALUE)) b.value = handle_value_one;
     switch (job->work) {
@@ -177,6 +180,9 @@ static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, ui
         break;
     case WORK_REMOVE:
         EB_TRY(f->kind->remove(&f->p, block, &b));
+        break;
+    case WORK_CLAIM:
+        EB_TRY(f->kind->claim(&f->p, block, &b, job->claims));
         break;
     case WORK_RESTORE:
         f->kind->restore(&f->p, block, &b);
@@ -276,14 +282,34 @@ eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
     return handle_walk(f, b, seen, &add);
 }
 
+/* All or nothing, by claims: first all keys lay claim to what they take. */
+static eb_status handle_remove_claimed(eb_filter *f, const eb_batch *b) {
+    enum { SMALL = 64 }; /* slots, for few keys */
+    eb_claim small[SMALL] = {{NULL, 0}};
+    const uint64_t each = f->kind->claims(&f->p), shards = ebi_shards(f);
+    if (b->n > SIZE_MAX / sizeof(eb_claim) / (2 * each) - shards) return EB_ENOMEM;
+    const uint64_t slots = ebi_claims_slots(b->n * each + shards);
+    const eb_claims claims = {
+        slots <= SMALL ? small : (void *)ebi_alloc_zeroed(&f->mem, slots * sizeof(eb_claim)),
+        slots};
+    handle_job claim = handle_all(WORK_CLAIM), settle = handle_all(WORK_SETTLE);
+    claim.claims = &claims;
+    if (!claims.table) return EB_ENOMEM;
+    const eb_status status = handle_walk(f, b, NULL, &claim);
+    if (claims.table != small) f->mem.free(f->mem.ctx, claims.table, slots * sizeof(eb_claim));
+    return status == EB_OK ? handle_walk(f, b, NULL, &settle) : status;
+}
+
 /* All or nothing: pieces that were removed before one that cannot be are restored. */
 eb_status eb_remove_batch(eb_filter *f, const eb_batch *b) {
     handle_job removal = handle_all(WORK_REMOVE), settle = handle_all(WORK_SETTLE);
     if (!(eb_caps(f) & EB_CAN_REMOVE)) return EB_ENOTSUP;
     EB_TRY(handle_may_write(f, b, WORK_REMOVE));
+    if (f->kind->claim) return handle_remove_claimed(f, b);
     const eb_status status = handle_walk(f, b, NULL, &removal);
     if (status == EB_OK && !f->ops->settle) return EB_OK;
-    handle_job restore = {WORK_RESTORE, removal.done, 0};
+    handle_job restore = handle_all(WORK_RESTORE);
+    restore.pieces = removal.done;
     (void)handle_walk(f, b, NULL, &restore);
     return status == EB_OK ? handle_walk(f, b, NULL, &settle) : status;
 }

@@ -292,28 +292,42 @@ static void decay_count(const eb_params *p, const uint8_t *block, const eb_hash 
 
 /* Removing: what an arrival counts by now, rounded down, so that others keep at
  * least what is theirs.  Since lines change when they are brought up to date, all
- * keys of a batch are looked at before any is removed. */
+ * keys of a call lay claim to their counters before any is removed.  Saturated
+ * counters stay as they are. */
 
 static uint64_t decay_left(const eb_decay *d, uint64_t time, uint32_t value, uint64_t era) {
     const eb_moment then = ebi_decay_moment(d, time);
     return ebi_decay_lapse_least(d, ebi_decay_weight_least(d, then, value), era - then.era);
 }
 
-static eb_status decay_may_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
-    const eb_decay d = ebi_decay_open(p, block);
-    const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
-    uint64_t place[EB_BATCH * EB_DECAY_K_MAX], counter[EB_DECAY_K_MAX];
-    decay_find(&d, b->hash, b->n, place);
-    for (size_t i = 0; i < b->n; i++)
-        if (b->value[i] > d.state->total ||
-            decay_least(&d, decay_key(&d, place, i, b->n), era, counter) <
-                decay_left(&d, b->time[i], b->value[i], era))
-            return EB_EINVAL; /* it was never there so often */
-    return EB_OK;
+static unsigned decay_claims(const eb_params *p) {
+    return (unsigned)p->opt[O_K];
 }
 
-static void decay_restore(const eb_params *p, uint8_t *block, const eb_batch *b) {
-    (void)p, (void)block, (void)b; /* asking whether keys may be removed took nothing */
+static bool decay_claim_one(const eb_decay *d, const uint64_t *place, uint64_t left, uint64_t era,
+                            const eb_claims *claims) {
+    for (unsigned j = 0; j < d->k; j++) {
+        const uint64_t c = ebi_decay_get(d, place[j], era);
+        if (left > c) return false;
+        if (ebi_decay_is_exact(d, place[j], era) && !ebi_claim(claims, d->line + place[j], left, c))
+            return false;
+    }
+    return true;
+}
+
+static eb_status decay_claim(const eb_params *p, const uint8_t *block, const eb_batch *b,
+                             const eb_claims *claims) {
+    const eb_decay d = ebi_decay_open(p, block);
+    const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
+    uint64_t place[EB_BATCH * EB_DECAY_K_MAX];
+    decay_find(&d, b->hash, b->n, place);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t left = decay_left(&d, b->time[i], b->value[i], era);
+        if (!ebi_claim(claims, &d.state->total, b->value[i], d.state->total) ||
+            !decay_claim_one(&d, decay_key(&d, place, i, b->n), left, era, claims))
+            return EB_EINVAL; /* it was never there so often */
+    }
+    return EB_OK;
 }
 
 static void decay_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
@@ -327,10 +341,10 @@ static void decay_remove(const eb_params *p, uint8_t *block, const eb_batch *b) 
         const uint64_t left = decay_left(&d, b->time[i], b->value[i], era);
         for (unsigned j = 0; j < d.k; j++) {
             ebi_decay_freshen(&d, at[j] >> 6, era);
-            const uint64_t c = ebi_decay_get(&d, at[j], era);
-            if (c < EB_DECAY_TOP) ebi_decay_put(&d, at[j], c - ebi_min(c, left));
+            if (ebi_decay_is_exact(&d, at[j], era))
+                ebi_decay_put(&d, at[j], ebi_decay_get(&d, at[j], era) - left);
         }
-        d.state->total -= ebi_min(d.state->total, b->value[i]);
+        d.state->total -= b->value[i];
     }
 }
 
@@ -419,8 +433,8 @@ const eb_kind ebi_kind_decay = {
     .select = decay_select,
     .init = decay_init,
     .merge_bounds = true,
-    .remove = decay_may_remove,
-    .restore = decay_restore,
+    .claims = decay_claims,
+    .claim = decay_claim,
     .merge = decay_merge,
     .check = decay_check,
     .stat = decay_stat,

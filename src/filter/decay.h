@@ -7,6 +7,7 @@
  * next written, as often as its stamp says, and in passing when it is read. */
 #ifndef EB_DECAY_H
 #define EB_DECAY_H
+#include "cells/claims.h"
 #include "cells/counters.h"
 #include "cells/pool.h"
 #include "cells/stamped.h"
@@ -61,8 +62,9 @@ double ebi_decay_epsilon(const eb_decay *d);
 
 /* decay_cells.c: counters in their lines */
 
-uint64_t ebi_decay_get(const eb_decay *d, uint64_t place, uint64_t era); /* as of that era */
-void ebi_decay_put(const eb_decay *d, uint64_t place, uint64_t value);   /* its line is fresh */
+uint64_t ebi_decay_get(const eb_decay *d, uint64_t place, uint64_t era);  /* as of that era */
+bool ebi_decay_is_exact(const eb_decay *d, uint64_t place, uint64_t era); /* not saturated */
+void ebi_decay_put(const eb_decay *d, uint64_t place, uint64_t value);    /* its line is fresh */
 void ebi_decay_reach(const eb_decay *d, uint64_t era); /* before lines can be fresh in that era */
 void ebi_decay_freshen(const eb_decay *d, uint64_t line, uint64_t era);
 void ebi_decay_init(const eb_decay *d);

@@ -62,6 +62,12 @@ static uint32_t cells_power_code(const eb_decay *d, uint64_t value) { /* value >
     return cells_largest(d) - 1 - (TOP_BITS - (uint32_t)ebi_max(up, d->width));
 }
 
+/* A saturated counter of era mode that has faded stays one until it fits again. */
+static void cells_put_faded(const eb_decay *d, uint64_t place, uint64_t value) {
+    const bool fits = value <= cells_plain(d);
+    ebi_place_set(d->line, d->width, place, fits ? (uint32_t)value : cells_power_code(d, value));
+}
+
 static void cells_put_spilling(const eb_decay *d, uint64_t place, uint64_t value) {
     const bool spilled = ebi_place_get(d->line, d->width, place) == cells_largest(d);
     const bool fits = value <= cells_plain(d), over = value >= EB_DECAY_TOP;
@@ -108,6 +114,11 @@ uint64_t ebi_decay_get(const eb_decay *d, uint64_t place, uint64_t era) {
     return ebi_decay_lapse(d, cells_value(d, place), era - cells_era(d, place >> 6));
 }
 
+bool ebi_decay_is_exact(const eb_decay *d, uint64_t place, uint64_t era) {
+    if (!cells_is_saturated(d, ebi_place_get(d->line, d->width, place))) return true;
+    return d->mode == EB_DECAY_ERA && ebi_decay_get(d, place, era) <= cells_plain(d);
+}
+
 /* Era mode: values that are their own codes are halved in place. */
 EB_INLINE void cells_halve_line(const eb_decay *d, uint64_t line, uint64_t eras, unsigned width) {
     const uint64_t first = line << 6, shift = ebi_min(eras, 33);
@@ -116,6 +127,8 @@ EB_INLINE void cells_halve_line(const eb_decay *d, uint64_t line, uint64_t eras,
         const uint64_t code = ebi_place_get(d->line, width, place), half = (code + up) >> shift;
         if (code <= plain)
             ebi_place_set(d->line, width, place, half <= 1 ? 0 : (uint32_t)half);
+        else if (code < cells_largest(d))
+            cells_put_faded(d, place, ebi_decay_lapse(d, cells_value(d, place), eras));
         else
             cells_put_spilling(d, place, ebi_decay_lapse(d, cells_value(d, place), eras));
     }

@@ -92,7 +92,10 @@ uint64_t ebi_decay_lapse(const eb_decay *d, uint64_t c, uint64_t eras) {
 }
 
 uint64_t ebi_decay_lapse_least(const eb_decay *d, uint64_t c, uint64_t eras) {
-    if (d->mode == EB_DECAY_ERA) return eras > 44 ? 0 : c >> eras;
+    if (d->mode == EB_DECAY_ERA) {
+        const uint64_t rest = eras > 44 ? 0 : c >> eras;
+        return eras > 0 && rest <= 1 ? 0 : rest; /* as a counter that holds no more */
+    }
     const unsigned guard = c >> 28 == 0 ? 16 : 0; /* digits that keep the rounding small */
     for (c <<= guard; eras > 0 && c > 0; eras--) c = c * d->factor / MILLION;
     return c >> guard;

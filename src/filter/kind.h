@@ -64,11 +64,12 @@ typedef struct eb_ops { /* loops for one set of parameters */
     void (*test_values)(const eb_params *p, const uint8_t *block, const eb_batch *b,
                         uint8_t *seen); /* or NULL: answers do not depend on values */
     /* Removal with parts that cannot be restored, or NULL.  When all batches of a call could be
-     * removed, they are restored, and settle removes them for good. */
+     * removed, they are restored, or their claims forgotten, and settle removes them for good. */
     void (*settle)(const eb_params *p, uint8_t *block, const eb_batch *b);
 } eb_ops;
 
 struct eb_counting; /* counting.h */
+struct eb_claims;   /* cells/claims.h */
 
 typedef struct eb_kind {
     eb_kind_info info;
@@ -86,6 +87,11 @@ typedef struct eb_kind {
     /* Removing, or NULL: all keys of a batch or none; restore is its exact opposite. */
     eb_status (*remove)(const eb_params *p, uint8_t *block, const eb_batch *b);
     void (*restore)(const eb_params *p, uint8_t *block, const eb_batch *b);
+    /* Removing where nothing can be restored, instead of these two: the most counters that a key
+     * claims, and claiming them for the keys of a batch.  Settle removes them. */
+    unsigned (*claims)(const eb_params *p);
+    eb_status (*claim)(const eb_params *p, const uint8_t *block, const eb_batch *b,
+                       const struct eb_claims *claims);
     void (*merge)(const eb_params *p, uint8_t *into, const uint8_t *from);         /* or NULL */
     void (*advance)(const eb_params *p, uint8_t *block, uint64_t time);            /* or NULL */
     eb_status (*check)(const eb_params *p, const uint8_t *block, eb_error *err);   /* or NULL */
