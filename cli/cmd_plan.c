@@ -47,6 +47,7 @@ static const struct {
     {EB_USES_TIME, "time", "uses time"},
     {EB_USES_VALUE, "value", "uses values"},
     {EB_FORGETS, "forgets", "forgets old keys"},
+    {EB_KEYS_ARE_NUMBERS, "numbers", "keys are numbers"},
 };
 enum { CAPS = sizeof cap_names / sizeof *cap_names };
 

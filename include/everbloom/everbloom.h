@@ -205,7 +205,10 @@ enum {
     EB_ADD_IS_IDEMPOTENT = 16, /* adding a key that is reported seen changes no cell */
     EB_USES_TIME = 32,
     EB_USES_VALUE = 64,
-    EB_FORGETS = 128 /* made for endless streams: old keys make room for new ones */
+    EB_FORGETS = 128, /* made for endless streams: old keys make room for new ones */
+    /* The hash of a key is the key: a number whose order matters.  Text keys make no sense
+     * then: see eb_range_add in query.h. */
+    EB_KEYS_ARE_NUMBERS = 256
 };
 typedef struct eb_option {
     const char *key;

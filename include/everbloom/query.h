@@ -1,5 +1,5 @@
-/* query.h - questions to counting filters (spectral, spectral_rm) that need more
- * than one look-up, and operations on whole filters.
+/* query.h - questions to counting filters (spectral, spectral_rm, dyadic) that need
+ * more than one look-up, and operations on whole filters.
  *
  * Everywhere: k counters a key among m, F1 keys counted with their repeats, F2 the
  * sum of the squares of all counts.  EB_ENOTSUP with a reason in err where the
@@ -68,6 +68,35 @@ EB_API eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter
                             eb_combination how, const eb_allocator *mem, eb_error *err);
 EB_API eb_status eb_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem,
                          eb_error *err);
+
+/* Ranges of numbers: filters of kind dyadic.  A value is a 64-bit number; eb_from_signed keeps
+ * the order of signed ones.  EB_EINVAL, with nothing changed, if a value is outside of the
+ * filter's domain or n counts are 0; counts NULL: 1 each.
+ *
+ * How many values lie in from..to, both included: lower and upper are certain as long as nothing
+ * was removed that was not there.  probes: nodes asked for upper, at most 2 ceil(log2(length/2 +
+ * 1)), what is counted exactly together being one. */
+typedef struct eb_range {
+    size_t size;
+    double lower, upper;
+    unsigned probes;
+} eb_range;
+EB_API eb_status eb_range_domain(const eb_filter *f, uint64_t *low, uint64_t *high, eb_error *err);
+EB_API eb_status eb_range_add(eb_filter *f, const uint64_t *values, const uint32_t *counts,
+                              size_t n, eb_error *err);
+EB_API eb_status eb_range_remove(eb_filter *f, const uint64_t *values, const uint32_t *counts,
+                                 size_t n, eb_error *err);
+EB_API eb_status eb_range_count(const eb_filter *f, uint64_t from, uint64_t to, eb_range *out,
+                                eb_error *err);
+/* The least value such that a share q (0..1) of all values is no larger: it lies in
+ * lower..upper, certainly.  value is the best guess.  EB_EINVAL if there are no values. */
+typedef struct eb_quantile {
+    size_t size;
+    uint64_t value, lower, upper;
+} eb_quantile;
+EB_API eb_status eb_range_quantile(const eb_filter *f, double q, eb_quantile *out, eb_error *err);
+EB_API uint64_t eb_from_signed(int64_t value);
+EB_API int64_t eb_to_signed(uint64_t value);
 
 /* Mathematics: the share of keys whose minimum is too high with so many distinct
  * keys, and how far at most, but for a share e^-k, with F1 = items. */

@@ -28,11 +28,6 @@ EB_INLINE uint8_t *ebi_shard(const eb_filter *f, uint64_t i) {
     return f->block + i * f->p.span;
 }
 
-/* What a shard of several sees of a hash: see handle.c. */
-EB_INLINE eb_hash ebi_inner_hash(eb_hash h) {
-    return h * UINT64_C(0x9E3779B97F4A7C15);
-}
-
 /* Is it the outcome of an operation on filters, which takes no more keys? */
 EB_INLINE bool ebi_is_sealed(const eb_filter *f) {
     return f->kind->sealed && *f->kind->sealed(f->block) != 0;

@@ -113,6 +113,7 @@ eb_status eb_plan(const eb_goal *goal, char *spec, size_t cap, eb_prediction *ou
     for (size_t i = 0; i < ebi_registry_size; i++) {
         const eb_kind_info *const info = &ebi_registry[i].kind->info;
         if ((info->caps & g.caps) != g.caps) continue;
+        if (info->caps & ~g.caps & EB_KEYS_ARE_NUMBERS) continue; /* only for those who ask */
         const bool made = g.bytes > 0 ? plan_ask(info, &g, g.bytes, &o) && plan_keeps(&g, &o)
                                       : plan_shrink(info, &g, &o);
         if (made && (best.spec[0] == '\0' || plan_better(&g, &o, &best))) best = o;

@@ -11,6 +11,38 @@ uint64_t ebi_counting_cells(const eb_store *store, uint64_t budget, uint64_t bit
     return cells;
 }
 
+/* Parameters */
+
+eb_status ebi_counting_resolve_bits(eb_params *p, const eb_args *a, const char *kind,
+                                    const eb_store *store, size_t o_bits, eb_error *err) {
+    if (!a->given[o_bits]) p->opt[o_bits] = store->bits_usual;
+    if (p->opt[o_bits] >= store->bits_least) return EB_OK;
+    return ebi_fail(err, EB_ESPEC, "%s: bits must be at least %g with store=%s, not %g", kind,
+                    (double)store->bits_least / 1e6, store->name, (double)p->opt[o_bits] / 1e6);
+}
+
+eb_status ebi_counting_resolve_cells(eb_params *p, const eb_args *a, const char *kind,
+                                     const eb_store *store, size_t o_bits, uint64_t fixed,
+                                     eb_error *err) {
+    const uint64_t budget = ebi_budget(p);
+    if (a->given[EB_O_CELLS]) return EB_OK;
+    p->opt[EB_O_CELLS] =
+        budget > fixed ? ebi_counting_cells(store, budget - fixed, p->opt[o_bits]) : 0;
+    if (p->opt[EB_O_CELLS] >= 64) return EB_OK;
+    return ebi_fail(err, EB_ESPEC, "%s: memory=%llu is too small", kind,
+                    (unsigned long long)p->opt[EB_O_MEMORY]);
+}
+
+eb_status ebi_counting_resolve_window(eb_params *p, const eb_args *a, const char *kind,
+                                      size_t o_window, size_t o_k, eb_error *err) {
+    const uint64_t cells = p->opt[EB_O_CELLS];
+    if (!a->given[o_window]) p->opt[o_window] = cells > (1u << 20) ? EB_COUNTING_WINDOW : 0;
+    if (p->opt[o_window] == 0 || (p->opt[o_window] >= p->opt[o_k] && p->opt[o_window] <= cells))
+        return EB_OK;
+    return ebi_fail(err, EB_ESPEC, "%s: window must be 0 or k..cells, not %llu", kind,
+                    (unsigned long long)p->opt[o_window]);
+}
+
 /* Removing */
 
 static void counting_put_back(const eb_counting *c, const eb_batch *b, const uint64_t *pos,

@@ -66,6 +66,16 @@ EB_INLINE uint64_t ebi_counting_minimum(const eb_counting *c, const uint64_t *po
     return ebi_counting_least(counter, c->k);
 }
 
+/* Raise the counters that are below the new estimate (minimal increase); the estimate before. */
+EB_INLINE uint64_t ebi_counting_lift(const eb_counting *c, const uint64_t *pos, uint64_t by) {
+    uint64_t counter[EB_COUNTING_K_MAX];
+    const uint64_t least = ebi_counting_minimum(c, pos, counter);
+    const uint64_t goal = ebi_counter_sum(least, by);
+    for (unsigned j = 0; j < c->k; j++)
+        if (counter[j] < goal) (void)ebi_counting_raise(c, pos[j], goal - counter[j]);
+    return least;
+}
+
 EB_INLINE void ebi_counting_raise_total(const eb_counting *c, uint64_t by) {
     *c->total = ebi_counter_sum(*c->total, by);
 }
@@ -79,6 +89,16 @@ void ebi_counting_merge(const eb_counting *into, const eb_counting *from);
 
 /* The most counters whose segment fits into a budget of bytes. */
 uint64_t ebi_counting_cells(const eb_store *store, uint64_t budget, uint64_t bits);
+
+/* What kinds with counters settle alike: bits for each counter, as many counters as fit behind
+ * `fixed` bytes of other segments if cells= is not given; and the window. */
+eb_status ebi_counting_resolve_bits(eb_params *p, const eb_args *a, const char *kind,
+                                    const eb_store *store, size_t o_bits, eb_error *err);
+eb_status ebi_counting_resolve_cells(eb_params *p, const eb_args *a, const char *kind,
+                                     const eb_store *store, size_t o_bits, uint64_t fixed,
+                                     eb_error *err);
+eb_status ebi_counting_resolve_window(eb_params *p, const eb_args *a, const char *kind,
+                                      size_t o_window, size_t o_k, eb_error *err);
 
 void ebi_counting_stat(const eb_counting *c, eb_stats *out);
 void ebi_counting_predict(const eb_counting *c, const eb_workload *w, eb_prediction *out);

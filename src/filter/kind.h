@@ -133,6 +133,15 @@ EB_INLINE const eb_head *ebi_head_of(const uint8_t *block) {
     return (const eb_head *)(const void *)block;
 }
 
+/* What a shard of several sees of a hash (see handle.c), and the hash again. */
+EB_INLINE eb_hash ebi_inner_hash(eb_hash h) {
+    return h * UINT64_C(0x9E3779B97F4A7C15);
+}
+
+EB_INLINE eb_hash ebi_outer_hash(eb_hash inner) {
+    return inner * UINT64_C(0xF1DE83E19937733D);
+}
+
 /* Is a block so large that prefetching pays?  About half of a typical L2. */
 EB_INLINE bool ebi_is_far(const eb_params *p) {
     return p->span * p->opt[EB_O_SHARDS] > (UINT64_C(512) << 10);

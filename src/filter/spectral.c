@@ -71,45 +71,18 @@ static eb_counting spectral_open(const eb_params *p, const uint8_t *block) {
 
 /* Parameters */
 
-static uint64_t spectral_cells(const eb_params *p) {
-    const uint64_t budget = ebi_budget(p), fixed = sizeof(spectral_state);
-    return budget > fixed ? ebi_counting_cells(spectral_store(p), budget - fixed, p->opt[O_BITS])
-                          : 0;
-}
-
 static eb_status spectral_resolve(eb_params *p, const eb_args *a, eb_error *err) {
     const eb_store *const store = spectral_store(p);
-    if (!a->given[O_BITS]) p->opt[O_BITS] = store->bits_usual;
-    if (p->opt[O_BITS] < store->bits_least)
-        return ebi_fail(err, EB_ESPEC, "spectral: bits must be at least %g with store=%s, not %g",
-                        (double)store->bits_least / 1e6, store->name, (double)p->opt[O_BITS] / 1e6);
-    if (!a->given[EB_O_CELLS]) {
-        p->opt[EB_O_CELLS] = spectral_cells(p);
-        if (p->opt[EB_O_CELLS] < 64)
-            return ebi_fail(err, EB_ESPEC, "spectral: memory=%llu is too small",
-                            (unsigned long long)p->opt[EB_O_MEMORY]);
-    }
-    const uint64_t cells = p->opt[EB_O_CELLS];
-    if (!a->given[O_WINDOW]) p->opt[O_WINDOW] = cells > (1u << 20) ? EB_COUNTING_WINDOW : 0;
-    if (p->opt[O_WINDOW] != 0 && (p->opt[O_WINDOW] < p->opt[O_K] || p->opt[O_WINDOW] > cells))
-        return ebi_fail(err, EB_ESPEC, "spectral: window must be 0 or k..cells, not %llu",
-                        (unsigned long long)p->opt[O_WINDOW]);
+    EB_TRY(ebi_counting_resolve_bits(p, a, "spectral", store, O_BITS, err));
+    EB_TRY(
+        ebi_counting_resolve_cells(p, a, "spectral", store, O_BITS, sizeof(spectral_state), err));
+    EB_TRY(ebi_counting_resolve_window(p, a, "spectral", O_WINDOW, O_K, err));
     p->value_min = 1;
-    p->span = FIXED + ebi_counters_bytes(store, cells, p->opt[O_BITS]);
+    p->span = FIXED + ebi_counters_bytes(store, p->opt[EB_O_CELLS], p->opt[O_BITS]);
     return EB_OK;
 }
 
 /* Loops */
-
-/* Raise the counters that are below the new estimate; the estimate before. */
-static uint64_t spectral_lift(const eb_counting *s, const uint64_t *pos, uint64_t by) {
-    uint64_t counter[EB_COUNTING_K_MAX];
-    const uint64_t least = ebi_counting_minimum(s, pos, counter);
-    const uint64_t goal = ebi_counter_sum(least, by);
-    for (unsigned j = 0; j < s->k; j++)
-        if (counter[j] < goal) (void)ebi_counting_raise(s, pos[j], goal - counter[j]);
-    return least;
-}
 
 static void spectral_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
     const eb_counting s = spectral_open(p, block);
@@ -118,7 +91,7 @@ static void spectral_add(const eb_params *p, uint8_t *block, const eb_batch *b, 
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * s.k;
         seen[i] = (s.linear ? ebi_counting_raise_all(&s, at, b->value[i])
-                            : spectral_lift(&s, at, b->value[i])) > 0;
+                            : ebi_counting_lift(&s, at, b->value[i])) > 0;
         ebi_counting_raise_total(&s, b->value[i]);
     }
 }

@@ -148,12 +148,7 @@ static void rm_size(eb_params *p, const eb_args *a) {
 }
 
 static eb_status rm_resolve(eb_params *p, const eb_args *a, eb_error *err) {
-    const eb_store *const store = rm_store(p);
-    if (!a->given[O_BITS]) p->opt[O_BITS] = store->bits_usual;
-    if (p->opt[O_BITS] < store->bits_least)
-        return ebi_fail(err, EB_ESPEC,
-                        "spectral_rm: bits must be at least %g with store=%s, not %g",
-                        (double)store->bits_least / 1e6, store->name, (double)p->opt[O_BITS] / 1e6);
+    EB_TRY(ebi_counting_resolve_bits(p, a, "spectral_rm", rm_store(p), O_BITS, err));
     if (!a->given[EB_O_CELLS])
         rm_size(p, a);
     else if (!a->given[O_SECOND])
@@ -166,11 +161,7 @@ static eb_status rm_resolve(eb_params *p, const eb_args *a, eb_error *err) {
     if (!a->given[EB_O_CELLS] && (cells < 64 || p->span - sizeof(eb_head) > ebi_budget(p)))
         return ebi_fail(err, EB_ESPEC, "spectral_rm: memory=%llu is too small",
                         (unsigned long long)p->opt[EB_O_MEMORY]);
-    if (!a->given[O_WINDOW]) p->opt[O_WINDOW] = cells > (1u << 20) ? EB_COUNTING_WINDOW : 0;
-    if (p->opt[O_WINDOW] != 0 && (p->opt[O_WINDOW] < p->opt[O_K] || p->opt[O_WINDOW] > cells))
-        return ebi_fail(err, EB_ESPEC, "spectral_rm: window must be 0 or k..cells, not %llu",
-                        (unsigned long long)p->opt[O_WINDOW]);
-    return EB_OK;
+    return ebi_counting_resolve_window(p, a, "spectral_rm", O_WINDOW, O_K, err);
 }
 
 /* A key's minimum */
