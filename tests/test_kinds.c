@@ -122,6 +122,39 @@ static void batches_equal_singles(void **state) {
     suite_each(batches_are_singles);
 }
 
+/* Counts come with the adding as if each key were asked about after its turn, but for counters that
+ * find no room: who asks later gets a larger count. */
+static void adding_counts(const suite_case *c) {
+    eb_filter *const one = suite_new(c->spec), *const many = suite_new(c->spec);
+    suite_stream s = suite_make_stream(one, STREAM, UNIVERSE, 13);
+    static double after[STREAM];
+    uint64_t seed = 14;
+    for (size_t i = 0, n; i < s.n; i += n) {
+        n = ebi_min(s.n - i, 1 + suite_below(&seed, 200));
+        const eb_batch part = suite_part(&s, i, i + n);
+        OK(eb_add_count_batch(many, &part, after + i));
+    }
+    for (size_t i = 0; i < s.n; i++) {
+        const eb_batch key = suite_part(&s, i, i + 1);
+        double count;
+        OK(eb_add_batch(one, &key, NULL));
+        eb_count_batch(one, key.hash, 1, &count);
+        if (after[i] == count) continue;
+        eb_stats full = {.size = sizeof full};
+        eb_stat(one, &full);
+        HOLDS(after[i] < count && full.saturated > 0);
+    }
+    HOLDS(suite_equal(one, many));
+    suite_free_stream(&s);
+    eb_free(one);
+    eb_free(many);
+}
+
+static void adding_can_count(void **state) {
+    (void)state;
+    suite_each(adding_counts);
+}
+
 static void cuts_do_not_matter(const suite_case *c) {
     enum { N = 140 };
     uint8_t seen[N], want[N];
@@ -470,6 +503,7 @@ int main(void) {
         cmocka_unit_test(canonical_specs_resolve_to_themselves),
         cmocka_unit_test(defaults_make_a_filter),
         cmocka_unit_test(batches_equal_singles),
+        cmocka_unit_test(adding_can_count),
         cmocka_unit_test(a_batch_may_be_cut_anywhere),
         cmocka_unit_test(asking_is_the_same_for_one_and_many),
         cmocka_unit_test(single_keys_equal_their_hashes),

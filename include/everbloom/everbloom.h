@@ -103,6 +103,9 @@ typedef struct eb_batch {
 } eb_batch;
 EB_API void eb_hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out);
 EB_API eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen /* n, or NULL */);
+/* As eb_add_batch; after[i] is what eb_count would have said of key i right after it
+ * was added, before the next one was (less, if a counter found no room just then). */
+EB_API eb_status eb_add_count_batch(eb_filter *f, const eb_batch *b, double *after);
 /* Take keys out again, value times each; EB_ENOTSUP unless the filter has
  * EB_CAN_REMOVE.  EB_EINVAL, with nothing removed, if a key cannot have been there
  * so often.  That is not always known: taking out what was never added makes

@@ -282,6 +282,31 @@ eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
     return handle_walk(f, b, seen, &add);
 }
 
+/* Without a loop of its own a kind is asked after each key. */
+static eb_status handle_add_count_singly(eb_filter *f, const eb_batch *b, double *after) {
+    for (size_t i = 0; i < b->n; i++) {
+        const eb_batch one = {1, b->hash + i, b->value ? b->value + i : NULL,
+                              b->time ? b->time + i : NULL};
+        EB_TRY(eb_add_batch(f, &one, NULL));
+        eb_count_batch(f, b->hash + i, 1, after + i);
+    }
+    return EB_OK;
+}
+
+eb_status eb_add_count_batch(eb_filter *f, const eb_batch *b, double *after) {
+    EB_TRY(handle_may_write(f, b, WORK_ADD));
+    if (f->shard_bits > 0 || !f->ops->add_count) return handle_add_count_singly(f, b, after);
+    eb_head *const head = ebi_head(f->block);
+    for (size_t i = 0; i < b->n; i += EB_BATCH) {
+        const size_t n = ebi_min(EB_BATCH, b->n - i);
+        const eb_batch piece = {n, b->hash + i, b->value ? b->value + i : handle_value_one, NULL};
+        f->ops->add_count(&f->p, f->block, &piece, after + i);
+        head->items += n;
+        head->clock += n;
+    }
+    return EB_OK;
+}
+
 /* All or nothing, by claims: first all keys lay claim to what they take. */
 static eb_status handle_remove_claimed(eb_filter *f, const eb_batch *b) {
     enum { SMALL = 64 }; /* slots, for few keys */

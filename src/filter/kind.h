@@ -63,6 +63,9 @@ typedef struct eb_ops { /* loops for one set of parameters */
                   double *count); /* or NULL: 0 or 1 from test */
     void (*test_values)(const eb_params *p, const uint8_t *block, const eb_batch *b,
                         uint8_t *seen); /* or NULL: answers do not depend on values */
+    /* As add, or NULL: after[i] is a count that is not too low, of the key as it was then, without
+     * looking again. */
+    void (*add_count)(const eb_params *p, uint8_t *block, const eb_batch *b, double *after);
     /* Removal with parts that cannot be restored, or NULL.  When all batches of a call could be
      * removed, they are restored, or their claims forgotten, and settle removes them for good. */
     void (*settle)(const eb_params *p, uint8_t *block, const eb_batch *b);

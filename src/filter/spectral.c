@@ -84,16 +84,31 @@ static eb_status spectral_resolve(eb_params *p, const eb_args *a, eb_error *err)
 
 /* Loops */
 
-static void spectral_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
+/* Add, and tell the estimates before. */
+static void spectral_raise(const eb_params *p, uint8_t *block, const eb_batch *b,
+                           uint64_t *before) {
     const eb_counting s = spectral_open(p, block);
     uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
     ebi_counting_fetch(&s, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * s.k;
-        seen[i] = (s.linear ? ebi_counting_raise_all(&s, at, b->value[i])
-                            : ebi_counting_lift(&s, at, b->value[i])) > 0;
+        before[i] = s.linear ? ebi_counting_raise_all(&s, at, b->value[i])
+                             : ebi_counting_lift(&s, at, b->value[i]);
         ebi_counting_raise_total(&s, b->value[i]);
     }
+}
+
+static void spectral_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
+    uint64_t before[EB_BATCH];
+    spectral_raise(p, block, b, before);
+    for (size_t i = 0; i < b->n; i++) seen[i] = before[i] > 0;
+}
+
+static void spectral_add_count(const eb_params *p, uint8_t *block, const eb_batch *b,
+                               double *after) {
+    uint64_t before[EB_BATCH];
+    spectral_raise(p, block, b, before);
+    for (size_t i = 0; i < b->n; i++) after[i] = (double)ebi_counter_sum(before[i], b->value[i]);
 }
 
 static void spectral_estimate(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
@@ -120,7 +135,10 @@ static void spectral_count(const eb_params *p, const uint8_t *block, const eb_ha
 }
 
 static const eb_ops *spectral_select(const eb_params *p) {
-    static const eb_ops ops = {.add = spectral_add, .test = spectral_test, .count = spectral_count};
+    static const eb_ops ops = {.add = spectral_add,
+                               .test = spectral_test,
+                               .count = spectral_count,
+                               .add_count = spectral_add_count};
     (void)p;
     return &ops;
 }
