@@ -19,6 +19,8 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 #define DEFAULT_ADD "bloom"
 #define DEFAULT_COUNT "spectral"
 #define DEFAULT_REMOVABLE "spectral_rm"
+/* Signed numbers of 32 bits: low is -2^31, as eb_from_signed has it. */
+#define DEFAULT_RANGE "dyadic:width=32,low=9223372034707292160,values=signed"
 #define DEFAULT_MAX_DROP 1e-6
 #define DEFAULT_IMPORTANCE_DROP 1e-3
 #define DEFAULT_MEMORY "64M"
@@ -53,6 +55,10 @@ typedef struct settings {
     const char *queries, *snapshot;
     texts keys;
     bool removable, remove, header;
+    const char *values, *min, *max, *ranges;
+    uint64_t bits; /* 0: not given */
+    texts from, to, quantiles;
+    bool skip_first;
 } settings;
 enum { NO_DELIMITER = 256 };
 
@@ -133,7 +139,8 @@ struct report {
 };
 void report_begin(report *r, FILE *to, bool json);
 void report_text(report *r, const char *key, const char *label, const char *value);
-void report_key(report *r, const char *key, eb_key value); /* any bytes; JSON only */
+void report_key(report *r, const char *key, eb_key value);         /* any bytes; JSON only */
+void report_plain(report *r, const char *key, const char *number); /* a number as it is written */
 void report_count(report *r, const char *key, const char *label, uint64_t value);
 void report_bytes(report *r, const char *key, const char *label, double value);
 void report_real(report *r, const char *key, const char *label, double value);
@@ -150,6 +157,7 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
 int run_add(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_test(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_count(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_range(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_weigh(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_info(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_check(const cli_command *c, const settings *set, char **operands, size_t n);

@@ -129,6 +129,7 @@ static int ask_snapshot(const cli_command *c, const settings *set, char *const *
     if (set->output || set->state || set->filter || set->memory || set->seed || set->removable)
         cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
     snapshot_open_or_fail(&snap, set->snapshot);
+    refuse_numbers(c, snap.view);
     if (!(eb_caps(snap.view) & EB_CAN_COUNT))
         cli_fail("%s: this kind of filter does not count", set->snapshot);
     answer_all(set, snap.view);

@@ -118,6 +118,7 @@ int run_test(const cli_command *c, const settings *set, char **operands, size_t 
     print_mode print = set->mark ? PRINT_MARKED : set->absent ? PRINT_NEW : PRINT_SEEN;
     snapshot snap;
     snapshot_open_or_fail(&snap, operands[0]);
+    refuse_numbers(c, snap.view);
     stream s = {.set = set, .print = print, .filter = snap.view};
     stream_open(&s, c, operands + 1);
     values_open(&s.values, c, set, s.filter, false);

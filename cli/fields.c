@@ -3,10 +3,12 @@
 #include "io.h"
 #include <stdlib.h>
 
+static const eb_key missing = {NULL, 0};
+
 static eb_key plain_field(const reader *r, const char *p, const char *end, uint64_t field) {
     for (uint64_t i = 1; i < field; i++) {
         const char *at = memchr(p, r->delimiter, (size_t)(end - p));
-        if (!at) return (eb_key){end, 0};
+        if (!at) return missing;
         p = at + 1;
     }
     const char *stop = memchr(p, r->delimiter, (size_t)(end - p));
@@ -49,7 +51,7 @@ static eb_key csv_field(reader *r, const char *p, const char *end, uint64_t fiel
     if (end > p && end[-1] == '\r') end--;
     const char *stop = csv_field_end(r, p, end);
     for (uint64_t i = 1; i < field; i++) {
-        if (stop == end) return (eb_key){end, 0};
+        if (stop == end) return missing;
         p = stop + 1;
         stop = csv_field_end(r, p, end);
     }
@@ -57,9 +59,21 @@ static eb_key csv_field(reader *r, const char *p, const char *end, uint64_t fiel
     return unquote(r, p, stop);
 }
 
-eb_key reader_field(reader *r, const char *line, const char *end, uint64_t field) {
+static eb_key find_field(reader *r, const char *line, const char *end, uint64_t field) {
     if (field == 0) return (eb_key){line, (size_t)(end - line)};
     return r->csv ? csv_field(r, line, end, field) : plain_field(r, line, end, field);
+}
+
+eb_key reader_field(reader *r, const char *line, const char *end, uint64_t field) {
+    const eb_key found = find_field(r, line, end, field);
+    return found.p ? found : (eb_key){end, 0};
+}
+
+eb_key reader_field_or_fail(reader *r, const char *line, const char *end, uint64_t field) {
+    const eb_key found = find_field(r, line, end, field);
+    if (found.p) return found;
+    cli_fail("%s: line %llu: there is no field %llu", r->name, (unsigned long long)r->records,
+             (unsigned long long)field);
 }
 
 static void check_options(const cli_command *c, const settings *set) {

@@ -142,6 +142,8 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
         strcpy(spec, set->filter);
     else if (c->run == run_dedup)
         default_dedup(c, set, spec);
+    else if (c->run == run_range)
+        strcpy(spec, DEFAULT_RANGE);
     else if (c->run == run_count)
         strcpy(spec, set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT);
     else
@@ -384,7 +386,12 @@ static eb_filter *new_classified(const cli_command *c, const settings *set, char
     return f;
 }
 
-eb_filter *filter_open(const cli_command *c, const settings *set) {
+void refuse_numbers(const cli_command *c, const eb_filter *f) {
+    if (c->run != run_range && (eb_caps(f) & EB_KEYS_ARE_NUMBERS))
+        cli_misuse(c, "the keys of this filter are numbers, not text: use 'everbloom range'");
+}
+
+static eb_filter *open_filter(const cli_command *c, const settings *set) {
     char spec[SPEC_TEXT];
     struct stat st;
     bool exists = set->state && stat(set->state, &st) == 0;
@@ -401,4 +408,10 @@ eb_filter *filter_open(const cli_command *c, const settings *set) {
     spec_of_options(c, set, spec);
     append_seed(spec, set, NULL);
     return set->classes ? new_classified(c, set, spec) : new_filter(spec);
+}
+
+eb_filter *filter_open(const cli_command *c, const settings *set) {
+    eb_filter *const f = open_filter(c, set);
+    refuse_numbers(c, f);
+    return f;
 }

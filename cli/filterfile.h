@@ -5,6 +5,8 @@
 
 /* The filter that the options ask for: from --state if that file exists, else a new one. */
 eb_filter *filter_open(const cli_command *c, const settings *set);
+/* Filters whose keys are numbers are not for commands that hash text. */
+void refuse_numbers(const cli_command *c, const eb_filter *f);
 /* What -m says. */
 double size_in_bytes(const cli_command *c, const char *text);
 /* What its canonical spec says. */

@@ -94,6 +94,8 @@ static inline const char *reader_next(reader *r) {
 void reader_options(reader *r, const cli_command *c, const settings *set);
 /* A field of the record at line, without its quotes; 0: the whole record. */
 eb_key reader_field(reader *r, const char *line, const char *end, uint64_t field);
+/* The same of the last record taken; if it has no such field, no return. */
+eb_key reader_field_or_fail(reader *r, const char *line, const char *end, uint64_t field);
 
 /* terminal.c.  The first SIGINT, SIGTERM or SIGHUP asks to stop; a second one kills. */
 void signals_catch(void);

@@ -204,6 +204,8 @@ const cli_command cli_commands[] = {
      test_options, test_examples, "some key is absent", 1, MANY, run_test},
     {"count", "[FILE]...", "say how often keys came", count_text, count_options, count_examples,
      NULL, 0, MANY, run_count},
+    {"range", "[FILE]...", "say how many numbers or times lie in a range", range_text,
+     range_options, range_examples, NULL, 0, MANY, run_range},
     {"weigh", "[SAMPLE]...", "learn from a query log which keys deserve more bits",
      "Reads a sample of a query log, one key a line, counts the queries for each key, and prints a "
      "hot list: a class, a tab and a key on each line, hottest first. Classes are powers of two of "

@@ -13,11 +13,12 @@
 #define END                                                                                        \
     { 0, NULL, NULL, OPT_FLAG, 0, NULL }
 
-#define KEY_OPTIONS                                                                                \
+#define KEY_OPTIONS KEY_OPTIONS_IF_MISSING("has the empty key")
+#define KEY_OPTIONS_IF_MISSING(what)                                                               \
     HEADING("What the key of a line is"),                                                          \
         OPTION('f', "field", "N", OPT_INDEX, field,                                                \
                "The key is field N of the line, counted from 1, instead of the whole line. A "     \
-               "line with fewer fields has the empty key."),                                       \
+               "line with fewer fields " what "."),                                                \
         OPTION('d', "delimiter", "BYTE", OPT_BYTE, delimiter,                                      \
                "Fields end at BYTE; a tab unless given, a comma with --csv. \\t, \\\\ and \\0 "    \
                "stand for tab, backslash and NUL."),                                               \
@@ -72,6 +73,10 @@
             "class of a key is that of the first pattern that matches it, else 1. Give add and "   \
             "test the same rules.")
 
+#define SKIP_FIRST                                                                                 \
+    FLAG(0, "skip-first", skip_first,                                                              \
+         "The first line of each FILE names the columns: leave it out.")
+
 #define WEIGHT_OPTION                                                                              \
     OPTION(0, "weight-field", "N", OPT_INDEX, weight_field,                                        \
            "Field N of a line says how often its key counts, a whole number; 0 is not at all. "    \
@@ -90,4 +95,9 @@
 extern const cli_option count_options[];
 extern const cli_example count_examples[];
 extern const char count_text[];
+
+/* options_query.c: the commands with questions of their own. */
+extern const cli_option range_options[];
+extern const cli_example range_examples[];
+extern const char range_text[];
 #endif

@@ -91,6 +91,12 @@ void report_key(report *r, const char *key, eb_key value) {
     json_bytes(r->to, value.p, value.len);
 }
 
+void report_plain(report *r, const char *key, const char *number) {
+    put_name(r, key, key);
+    fputs(number, r->to);
+    end_value(r);
+}
+
 void report_count(report *r, const char *key, const char *label, uint64_t value) {
     put_name(r, key, label);
     fprintf(r->to, "%llu", (unsigned long long)value);

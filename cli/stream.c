@@ -21,10 +21,12 @@ static size_t collect(stream *s) {
         const char *line = s->in.buf + s->in.begin;
         const char *end = reader_next(&s->in);
         if (!end) break;
+        if (s->set->skip_first && s->in.records == 1) continue;
         s->lines++;
         s->line[n] = line;
         s->number[n] = s->in.records;
-        s->key[n] = reader_field(&s->in, line, end, s->set->field);
+        s->key[n] = s->needs_field ? reader_field_or_fail(&s->in, line, end, s->set->field)
+                                   : reader_field(&s->in, line, end, s->set->field);
         if (s->values.from) s->value[n] = value_of_line(&s->values, &s->in, line, end, s->key[n]);
         n += !s->set->weight_field || s->value[n] > 0;
     }
@@ -59,7 +61,10 @@ static eb_status take_out(stream *s, const eb_batch *batch) {
 static void look_up(stream *s, size_t n) {
     const eb_batch batch = {.n = n, .hash = s->hash, .value = s->values.from ? s->value : NULL};
     eb_status status = EB_OK;
-    eb_hash_keys(s->filter, s->key, n, s->hash);
+    if (s->hash_keys)
+        s->hash_keys(s, n, s->hash);
+    else
+        eb_hash_keys(s->filter, s->key, n, s->hash);
     if (s->removes)
         status = take_out(s, &batch);
     else if (s->adds)

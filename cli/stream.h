@@ -20,6 +20,12 @@ typedef struct stream {
     eb_filter *filter;
     uint64_t lines, seen;
 
+    /* For commands that want it otherwise: no empty keys for missing fields; what takes the place
+     * of eb_hash_keys, and what it needs. */
+    bool needs_field;
+    void (*hash_keys)(const struct stream *s, size_t n, eb_hash *out);
+    const void *numbers;
+
     const char *state; /* where to save on the way, or NULL */
     uint64_t lines_saved;
     double start, save_due;

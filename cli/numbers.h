@@ -1,0 +1,17 @@
+/* numbers.h - keys that are numbers: whole numbers, signed or not, and times. */
+#ifndef EVERBLOOM_NUMBERS_H
+#define EVERBLOOM_NUMBERS_H
+#include "cli.h"
+
+typedef enum number_kind { NUMBER_UNSIGNED, NUMBER_SIGNED, NUMBER_TIME } number_kind;
+enum { NUMBER_TEXT = 40 };
+
+bool number_kind_named(const char *name, number_kind *kind);
+const char *number_name(number_kind kind); /* "unsigned", ... */
+/* As a 64-bit number that sorts as it should; false: none, or none that fits.  A time is seconds
+ * since 1970, or a date and time of RFC 3339, whose parts of a second are left out. */
+bool number_read(number_kind kind, eb_key text, uint64_t *value);
+const char *number_wanted(number_kind kind); /* "a whole number", ... */
+void number_write(number_kind kind, uint64_t value, char text[NUMBER_TEXT]);
+uint64_t number_origin(number_kind kind); /* 0, as such a number */
+#endif
