@@ -28,6 +28,12 @@ int run_predict(const cli_command *c, const settings *set, char **operands, size
     report_real(&r, "fill", "fill", p.fill);
     if (p.settles_after > 0 || set->json)
         report_real(&r, "settles_after", "keys until settled", p.settles_after);
+    if (p.error_bound >= 0) {
+        report_real(&r, "wrong", "wrong counts", p.wrong);
+        report_real(&r, "error", "error, root mean sq.", p.error);
+        report_real(&r, "error_bound", "  at most, mostly", p.error_bound);
+        report_real(&r, "bits", "bits for a counter", p.bits);
+    }
     report_end(&r);
     finish_stdout();
     return STATUS_YES;

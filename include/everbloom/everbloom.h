@@ -182,6 +182,11 @@ typedef struct eb_prediction {
     double fpr, fnr, fill;     /* of the next key after workload.items; NAN: no formula */
     double settles_after;      /* keys until the rates stop moving; 0: never */
     double mean_fpr, mean_fnr; /* over the whole stream so far */
+    /* Kinds that count, of keys that are there, in random order; NAN: no formula. */
+    double wrong;       /* share whose count is wrong */
+    double error;       /* root of the mean square error of all counts */
+    double error_bound; /* but for a share e^-k counts are off by less, whatever the frequencies */
+    double bits;        /* that a counter needs in its store: give bits= no less */
 } eb_prediction;
 typedef struct eb_goal {
     size_t size;

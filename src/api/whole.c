@@ -101,6 +101,11 @@ static void whole_round_rate(double *rate) { /* sums of shares may end just outs
     if (*rate > 1) *rate = 1;
 }
 
+static void whole_unknown(eb_prediction *p) {
+    p->fpr = p->fnr = p->fill = p->settles_after = p->mean_fpr = p->mean_fnr = NAN;
+    p->wrong = p->error = p->error_bound = p->bits = NAN;
+}
+
 eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out, eb_error *err) {
     const eb_kind *kind;
     eb_params p;
@@ -113,10 +118,12 @@ eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out,
     load.items /= shards;
     load.distinct /= shards;
     load.gap /= shards;
-    eb_prediction full = {sizeof full, NAN, NAN, NAN, NAN, NAN, NAN};
+    eb_prediction full = {.size = sizeof full};
+    whole_unknown(&full);
     kind->predict(&p, &load, &full);
     whole_predict_misses(kind, &p, &load, shards, &full);
-    double *const rates[] = {&full.fpr, &full.fnr, &full.fill, &full.mean_fpr, &full.mean_fnr};
+    double *const rates[] = {&full.fpr,      &full.fnr,      &full.fill,
+                             &full.mean_fpr, &full.mean_fnr, &full.wrong};
     for (size_t i = 0; i < EB_COUNT_OF(rates); i++) whole_round_rate(rates[i]);
     full.settles_after *= shards;
     ebi_give(out, &full, sizeof full);

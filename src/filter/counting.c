@@ -2,6 +2,7 @@
 #include "counting.h"
 #include "theory/theory.h"
 #include <math.h>
+#include <string.h>
 
 uint64_t ebi_counting_cells(const eb_store *store, uint64_t budget, uint64_t bits) {
     const uint64_t fixed = ebi_counters_bytes(store, 0, bits);
@@ -138,4 +139,40 @@ void ebi_counting_predict(const eb_counting *c, const eb_workload *w, eb_predict
     out->mean_fpr = 0;
     for (int i = 0; i < STEPS; i++)
         out->mean_fpr += counting_error(c, distinct * (i + 0.5) / STEPS) / STEPS;
+}
+
+bool ebi_counting_load(const eb_counting *c, const eb_workload *w, eb_counting_load *out) {
+    const double distinct = w->distinct > 0 ? w->distinct : w->items;
+    if (!(w->items > 0) || distinct < 1) return false;
+    ebi_spectrum_zipf(&out->spectrum, distinct, w->items, w->zipf);
+    out->sharing = (ebi_sharing){c->k, (distinct - 1) * c->k / (double)c->n};
+    return true;
+}
+
+static double counting_bits(const eb_counting *c, const eb_counting_load *l) {
+    ebi_sum law;
+    if (c->linear)
+        ebi_sum_of(&law, &l->spectrum, l->sharing.load);
+    else
+        ebi_max_of(&law, &l->spectrum, l->sharing.load);
+    if (strcmp(c->store->name, "u8") == 0) return ebi_bits_u8(&law);
+    if (strcmp(c->store->name, "sai") == 0) return ebi_bits_sai(&law);
+    if (strcmp(c->store->name, "line") != 0) return (double)c->store->bits_least / 1e6;
+    const double together =
+        c->window == c->n ? 0 : 512 / ebi_bits_line(&law, 1) / (double)c->window;
+    return ebi_bits_line(&law, 1 + (c->k - 1) * together);
+}
+
+void ebi_counting_predict_errors(const eb_counting *c, const eb_counting_load *l,
+                                 ebi_count_errors e, eb_prediction *out) {
+    const double distinct = l->spectrum.distinct - 1;
+    eb_counting whole = *c;
+    whole.window = c->n;
+    whole.part = c->n / c->k;
+    const double even = counting_error(&whole, distinct);
+    const double ratio = even > 0 ? counting_error(c, distinct) / even : 1;
+    out->wrong = e.wrong * ratio;
+    out->error = e.size * sqrt(ratio);
+    out->error_bound = exp(1) * c->k * l->spectrum.f1 / (double)c->n;
+    out->bits = counting_bits(c, l);
 }

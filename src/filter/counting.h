@@ -8,6 +8,7 @@
 #define EB_COUNTING_H
 #include "cells/counters.h"
 #include "loops.h"
+#include "theory/spectrum.h"
 
 enum { EB_COUNTING_K_MAX = 16, EB_COUNTING_WINDOW = 512 };
 
@@ -102,4 +103,14 @@ eb_status ebi_counting_resolve_window(eb_params *p, const eb_args *a, const char
 
 void ebi_counting_stat(const eb_counting *c, eb_stats *out);
 void ebi_counting_predict(const eb_counting *c, const eb_workload *w, eb_prediction *out);
+
+/* How keys share counters under a load; false: an endless stream.  Then, what a policy makes of it
+ * (for windows, where some places are fuller than others, scaled as the errors of ms are). */
+typedef struct eb_counting_load {
+    ebi_spectrum spectrum;
+    ebi_sharing sharing;
+} eb_counting_load;
+bool ebi_counting_load(const eb_counting *c, const eb_workload *w, eb_counting_load *out);
+void ebi_counting_predict_errors(const eb_counting *c, const eb_counting_load *l,
+                                 ebi_count_errors e, eb_prediction *out);
 #endif

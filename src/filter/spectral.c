@@ -197,7 +197,11 @@ static void spectral_stat(const eb_params *p, const uint8_t *block, eb_stats *ou
 
 static void spectral_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
     const eb_counting s = spectral_shape(p);
+    eb_counting_load load;
     ebi_counting_predict(&s, w, out);
+    if (!ebi_counting_load(&s, w, &load)) return;
+    ebi_counting_predict_errors(
+        &s, &load, (s.linear ? ebi_errors_ms : ebi_errors_mi)(&load.sharing, &load.spectrum), out);
 }
 
 const eb_kind ebi_kind_spectral = {

@@ -32,6 +32,7 @@
 #include "cells/side.h"
 #include "counting.h"
 #include "theory/theory.h"
+#include <math.h>
 
 enum { O_K = EB_O_OWN, O_POLICY, O_STORE, O_WINDOW, O_BITS, O_SECOND, O_SHARE };
 enum { POLICY_RMX, POLICY_RM, POLICY_RM_BF, POLICY_TRM };
@@ -476,9 +477,20 @@ static void rm_stat(const eb_params *p, const uint8_t *block, eb_stats *out) {
     if (r.policy != POLICY_RMX) out->saturated += r.second.counters.state->saturated;
 }
 
+static ebi_count_errors rm_errors(const eb_params *p, const eb_counting_load *l) {
+    const double second = (double)p->opt[O_SECOND];
+    if (p->opt[O_POLICY] == POLICY_RMX) return ebi_errors_rmx(&l->sharing, &l->spectrum, second);
+    if (p->opt[O_POLICY] == POLICY_TRM) return (ebi_count_errors){NAN, NAN, NAN};
+    return ebi_errors_rm(&l->sharing, &l->spectrum, second / l->sharing.k,
+                         p->opt[O_POLICY] == POLICY_RM_BF);
+}
+
 static void rm_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
     const eb_counting c = rm_shape(p, p->opt[EB_O_CELLS], 0);
+    eb_counting_load load;
     ebi_counting_predict(&c, w, out);
+    if (ebi_counting_load(&c, w, &load))
+        ebi_counting_predict_errors(&c, &load, rm_errors(p, &load), out);
 }
 
 const eb_kind ebi_kind_spectral_rm = {

@@ -7,7 +7,8 @@
  *   prob.c    probabilities and tails, accurate in relative terms
  *   markov.c  cells that count down: stable and importance-aware filters
  *   meanfield.c, renewal.c, relax.c  filters of bits that forget by clearing random bits
- *   weights.c  bits for classes of keys */
+ *   weights.c  bits for classes of keys
+ *   spectrum.c, spectrum_errors.c, spectrum_bits.c  counters that keys share: spectrum.h */
 #ifndef EB_THEORY_H
 #define EB_THEORY_H
 #include <stdbool.h>

@@ -1,0 +1,77 @@
+/* spectrum.h - counters that keys share: how wrong counts are, and how long the
+ * counters get.
+ *
+ * n distinct keys, key i comes f_i times; each has k counters, one in each of k
+ * parts, so that a counter has Poisson(load) keys, load = n / counters in a part.
+ * Records come in random order where that matters (mi, rmx, rm).
+ *
+ *   spectrum.c         how often keys come; the sum on a counter
+ *   spectrum_errors.c  shares of wrong counts and sizes of errors, for each policy
+ *   spectrum_bits.c    what counters cost in each layout
+ *
+ * A spectrum takes microseconds, a sum and an error about a millisecond. */
+#ifndef EB_SPECTRUM_H
+#define EB_SPECTRUM_H
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Classes of keys that come about equally often, the most frequent first. */
+enum { EBI_SPECTRUM_CLASSES = 48 };
+typedef struct ebi_spectrum {
+    size_t classes;
+    double keys[EBI_SPECTRUM_CLASSES], count[EBI_SPECTRUM_CLASSES];
+    double distinct, f1; /* keys; with their repeats */
+    double skew;
+} ebi_spectrum;
+/* f_i = max(1, c / i^skew), c such that the c / i^skew add up to items.  distinct >= 1. */
+void ebi_spectrum_zipf(ebi_spectrum *s, double distinct, double items, double skew);
+
+/* The law of a counter's sum, on values 0..31 and then 8 to each doubling. */
+enum { EBI_SUM_VALUES = 376 };
+typedef struct ebi_sum {
+    double p[EBI_SUM_VALUES]; /* p[i]: of ebi_sum_value(i) */
+} ebi_sum;
+double ebi_sum_value(size_t i);
+/* load <= 1e6; heavier loads are taken for it. */
+void ebi_sum_of(ebi_sum *out, const ebi_spectrum *s, double load);
+/* The largest count on a counter instead: what minimal increase leaves there. */
+void ebi_max_of(ebi_sum *out, const ebi_spectrum *s, double load);
+
+/* Errors of the counts of keys that are there.  NAN: no formula. */
+typedef struct ebi_count_errors {
+    double wrong; /* share of keys */
+    double size;  /* root of the mean square error over all keys, right ones included */
+    double low;   /* share of keys whose count is too low */
+} ebi_count_errors;
+typedef struct ebi_sharing {
+    unsigned k;
+    double load;
+} ebi_sharing;
+/* Minimum selection: all k counters are hit, and the least of k sums. */
+ebi_count_errors ebi_errors_ms(const ebi_sharing *c, const ebi_spectrum *s);
+/* Minimal increase.  A counter is as large as the most frequent of its keys; a key is wrong if all
+ * its counters ever were ahead of it.  The races with k rivals are taken to be independent: shares
+ * are up to 15 % off, sizes up to 30 %. */
+ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s);
+/* Recurring minimum with exact entries.  A key gets its entry while one counter is still clean, if
+ * it comes then: wrong are those that do not.  entries: room for so many, 0.9 of it used; turned
+ * away are the keys beyond, which a cube stands for (fitted: within 15 %). */
+ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, double entries);
+/* Recurring minimum as published, with so many second counters in each part: keys that came too
+ * late (as rmx), or whose adds were lost while the minimum recurred (the chance of that is fitted:
+ * 1 / (1 + 0.75 skew)), or whom the second counters mistake for another.  marks: with a Bloom
+ * filter of moved keys, which loses no adds.  Shares are up to 15 % off; there is no formula for
+ * sizes, nor for how many are too low: none, or up to two thirds of the wrong ones. */
+ebi_count_errors ebi_errors_rm(const ebi_sharing *c, const ebi_spectrum *s, double second_part,
+                               bool marks);
+
+/* Mean bits for a counter of this law, in the codes of frozen filters. */
+double ebi_bits_plain(const ebi_sum *c);   /* ceil(log2 C): not decodable; what codes are held to */
+double ebi_bits_entropy(const ebi_sum *c); /* of values up to 31; above, too low */
+double ebi_bits_elias(const ebi_sum *c);   /* the delta code of C + 1 */
+/* What bits= must be so that nothing saturates.  clumping: how many counters of a key lie in one
+ * line on average, when one does; 1 without windows.  Within 5 %. */
+double ebi_bits_u8(const ebi_sum *c);
+double ebi_bits_line(const ebi_sum *c, double clumping);
+double ebi_bits_sai(const ebi_sum *c);
+#endif

@@ -1,0 +1,82 @@
+/* spectrum_bits.c - what counters cost in bits: codes, and layouts with all they need. */
+#include "spectrum.h"
+#include <math.h>
+
+typedef double bits_length(double value);
+
+static double bits_mean(const ebi_sum *c, bits_length *length) {
+    double sum = 0;
+    for (size_t i = 0; i < EBI_SUM_VALUES; i++) sum += c->p[i] * length(ebi_sum_value(i));
+    return sum;
+}
+
+static double bits_plain(double value) {
+    return value > 1 ? ceil(log2(value)) : 0;
+}
+
+double ebi_bits_plain(const ebi_sum *c) {
+    return bits_mean(c, bits_plain);
+}
+
+double ebi_bits_entropy(const ebi_sum *c) {
+    double sum = 0;
+    for (size_t i = 0; i < EBI_SUM_VALUES; i++)
+        if (c->p[i] > 0) sum -= c->p[i] * log2(c->p[i]);
+    return sum;
+}
+
+static double bits_elias(double value) {
+    const double digits = floor(log2(value + 1));
+    return digits + 2 * floor(log2(digits + 1)) + 1;
+}
+
+double ebi_bits_elias(const ebi_sum *c) {
+    return bits_mean(c, bits_elias);
+}
+
+/* u8: a byte, and 16 bytes in a table that is 7/8 full for what is above 254. */
+static double bits_spilled(double value) {
+    return value > 254 ? 128 * 8 / 7.0 : 0;
+}
+
+double ebi_bits_u8(const ebi_sum *c) {
+    return 8.1 + bits_mean(c, bits_spilled);
+}
+
+/* line: 508 bits a line; a counter of u digits of d bits takes 1 + (1+d)u, and numbers of u digits
+ * start at (2^(du)-1)/(2^d-1).  A line may be full with a chance of 7 %: its longest counters then
+ * go to the table, which takes a 32nd of the memory. */
+
+static double bits_digits(double value, int d) {
+    return floor(log2(value * (exp2(d) - 1) + 1) / d + 1e-9);
+}
+
+static double bits_line_of(const ebi_sum *c, int d, double clumping) {
+    static const double room = 508, spread = 1.5;
+    double mean = 0, squares = 0;
+    for (size_t i = 0; i < EBI_SUM_VALUES; i++) {
+        const double bits = 1 + (1 + d) * bits_digits(ebi_sum_value(i), d);
+        mean += c->p[i] * bits;
+        squares += c->p[i] * bits * bits;
+    }
+    const double deviation = spread * sqrt(fmax(0, squares - mean * mean) * clumping);
+    /* g mean + deviation sqrt(g) = room */
+    const double root = (sqrt(deviation * deviation + 4 * mean * room) - deviation) / (2 * mean);
+    return 512 / floor(fmax(root * root, 1)) * 32 / 31;
+}
+
+double ebi_bits_line(const ebi_sum *c, double clumping) {
+    double best = INFINITY;
+    for (int d = 1; d <= 4; d++) best = fmin(best, bits_line_of(c, d, clumping));
+    return best;
+}
+
+/* sai: u digits and u + 1 bits for the length, blocks of 64 in whole words with one to spare in
+ * every fourth, and the index. */
+static double bits_sai(double value) {
+    return 1 + 2 * bits_digits(value, 1);
+}
+
+double ebi_bits_sai(const ebi_sum *c) {
+    return bits_mean(c, bits_sai) + 0.5 + 0.25 + 16 / 64.0 + 64 / 4096.0;
+}
