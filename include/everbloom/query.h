@@ -50,6 +50,20 @@ typedef struct eb_join {
 } eb_join;
 EB_API eb_status eb_join_size(const eb_filter *a, const eb_filter *b, eb_join *out, eb_error *err);
 
+/* The same by bifocal sampling: a and b are hashes of keys of tuples that were drawn at random,
+ * without replacement, from each stream, in random order, repeats of a key as they came.
+ * eb_join_sample_size says how many tuples are published to do; more is better.  Sparse keys
+ * are looked up for the first sparse_n tuples of each (0: all).  Filters of the same seed; join is
+ * a little too high as far as their counts are, and error, which may be chosen by, counts that in.
+ */
+typedef struct eb_join_samples {
+    const eb_hash *a, *b;
+    size_t a_n, b_n, sparse_n;
+} eb_join_samples;
+EB_API eb_status eb_join_sampled(const eb_filter *a, const eb_filter *b, const eb_join_samples *s,
+                                 eb_join *out, eb_error *err);
+EB_API size_t eb_join_sample_size(double tuples);
+
 /* Operations.  Filters of two must have equal specs.  Adding up is eb_merge.
  *
  * eb_subtract takes the stream of one out of another that contains it; EB_EINVAL if
