@@ -1,0 +1,226 @@
+/* iceberg.c - all keys that came T times or more, with T chosen afterwards (Cohen and
+ * Matias, SIGMOD 2003, section 5.2, which leaves open where the keys come from).
+ *
+ * A counting filter holds no keys.  So candidates are kept beside it, as many as the
+ * memory allows: the keys with the largest counts.  The watermark W is the largest
+ * count that a key had when it was turned away or dropped.  A key's count at its last
+ * arrival is no less than how often it came in all; so a key that is not among the
+ * candidates came W times at most, and every T > W is answered completely.
+ *
+ * A candidate's count is what the filter said when it was admitted, plus what came
+ * since, or what the filter says if that is less.  It is never too low, and exact for
+ * a key that was admitted when it first came.  Candidates are never below W, since
+ * dropping starts with the least; so a key whose count is W or less after its arrival
+ * is none, and the candidates need not be searched for it.
+ *
+ * When there is no room: a newcomer that is no larger than the least candidate is
+ * turned away; else the least candidates are dropped, at least an eighth of the
+ * bytes, so that the cost of a look at all of them is shared by many newcomers. */
+#include "keyset.h"
+#include "query.h"
+#include <math.h>
+
+typedef enum iceberg_phase {
+    PHASE_ADD,
+    PHASE_KNOWN, /* reading again: candidates are known, and counted */
+    PHASE_FIND,  /* candidates are all keys with a count of at least `wanted` */
+    PHASE_FULL   /* the same, but some found no room */
+} iceberg_phase;
+
+struct eb_iceberg {
+    eb_allocator mem;
+    eb_filter *f;
+    eb_keyset set;
+    iceberg_phase phase;
+    uint64_t watermark;
+    uint64_t least; /* no candidate has a smaller count */
+    double wanted;
+    double total, again; /* of all values, when adding and when reading again */
+};
+
+eb_status eb_iceberg_new(eb_iceberg **out, eb_filter *f, size_t memory, const eb_allocator *mem,
+                         eb_error *err) {
+    EB_TRY(ebi_query_never_low(f, err));
+    if (!mem) mem = &ebi_malloc;
+    eb_iceberg *const ice = mem->alloc(mem->ctx, sizeof *ice, 64);
+    if (!ice) return ebi_fail(err, EB_ENOMEM, "no memory for a set of candidates");
+    *ice = (eb_iceberg){.mem = *mem, .f = f};
+    const eb_status status = ebi_keyset_open(&ice->set, memory, mem, err);
+    if (status != EB_OK) {
+        eb_iceberg_free(ice);
+        return status;
+    }
+    *out = ice;
+    return EB_OK;
+}
+
+void eb_iceberg_free(eb_iceberg *ice) {
+    if (!ice) return;
+    const eb_allocator mem = ice->mem;
+    ebi_keyset_close(&ice->set);
+    mem.free(mem.ctx, ice, sizeof *ice);
+}
+
+/* Making room */
+
+enum { BUCKETS = 1024 }; /* of counts: exact below 32, then 16 for each power of two */
+
+static unsigned iceberg_bucket(uint64_t count) {
+    if (count < 32) return (unsigned)count;
+    const unsigned e = ebi_log2(count);
+    return 16 * (e - 4) + (unsigned)(count >> (e - 4));
+}
+
+/* The least count such that candidates up to it take an eighth of the bytes. */
+static uint64_t iceberg_low_end(const eb_keyset *s) {
+    uint64_t bytes[BUCKETS] = {0}, sum = 0, low = 0;
+    const eb_keyset_entry *e;
+    for (uint64_t at = 0, from = 0; (e = ebi_keyset_next(s, &at)); from = at)
+        bytes[iceberg_bucket(e->count)] += at - from;
+    unsigned last = 0;
+    while ((sum += bytes[last]) < s->used / 8 + 1) last++;
+    for (uint64_t at = 0; (e = ebi_keyset_next(s, &at));)
+        if (iceberg_bucket(e->count) <= last) low = ebi_max(low, e->count);
+    return low;
+}
+
+static void iceberg_make_room(eb_iceberg *ice) {
+    const eb_keyset_entry *e;
+    ice->watermark = iceberg_low_end(&ice->set);
+    ebi_keyset_drop(&ice->set, ice->watermark);
+    ice->least = UINT64_MAX;
+    for (uint64_t at = 0; (e = ebi_keyset_next(&ice->set, &at));)
+        ice->least = ebi_min(ice->least, e->count);
+}
+
+static void iceberg_admit(eb_iceberg *ice, eb_hash h, eb_key key, uint64_t count) {
+    while (count > ice->watermark) {
+        if (ebi_keyset_put(&ice->set, h, key, count)) {
+            ice->least = ebi_min(ice->least, count);
+            return;
+        }
+        if (count <= ice->least || !ebi_keyset_fits(&ice->set, key.len))
+            ice->watermark = count;
+        else
+            iceberg_make_room(ice);
+    }
+}
+
+/* Adding */
+
+/* What eb_add_count_batch would refuse, for all pieces at once. */
+static eb_status iceberg_may_add(const eb_iceberg *ice, const eb_batch *b) {
+    const eb_filter *const f = ice->f;
+    if (f->flags & EB_FLAG_VIEW || ebi_is_sealed(f)) return EB_EREADONLY;
+    for (size_t i = 0; b->value && i < b->n; i++)
+        if (b->value[i] < f->p.value_min || b->value[i] > f->p.value_max) return EB_EINVAL;
+    return ice->phase == PHASE_ADD ? EB_OK : EB_EINVAL;
+}
+
+static uint32_t iceberg_value(const eb_batch *b, size_t i) {
+    return b->value ? b->value[i] : 1;
+}
+
+static void iceberg_take(eb_iceberg *ice, eb_key key, eb_hash h, uint32_t value, uint64_t after) {
+    if (after <= ice->watermark) return;
+    eb_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
+    if (e)
+        e->count = ebi_min(e->count + value, after);
+    else
+        iceberg_admit(ice, h, key, after);
+}
+
+eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b) {
+    double after[EB_BATCH];
+    EB_TRY(iceberg_may_add(ice, b));
+    for (size_t i = 0; i < b->n; i += EB_BATCH) {
+        const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
+                                b->value ? b->value + i : NULL, NULL};
+        EB_TRY(eb_add_count_batch(ice->f, &piece, after));
+        for (size_t j = 0; j < piece.n; j++)
+            if (after[j] > (double)ice->watermark) ebi_keyset_prefetch(&ice->set, piece.hash[j]);
+        for (size_t j = 0; j < piece.n; j++) {
+            iceberg_take(ice, keys[i + j], piece.hash[j], iceberg_value(&piece, j),
+                         (uint64_t)after[j]);
+            ice->total += iceberg_value(&piece, j);
+        }
+    }
+    return EB_OK;
+}
+
+/* Reading the stream again */
+
+eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least) {
+    if (!(at_least >= 1 && at_least <= EB_COUNT_FULL)) return EB_EINVAL;
+    const uint64_t below = (uint64_t)ceil(at_least) - 1;
+    eb_keyset_entry *e;
+    ice->phase = below >= ice->watermark ? PHASE_KNOWN : PHASE_FIND;
+    if (ice->phase == PHASE_KNOWN)
+        ebi_keyset_drop(&ice->set, below);
+    else
+        ebi_keyset_clear(&ice->set);
+    for (uint64_t at = 0; (e = ebi_keyset_next(&ice->set, &at));) e->count = 0;
+    ice->watermark = below;
+    ice->wanted = at_least;
+    ice->again = 0;
+    return EB_OK;
+}
+
+static void iceberg_find(eb_iceberg *ice, eb_key key, eb_hash h, uint32_t value, uint64_t count) {
+    eb_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
+    if (e)
+        e->count += value;
+    else if (ice->phase == PHASE_FULL || !ebi_keyset_put(&ice->set, h, key, value)) {
+        ice->phase = PHASE_FULL;
+        ice->watermark = ebi_max(ice->watermark, count);
+    }
+}
+
+static void iceberg_read_piece(eb_iceberg *ice, const eb_key *keys, const eb_batch *b) {
+    double count[EB_BATCH];
+    const bool known = ice->phase == PHASE_KNOWN;
+    if (!known) eb_count_batch(ice->f, b->hash, b->n, count);
+    for (size_t i = 0; i < b->n; i++) ebi_keyset_prefetch(&ice->set, b->hash[i]);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint32_t value = iceberg_value(b, i);
+        ice->again += value;
+        if (known) {
+            eb_keyset_entry *const e = ebi_keyset_find(&ice->set, b->hash[i], keys[i]);
+            if (e) e->count += value;
+        } else if (count[i] >= ice->wanted)
+            iceberg_find(ice, keys[i], b->hash[i], value, (uint64_t)count[i]);
+    }
+}
+
+eb_status eb_iceberg_read(eb_iceberg *ice, const eb_key *keys, const eb_batch *b) {
+    if (ice->phase == PHASE_ADD) return EB_EINVAL;
+    for (size_t i = 0; i < b->n; i += EB_BATCH) {
+        const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
+                                b->value ? b->value + i : NULL, NULL};
+        iceberg_read_piece(ice, keys + i, &piece);
+    }
+    return EB_OK;
+}
+
+/* Answers */
+
+void eb_iceberg_state_of(const eb_iceberg *ice, eb_iceberg_state *out) {
+    eb_iceberg_state s = {.size = sizeof s};
+    s.watermark = (double)ice->watermark;
+    s.total = ice->total;
+    s.read_again = ice->again;
+    s.keys = ice->set.n;
+    s.bytes = sizeof *ice + ice->set.bytes;
+    s.exact = ice->phase != PHASE_ADD;
+    ebi_give(out, &s, sizeof s);
+}
+
+bool eb_iceberg_next(const eb_iceberg *ice, double at_least, uint64_t *at, eb_candidate *out) {
+    const eb_keyset_entry *e;
+    while ((e = ebi_keyset_next(&ice->set, at))) {
+        if ((double)e->count < at_least) continue;
+        *out = (eb_candidate){ebi_keyset_key(e), (double)e->count};
+        return true;
+    }
+    return false;
+}

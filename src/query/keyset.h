@@ -1,0 +1,62 @@
+/* keyset.h - distinct keys, exactly, with a count each, in memory of a fixed size.
+ *
+ *     | slots: 8 bytes each | arena: entries, one behind the other, 8-aligned |
+ *
+ * A slot holds half of a hash and the place of an entry; slots are probed in
+ * order from the one that the hash points at.  There are so many that the arena
+ * is full before three quarters of them are, whatever the keys. */
+#ifndef EB_KEYSET_H
+#define EB_KEYSET_H
+#include "api/filter.h"
+
+typedef struct eb_keyset_slot {
+    uint32_t tag;
+    uint32_t place; /* in the arena, in words of 8 bytes, plus 1; 0: empty */
+} eb_keyset_slot;
+
+typedef struct eb_keyset_entry { /* its key follows */
+    eb_hash hash;
+    uint64_t count;
+    uint64_t len;
+} eb_keyset_entry;
+static_assert(sizeof(eb_keyset_entry) == 24, "three words");
+
+typedef struct eb_keyset {
+    eb_allocator mem;
+    uint64_t bytes; /* of slots and arena together */
+    eb_keyset_slot *slots;
+    uint64_t n_slots;
+    uint8_t *arena;
+    uint64_t room, used; /* bytes of the arena */
+    uint64_t n;
+} eb_keyset;
+
+enum { EB_KEYSET_MIN = 1 << 10 };
+#define EB_KEYSET_MAX (UINT64_C(32) << 30)
+
+eb_status ebi_keyset_open(eb_keyset *s, uint64_t bytes, const eb_allocator *mem, eb_error *err);
+void ebi_keyset_close(eb_keyset *s);
+void ebi_keyset_clear(eb_keyset *s);
+
+/* Entries stay where they are until the set is cleared or drops some. */
+eb_keyset_entry *ebi_keyset_find(const eb_keyset *s, eb_hash h, eb_key key);
+/* A key that is not there; NULL if there is no room. */
+eb_keyset_entry *ebi_keyset_put(eb_keyset *s, eb_hash h, eb_key key, uint64_t count);
+bool ebi_keyset_fits(const eb_keyset *s, size_t len); /* a key of this length, if it were empty */
+bool ebi_keyset_has_room(const eb_keyset *s, const eb_key *keys, size_t n); /* for all of them */
+/* From *at = 0 on; NULL at the end. */
+eb_keyset_entry *ebi_keyset_next(const eb_keyset *s, uint64_t *at);
+void ebi_keyset_drop(eb_keyset *s, uint64_t most); /* entries with counts up to this */
+
+EB_INLINE uint64_t ebi_keyset_home(const eb_keyset *s, eb_hash h) {
+    return eb_scale(h, s->n_slots);
+}
+
+EB_INLINE void ebi_keyset_prefetch(const eb_keyset *s, eb_hash h) {
+    ebi_prefetch_read(&s->slots[ebi_keyset_home(s, h)]);
+}
+
+EB_INLINE eb_key ebi_keyset_key(const eb_keyset_entry *e) {
+    return (eb_key){e + 1, e->len};
+}
+#endif
