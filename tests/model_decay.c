@@ -9,7 +9,7 @@ typedef struct decay {
     bool halves, conservative;
     uint64_t factor, period; /* millionths */
     uint64_t lines, era;
-    uint64_t *counter; /* 64 for each line; some are never used */
+    uint64_t *counter; /* 128 for each line; some are never used */
     uint64_t power[65];
     bool still; /* fading changes nothing any more */
 } decay;
@@ -18,15 +18,16 @@ static void *make(const char *spec, uint64_t rng) {
     decay *const t = model_zeros(1, sizeof *t);
     (void)rng;
     t->k = (unsigned)model_int(spec, "k");
-    t->fraction = (unsigned)model_int(spec, "fraction");
+    const bool packed = model_is(spec, "store", "packed");
+    t->fraction = (unsigned)model_int(spec, "fraction") + (packed ? 4 : 0);
     t->halves = model_is(spec, "mode", "era");
     t->conservative = model_is(spec, "update", "conservative");
     t->factor = model_millionths(spec, "factor");
     t->period = model_millionths(spec, "period");
     const bool digits = model_is(spec, "mode", "optimised");
-    t->each = 480 / (digits ? 32 : (unsigned)model_int(spec, "width"));
+    t->each = packed ? 120 : 480 / (digits ? 32 : (unsigned)model_int(spec, "width"));
     t->lines = model_int(spec, "cells") / t->each;
-    t->counter = model_zeros(64 * t->lines, sizeof *t->counter);
+    t->counter = model_zeros(128 * t->lines, sizeof *t->counter);
     for (int i = 0; i <= 64; i++) t->power[i] = (uint64_t)ceill(exp2l(i / 64.0L) * 4294967296.0L);
     return t;
 }
@@ -35,7 +36,7 @@ static uint64_t place_of(const decay *t, uint64_t hash, unsigned i) {
     const uint64_t part = t->lines / t->k;
     for (unsigned j = 0; j < i; j++) hash = hash * UINT64_C(0xd1342543de82ef95) + 1;
     const uint64_t line = i * part + model_scale(hash, part);
-    return 64 * line + model_scale(hash * part, t->each);
+    return 128 * line + model_scale(hash * part, t->each);
 }
 
 static uint64_t faded(const decay *t, uint64_t c) {
@@ -46,7 +47,7 @@ static uint64_t faded(const decay *t, uint64_t c) {
 static void fade_to(decay *t, uint64_t era) {
     for (; t->era < era && !t->still; t->era++) {
         t->still = true;
-        for (uint64_t i = 0; i < 64 * t->lines; i++) {
+        for (uint64_t i = 0; i < 128 * t->lines; i++) {
             const uint64_t less = faded(t, t->counter[i]);
             t->still = t->still && less == t->counter[i];
             t->counter[i] = less;

@@ -168,6 +168,7 @@ typedef struct eb_stats {
     uint64_t saturated; /* times that a counter found no room and became an upper bound */
     double halflife;    /* time in which counts fade to half; 0: they do not */
     double epsilon;     /* counts of keys that fade may be too low by this much */
+    double excess;      /* and too high by this share of them, besides what other keys add */
 } eb_stats;
 typedef struct eb_workload {
     size_t size;

@@ -43,16 +43,22 @@ void eb_stat(const eb_filter *f, eb_stats *out) {
         sum.fpr += one.fpr / (double)ebi_shards(f);
         sum.saturated += one.saturated;
     }
-    if (f->kind->fading) f->kind->fading(&f->p, &sum.halflife, &sum.epsilon);
+    if (f->kind->fading) {
+        eb_faded_counts faded;
+        f->kind->fading(&f->p, &faded);
+        sum.halflife = faded.halflife;
+        sum.epsilon = faded.epsilon;
+        sum.excess = faded.excess;
+    }
     sum.fill = (double)sum.cells_used / (double)sum.cells;
     ebi_give(out, &sum, sizeof sum);
 }
 
 double eb_faded(const eb_filter *f, double period) {
-    double halflife, epsilon;
+    eb_faded_counts faded;
     if (!f->kind->fading || !(period > 0)) return 0;
-    f->kind->fading(&f->p, &halflife, &epsilon);
-    return 1 - exp2(-period / halflife);
+    f->kind->fading(&f->p, &faded);
+    return 1 - exp2(-period / faded.halflife);
 }
 
 static eb_status whole_check_workload(const eb_workload *w, eb_error *err) {

@@ -3,12 +3,20 @@
  *
  *     | stamp, 4 bytes | 60 cells of 8 bits, or 30 of 16, or 15 of 32 |
  *
- * A cell is named by its place: 64 times its line plus its slot there. */
+ * A cell is named by its place: 128 times its line plus its slot there. */
 #ifndef EB_STAMPED_H
 #define EB_STAMPED_H
 #include "base/bits.h"
 
-enum { EB_LINE = 64, EB_LINE_STAMP = 4 };
+enum { EB_LINE = 64, EB_LINE_STAMP = 4, EB_SLOT_BITS = 7 };
+
+EB_INLINE uint64_t ebi_place_line(uint64_t place) {
+    return place >> EB_SLOT_BITS;
+}
+
+EB_INLINE unsigned ebi_place_slot(uint64_t place) {
+    return (unsigned)(place & ebi_ones(EB_SLOT_BITS));
+}
 
 EB_INLINE unsigned ebi_line_cells(unsigned width) { /* 8, 16 or 32 bits */
     return (EB_LINE - EB_LINE_STAMP) * 8 / width;
@@ -25,7 +33,7 @@ EB_INLINE void ebi_store32(void *p, uint32_t word) {
 }
 
 EB_INLINE uint64_t ebi_place_byte(unsigned width, uint64_t place) {
-    return (place >> 6) * EB_LINE + EB_LINE_STAMP + (place & 63) * (width / 8);
+    return ebi_place_line(place) * EB_LINE + EB_LINE_STAMP + ebi_place_slot(place) * (width / 8);
 }
 
 EB_INLINE uint32_t ebi_place_get(const uint8_t *lines, unsigned width, uint64_t place) {

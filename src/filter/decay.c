@@ -9,6 +9,9 @@
  *   mode=era        ours.  Counts fade all the time; counters are halved once in a
  *                   half-life, each line of them when it is next needed.  Nothing
  *                   ever waits: letting time pass costs nothing, however much.
+ *                   With store=packed counters are as long as they must be, 9 bits
+ *                   on average; `fraction` binary digits at least, up to 4 more
+ *                   where there is room.
  *   mode=basic      the basic filter of the paper: counters of fixed width that are
  *                   multiplied by `factor` at the end of each `period`.
  *   mode=optimised  the same counters as 4-bit digits; further digits come from a
@@ -16,7 +19,9 @@
  *                   paper's other rule, "if all counters overflow", undercounts.
  *
  * Never too low by more than epsilon (eb_stats), since every rounding goes up;
- * an epsilon there must be, or counters could not come down to zero.  A counter
+ * an epsilon there must be, or counters could not come down to zero.  Rounding
+ * makes counts too high by a share of them (excess; packed counters also by up to
+ * twice as much of an arrival), or by 1 / (1 - factor) ulp in the modes of the paper.  A counter
  * that finds no room becomes an upper bound and is counted in eb_stats.  Too high
  * when others share all k counters, less often with update=conservative: raise
  * only what is below the new estimate.  Such filters cannot be merged, and keys
@@ -41,8 +46,10 @@ enum {
     O_WIDTH,
     O_FRACTION,
     O_UPDATE,
-    O_ROOM
+    O_ROOM,
+    O_STORE
 };
+enum { STORE_CELLS, STORE_PACKED };
 enum { UPDATE_PLAIN, UPDATE_CONSERVATIVE };
 enum { WIDTH_4, WIDTH_8, WIDTH_16 };
 enum { FRACTION_MAX = 12, AHEAD = 10 };
@@ -63,6 +70,8 @@ static const eb_option decay_options[] = {
     {"update", "plain|conservative", "plain", NULL, NULL,
      "conservative: smaller errors, no merging", false},
     {"room", "count", NULL, "0", "1e13", "counters that may be larger; digits in the pool", false},
+    {"store", "cells|packed", "cells", NULL, NULL, "packed: 9 bits a counter, with mode=era",
+     false},
     {0}};
 
 /* Opening */
@@ -76,7 +85,11 @@ static eb_decay decay_shape(const eb_params *p) { /* all but the places of its p
                   .period = p->opt[O_PERIOD],
                   .room = p->opt[O_ROOM]};
     d.width = d.mode == EB_DECAY_OPTIMISED ? 32 : 4u << p->opt[O_WIDTH];
-    d.lines = p->opt[EB_O_CELLS] / ebi_line_cells(d.width);
+    d.packed = p->opt[O_STORE] == STORE_PACKED;
+    if (d.packed) d.fraction += EB_DECAY_SPARE;
+    d.each = d.packed ? EB_SNUG_CELLS : ebi_line_cells(d.width);
+    d.stride = d.packed ? EB_SNUG_LINE : EB_LINE;
+    d.lines = p->opt[EB_O_CELLS] / d.each;
     d.part = d.lines / d.k;
     d.floor = ebi_decay_floor(&d);
     return d;
@@ -90,7 +103,7 @@ eb_decay ebi_decay_open(const eb_params *p, const uint8_t *block) {
     eb_decay d = decay_shape(p);
     d.state = (eb_decay_state *)(void *)(pun.out + sizeof(eb_head));
     d.line = pun.out + FIXED;
-    d.rest = d.line + d.lines * EB_LINE;
+    d.rest = d.line + d.lines * d.stride;
     return d;
 }
 
@@ -132,7 +145,13 @@ static uint64_t decay_fraction_for(const eb_params *p) {
 
 static eb_status decay_resolve_counters(eb_params *p, const eb_args *a, eb_error *err) {
     const bool digits = p->opt[O_MODE] == EB_DECAY_OPTIMISED, era = p->opt[O_MODE] == EB_DECAY_ERA;
-    if (!a->given[O_WIDTH]) p->opt[O_WIDTH] = digits ? WIDTH_4 : WIDTH_16;
+    const bool packed = p->opt[O_STORE] == STORE_PACKED;
+    if (packed && !era)
+        return ebi_fail(err, EB_ESPEC, "decay: store must be cells with this mode, not packed");
+    if (!a->given[O_WIDTH]) p->opt[O_WIDTH] = digits ? WIDTH_4 : packed ? WIDTH_8 : WIDTH_16;
+    if (packed && p->opt[O_WIDTH] != WIDTH_8)
+        return ebi_fail(err, EB_ESPEC, "decay: width must be 8 with store=packed, not %u",
+                        4u << p->opt[O_WIDTH]);
     if (digits != (p->opt[O_WIDTH] == WIDTH_4))
         return ebi_fail(err, EB_ESPEC, "decay: width must be %s with this mode, not %u",
                         digits ? "4" : "8, 16 or 32", 4u << p->opt[O_WIDTH]);
@@ -144,8 +163,10 @@ static eb_status decay_resolve_counters(eb_params *p, const eb_args *a, eb_error
     return EB_OK;
 }
 
-static uint64_t decay_room_for(unsigned mode, uint64_t cells) {
+/* Slots of the spill table: 0.4 bits for each packed counter, 1 for each other one. */
+static uint64_t decay_room_for(unsigned mode, bool packed, uint64_t cells) {
     if (mode == EB_DECAY_BASIC) return 0;
+    if (packed) return ebi_round_up(cells / 320 + 1, 4);
     return mode == EB_DECAY_ERA ? ebi_round_up(cells / 128 + 1, 4) : ebi_round_up(cells / 2, 8);
 }
 
@@ -154,19 +175,21 @@ static uint64_t decay_room_for(unsigned mode, uint64_t cells) {
 static uint64_t decay_lines_for(eb_params *p, const eb_args *a, uint64_t budget) {
     const unsigned mode = (unsigned)p->opt[O_MODE];
     const uint64_t k = p->opt[O_K];
+    const eb_decay shape = decay_shape(p);
     const uint64_t rest = a->given[O_ROOM] ? ebi_decay_rest_bytes(mode, p->opt[O_ROOM]) : 0;
     if (budget < sizeof(eb_decay_state) + rest) return 0;
     budget -= sizeof(eb_decay_state) + rest;
-    if (a->given[O_ROOM] || mode == EB_DECAY_BASIC) return budget / EB_LINE / k * k;
-    const uint64_t each = EB_LINE + (mode == EB_DECAY_ERA ? 2 : 60);
+    if (a->given[O_ROOM] || mode == EB_DECAY_BASIC) return budget / shape.stride / k * k;
+    const uint64_t each = shape.stride + (mode != EB_DECAY_ERA ? 60 : shape.packed ? 6 : 2);
     const uint64_t lines = (budget - ebi_min(budget, 64)) / each / k * k;
-    p->opt[O_ROOM] = mode == EB_DECAY_ERA ? (budget - lines * EB_LINE) / sizeof(eb_spill_slot)
-                                          : decay_room_for(mode, lines * ebi_line_cells(32));
+    p->opt[O_ROOM] = mode == EB_DECAY_ERA ? (budget - lines * shape.stride) / sizeof(eb_spill_slot)
+                                          : decay_room_for(mode, false, lines * ebi_line_cells(32));
     return lines;
 }
 
 static eb_status decay_resolve_size(eb_params *p, const eb_args *a, eb_error *err) {
-    const uint64_t each = ebi_line_cells(decay_shape(p).width), k = p->opt[O_K];
+    const eb_decay shape = decay_shape(p);
+    const uint64_t each = shape.each, k = p->opt[O_K];
     const unsigned mode = (unsigned)p->opt[O_MODE];
     uint64_t lines = p->opt[EB_O_CELLS] / each;
     if (!a->given[EB_O_CELLS]) {
@@ -175,17 +198,18 @@ static eb_status decay_resolve_size(eb_params *p, const eb_args *a, eb_error *er
         return ebi_fail(err, EB_ESPEC, "decay: cells must be a multiple of %llu here, not %llu",
                         (unsigned long long)(each * k), (unsigned long long)p->opt[EB_O_CELLS]);
     } else if (!a->given[O_ROOM]) {
-        p->opt[O_ROOM] = decay_room_for(mode, p->opt[EB_O_CELLS]);
+        p->opt[O_ROOM] = decay_room_for(mode, shape.packed, p->opt[EB_O_CELLS]);
     }
     if (lines * each < 64)
         return ebi_fail(err, EB_ESPEC, "decay: memory=%llu is too small for k=%llu and room=%llu",
                         (unsigned long long)p->opt[EB_O_MEMORY], (unsigned long long)k,
                         (unsigned long long)p->opt[O_ROOM]);
-    if (mode == EB_DECAY_OPTIMISED && (lines >> 26 != 0 || p->opt[O_ROOM] > EB_POOL_MAX))
-        return ebi_fail(err, EB_ESPEC, "decay: mode=optimised has at most 1e9 cells, not %llu",
+    if (mode == EB_DECAY_OPTIMISED &&
+        (lines >> (32 - EB_SLOT_BITS) != 0 || p->opt[O_ROOM] > EB_POOL_MAX))
+        return ebi_fail(err, EB_ESPEC, "decay: mode=optimised has at most 5e8 cells, not %llu",
                         (unsigned long long)(lines * each));
     p->opt[EB_O_CELLS] = lines * each;
-    p->span = FIXED + lines * EB_LINE + ebi_decay_rest_bytes(mode, p->opt[O_ROOM]);
+    p->span = FIXED + lines * shape.stride + ebi_decay_rest_bytes(mode, p->opt[O_ROOM]);
     return EB_OK;
 }
 
@@ -200,14 +224,14 @@ static eb_status decay_resolve(eb_params *p, const eb_args *a, eb_error *err) {
 /* Counters of keys */
 
 static void decay_places(const eb_decay *d, eb_hash h, uint64_t *place) {
-    const unsigned each = ebi_line_cells(d->width);
     uint64_t x = h, first = 0;
     for (unsigned i = 0; i < d->k; i++, x = eb_next(x), first += d->part)
-        place[i] = (first + eb_scale(x, d->part)) << 6 | eb_scale(x * d->part, each);
+        place[i] = (first + eb_scale(x, d->part)) << EB_SLOT_BITS | eb_scale(x * d->part, d->each);
 }
 
 static void decay_fetch(const eb_decay *d, const uint64_t *place) {
-    for (unsigned j = 0; j < d->k; j++) ebi_prefetch_write(d->line + (place[j] >> 6) * EB_LINE);
+    for (unsigned j = 0; j < d->k; j++)
+        ebi_prefetch_write(d->line + ebi_place_line(place[j]) * d->stride);
 }
 
 /* Places of all keys of a batch; their lines are asked for some keys ahead. */
@@ -238,7 +262,7 @@ static uint64_t decay_add_one(const eb_decay *d, const uint64_t *place, eb_momen
                               uint32_t value) {
     uint64_t counter[EB_DECAY_K_MAX];
     ebi_decay_reach(d, now.era);
-    for (unsigned j = 0; j < d->k; j++) ebi_decay_freshen(d, place[j] >> 6, now.era);
+    for (unsigned j = 0; j < d->k; j++) ebi_decay_freshen(d, ebi_place_line(place[j]), now.era);
     const uint64_t least = decay_least(d, place, now.era, counter);
     const uint64_t weight = ebi_decay_weight(d, now, value);
     for (unsigned j = 0; j < d->k; j++) {
@@ -300,6 +324,14 @@ static uint64_t decay_left(const eb_decay *d, uint64_t time, uint32_t value, uin
     return ebi_decay_lapse_least(d, ebi_decay_weight_least(d, then, value), era - then.era);
 }
 
+static uint64_t decay_take(uint64_t left, unsigned grain) { /* what a counter can give of it */
+    return left & ~ebi_ones(grain);
+}
+
+static const uint8_t *decay_counter(const eb_decay *d, uint64_t place) { /* a name for it */
+    return d->line + ebi_place_line(place) * d->stride + ebi_place_slot(place);
+}
+
 static unsigned decay_claims(const eb_params *p) {
     return (unsigned)p->opt[O_K];
 }
@@ -308,9 +340,8 @@ static bool decay_claim_one(const eb_decay *d, const uint64_t *place, uint64_t l
                             const eb_claims *claims) {
     for (unsigned j = 0; j < d->k; j++) {
         const uint64_t c = ebi_decay_get(d, place[j], era);
-        if (left > c) return false;
-        if (ebi_decay_is_exact(d, place[j], era) && !ebi_claim(claims, d->line + place[j], left, c))
-            return false;
+        const uint64_t take = decay_take(left, ebi_decay_grain(d, place[j], era));
+        if (left > c || !ebi_claim(claims, decay_counter(d, place[j]), take, c)) return false;
     }
     return true;
 }
@@ -340,9 +371,9 @@ static void decay_remove(const eb_params *p, uint8_t *block, const eb_batch *b) 
         const uint64_t *const at = decay_key(&d, place, i, b->n);
         const uint64_t left = decay_left(&d, b->time[i], b->value[i], era);
         for (unsigned j = 0; j < d.k; j++) {
-            ebi_decay_freshen(&d, at[j] >> 6, era);
-            if (ebi_decay_is_exact(&d, at[j], era))
-                ebi_decay_put(&d, at[j], ebi_decay_get(&d, at[j], era) - left);
+            ebi_decay_freshen(&d, ebi_place_line(at[j]), era);
+            const uint64_t take = decay_take(left, ebi_decay_grain(&d, at[j], era));
+            if (take > 0) ebi_decay_put(&d, at[j], ebi_decay_get(&d, at[j], era) - take);
         }
         d.state->total -= b->value[i];
     }
@@ -374,7 +405,8 @@ static void decay_merge(const eb_params *p, uint8_t *into, const uint8_t *from) 
     ebi_decay_reach(&a, era);
     for (uint64_t line = 0; line < a.lines; line++) {
         ebi_decay_freshen(&a, line, era);
-        for (uint64_t place = line << 6; place < (line << 6) + ebi_line_cells(a.width); place++) {
+        const uint64_t first = line << EB_SLOT_BITS;
+        for (uint64_t place = first; place < first + a.each; place++) {
             const uint64_t more = ebi_decay_get(&b, place, era);
             if (more > 0) ebi_decay_put(&a, place, ebi_decay_get(&a, place, era) + more);
         }
@@ -393,8 +425,8 @@ static eb_status decay_check(const eb_params *p, const uint8_t *block, eb_error 
 static uint64_t decay_used(const eb_decay *d, uint64_t first, uint64_t lines, uint64_t era) {
     uint64_t used = 0;
     for (uint64_t line = first; line < first + lines; line++)
-        for (uint64_t slot = 0; slot < ebi_line_cells(d->width); slot++)
-            used += ebi_decay_get(d, line << 6 | slot, era) > d->floor;
+        for (uint64_t slot = 0; slot < d->each; slot++)
+            used += ebi_decay_get(d, line << EB_SLOT_BITS | slot, era) > d->floor;
     return used;
 }
 
@@ -406,7 +438,7 @@ static void decay_stat(const eb_params *p, const uint8_t *block, eb_stats *out) 
     for (unsigned i = 0; i < d.k; i++) {
         const uint64_t used = decay_used(&d, i * d.part, d.part, era);
         out->cells_used += used;
-        out->fpr *= (double)used / (double)(d.part * ebi_line_cells(d.width));
+        out->fpr *= (double)used / (double)(d.part * d.each);
     }
     out->saturated = d.state->saturated;
 }
@@ -415,10 +447,12 @@ static void decay_predict(const eb_params *p, const eb_workload *w, eb_predictio
     (void)p, (void)w, (void)out; /* a workload says nothing of time: no formula */
 }
 
-static void decay_fading(const eb_params *p, double *halflife, double *epsilon) {
+static void decay_fading(const eb_params *p, eb_faded_counts *out) {
     const eb_decay d = decay_shape(p);
-    *halflife = (double)d.period / MILLION * log(0.5) / log((double)d.factor / MILLION);
-    *epsilon = ebi_decay_epsilon(&d);
+    const double half = log(0.5) / log((double)d.factor / MILLION);
+    *out = (eb_faded_counts){.halflife = (double)d.period / MILLION * half,
+                             .epsilon = ebi_decay_epsilon(&d),
+                             .excess = ebi_decay_excess(&d)};
 }
 
 const eb_kind ebi_kind_decay = {

@@ -10,11 +10,13 @@
 #include "cells/claims.h"
 #include "cells/counters.h"
 #include "cells/pool.h"
+#include "cells/snug.h"
 #include "cells/stamped.h"
 #include "kind.h"
 
 enum { EB_DECAY_ERA, EB_DECAY_BASIC, EB_DECAY_OPTIMISED };
 enum { EB_DECAY_K_MAX = 16 };
+enum { EB_DECAY_SPARE = 4 }; /* binary digits that packed counters have where there is room */
 
 /* More than any counter holds; in the modes of the paper, for good. */
 #define EB_DECAY_TOP (UINT64_C(1) << 44)
@@ -30,7 +32,10 @@ static_assert(sizeof(eb_decay_state) == 64, "one cache line");
 
 typedef struct eb_decay {
     unsigned mode, k, fraction;
-    unsigned width; /* of cells in lines: 32 for the words of digits */
+    unsigned width;  /* of cells in lines: 32 for the words of digits */
+    bool packed;     /* lines of snug.h */
+    unsigned each;   /* cells in a line */
+    uint64_t stride; /* bytes of a line */
     bool conservative;
     uint64_t factor, period; /* in millionths */
     uint64_t lines, part;    /* lines in all, and in each of the k parts */
@@ -59,12 +64,14 @@ double ebi_decay_unit(const eb_decay *d, eb_moment now); /* arrivals in an ulp *
 uint64_t ebi_decay_floor(const eb_decay *d);
 /* Counts are at least (1-2^-15) times the truth minus this many arrivals. */
 double ebi_decay_epsilon(const eb_decay *d);
+double ebi_decay_excess(const eb_decay *d); /* the share that rounding adds to a count */
 
 /* decay_cells.c: counters in their lines */
 
-uint64_t ebi_decay_get(const eb_decay *d, uint64_t place, uint64_t era);  /* as of that era */
-bool ebi_decay_is_exact(const eb_decay *d, uint64_t place, uint64_t era); /* not saturated */
-void ebi_decay_put(const eb_decay *d, uint64_t place, uint64_t value);    /* its line is fresh */
+uint64_t ebi_decay_get(const eb_decay *d, uint64_t place, uint64_t era); /* as of that era */
+/* What can be taken from a counter: multiples of 2^this; 64: nothing, it is saturated. */
+unsigned ebi_decay_grain(const eb_decay *d, uint64_t place, uint64_t era);
+void ebi_decay_put(const eb_decay *d, uint64_t place, uint64_t value); /* its line is fresh */
 void ebi_decay_reach(const eb_decay *d, uint64_t era); /* before lines can be fresh in that era */
 void ebi_decay_freshen(const eb_decay *d, uint64_t line, uint64_t era);
 void ebi_decay_init(const eb_decay *d);

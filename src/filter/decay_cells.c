@@ -5,6 +5,7 @@
  *              them, one code for each power of 2 up to 2^44: a counter that found
  *              the table full holds the next power of 2 above its value.  It
  *              stays an upper bound, and fades as others do.
+ *              Or, with store=packed, lines of variable-length counters: snug.h.
  *   basic      codes are values; the largest one is a saturated counter, for good.
  *   optimised  words of 4-bit digits with links into a pool; a word whose link is
  *              all ones is a saturated counter, for good.
@@ -13,7 +14,7 @@
  * to date, so that stamps never wrap. */
 #include "decay.h"
 
-enum { TOP_BITS = 44 };
+enum { TOP_BITS = EB_SNUG_BITS };
 static const uint32_t cells_saturated_word = UINT32_MAX;
 
 static uint32_t cells_largest(const eb_decay *d) { /* code */
@@ -29,6 +30,15 @@ static eb_spill_slot *cells_spill(const eb_decay *d) {
     return (eb_spill_slot *)(void *)d->rest;
 }
 
+static eb_snug cells_snug(const eb_decay *d) {
+    return (eb_snug){cells_spill(d), d->room, &d->state->used, &d->state->saturated,
+                     EB_DECAY_SPARE};
+}
+
+static uint8_t *cells_line(const eb_decay *d, uint64_t line) {
+    return d->line + line * d->stride;
+}
+
 static eb_pool cells_pool(const eb_decay *d) {
     return (eb_pool){(uint64_t *)(void *)d->rest, d->room, &d->state->free, &d->state->used};
 }
@@ -36,6 +46,12 @@ static eb_pool cells_pool(const eb_decay *d) {
 /* The value of a cell as it stands */
 
 static uint64_t cells_value(const eb_decay *d, uint64_t place) {
+    if (d->packed) {
+        const eb_snug snug = cells_snug(d);
+        const uint64_t line = ebi_place_line(place);
+        return ebi_snug_get(&snug, cells_line(d, line), line << EB_SLOT_BITS,
+                            ebi_place_slot(place));
+    }
     const uint32_t code = ebi_place_get(d->line, d->width, place);
     if (d->mode == EB_DECAY_OPTIMISED) {
         const eb_pool pool = cells_pool(d);
@@ -93,8 +109,16 @@ static void cells_put_digits(const eb_decay *d, uint64_t place, uint64_t value) 
     cells_saturate(d, place, cells_saturated_word);
 }
 
+static void cells_put_snugly(const eb_decay *d, uint64_t place, uint64_t value) {
+    const eb_snug snug = cells_snug(d);
+    const uint64_t line = ebi_place_line(place);
+    ebi_snug_put(&snug, cells_line(d, line), line << EB_SLOT_BITS, ebi_place_slot(place), value);
+}
+
 void ebi_decay_put(const eb_decay *d, uint64_t place, uint64_t value) {
-    if (d->mode == EB_DECAY_ERA)
+    if (d->packed)
+        cells_put_snugly(d, place, value);
+    else if (d->mode == EB_DECAY_ERA)
         cells_put_spilling(d, place, value);
     else if (d->mode == EB_DECAY_OPTIMISED)
         cells_put_digits(d, place, value);
@@ -107,21 +131,26 @@ void ebi_decay_put(const eb_decay *d, uint64_t place, uint64_t value) {
 /* Eras */
 
 static uint64_t cells_era(const eb_decay *d, uint64_t line) { /* of its stamp */
-    return d->state->base + ebi_load32(d->line + line * EB_LINE);
+    return d->state->base + ebi_load32(cells_line(d, line));
 }
 
 uint64_t ebi_decay_get(const eb_decay *d, uint64_t place, uint64_t era) {
-    return ebi_decay_lapse(d, cells_value(d, place), era - cells_era(d, place >> 6));
+    return ebi_decay_lapse(d, cells_value(d, place), era - cells_era(d, ebi_place_line(place)));
 }
 
-bool ebi_decay_is_exact(const eb_decay *d, uint64_t place, uint64_t era) {
-    if (!cells_is_saturated(d, ebi_place_get(d->line, d->width, place))) return true;
-    return d->mode == EB_DECAY_ERA && ebi_decay_get(d, place, era) <= cells_plain(d);
+unsigned ebi_decay_grain(const eb_decay *d, uint64_t place, uint64_t era) {
+    if (d->packed) {
+        const uint64_t line = ebi_place_line(place);
+        const unsigned grain = ebi_snug_grain(cells_line(d, line), ebi_place_slot(place));
+        return grain - (unsigned)ebi_min(grain, era - cells_era(d, line));
+    }
+    if (!cells_is_saturated(d, ebi_place_get(d->line, d->width, place))) return 0;
+    return d->mode == EB_DECAY_ERA && ebi_decay_get(d, place, era) <= cells_plain(d) ? 0 : 64;
 }
 
 /* Era mode: values that are their own codes are halved in place. */
 EB_INLINE void cells_halve_line(const eb_decay *d, uint64_t line, uint64_t eras, unsigned width) {
-    const uint64_t first = line << 6, shift = ebi_min(eras, 33);
+    const uint64_t first = line << EB_SLOT_BITS, shift = ebi_min(eras, 33);
     const uint64_t plain = cells_plain(d), up = ebi_ones((unsigned)shift);
     for (uint64_t place = first; place < first + ebi_line_cells(width); place++) {
         const uint64_t code = ebi_place_get(d->line, width, place), half = (code + up) >> shift;
@@ -135,8 +164,13 @@ EB_INLINE void cells_halve_line(const eb_decay *d, uint64_t line, uint64_t eras,
 }
 
 static void cells_lapse_line(const eb_decay *d, uint64_t line, uint64_t eras) {
-    const uint64_t first = line << 6;
+    const uint64_t first = line << EB_SLOT_BITS;
     if (eras == 0) return;
+    if (d->packed) {
+        const eb_snug snug = cells_snug(d);
+        ebi_snug_halve(&snug, cells_line(d, line), first, eras);
+        return;
+    }
     if (d->mode == EB_DECAY_ERA) {
         if (d->width == 8)
             cells_halve_line(d, line, eras, 8);
@@ -146,7 +180,7 @@ static void cells_lapse_line(const eb_decay *d, uint64_t line, uint64_t eras) {
             cells_halve_line(d, line, eras, 32);
         return;
     }
-    for (uint64_t place = first; place < first + ebi_line_cells(d->width); place++) {
+    for (uint64_t place = first; place < first + d->each; place++) {
         const uint64_t value = cells_value(d, place);
         if (value > d->floor) ebi_decay_put(d, place, ebi_decay_lapse(d, value, eras));
     }
@@ -156,14 +190,14 @@ void ebi_decay_freshen(const eb_decay *d, uint64_t line, uint64_t era) {
     const uint64_t eras = era - cells_era(d, line);
     if (eras == 0) return;
     cells_lapse_line(d, line, eras);
-    ebi_store32(d->line + line * EB_LINE, (uint32_t)(era - d->state->base));
+    ebi_store32(cells_line(d, line), (uint32_t)(era - d->state->base));
 }
 
 void ebi_decay_reach(const eb_decay *d, uint64_t era) {
     if (era - d->state->base <= UINT32_MAX) return;
     for (uint64_t line = 0; line < d->lines; line++) {
         cells_lapse_line(d, line, era - cells_era(d, line));
-        ebi_store32(d->line + line * EB_LINE, 0);
+        ebi_store32(cells_line(d, line), 0);
     }
     d->state->base = era;
 }
@@ -181,17 +215,29 @@ void ebi_decay_init(const eb_decay *d) {
     ebi_pool_init(&pool);
 }
 
+/* Every counter that is said to be in the table has an entry there, and all entries are theirs. */
+static bool cells_check_snug(const eb_decay *d) {
+    const eb_snug snug = cells_snug(d);
+    uint64_t spilled = 0;
+    for (uint64_t line = 0; line < d->lines; line++)
+        if (!ebi_snug_check(&snug, cells_line(d, line), line << EB_SLOT_BITS, &spilled))
+            return false;
+    return spilled == d->state->used;
+}
+
 static bool cells_check_spill(const eb_decay *d) {
     uint64_t marked = 0, matched = 0;
     if (d->state->free != 0) return false;
-    if (!ebi_spill_check(cells_spill(d), d->room, d->state->used, d->lines << 6)) return false;
-    for (uint64_t place = 0; place < d->lines << 6; place++)
-        if ((place & 63) < ebi_line_cells(d->width))
+    if (!ebi_spill_check(cells_spill(d), d->room, d->state->used, d->lines << EB_SLOT_BITS))
+        return false;
+    if (d->packed) return cells_check_snug(d);
+    for (uint64_t place = 0; place < d->lines << EB_SLOT_BITS; place++)
+        if (ebi_place_slot(place) < d->each)
             marked += ebi_place_get(d->line, d->width, place) == cells_largest(d);
     for (uint64_t at = 0; at < d->room; at++) {
         const eb_spill_slot s = cells_spill(d)[at];
         if (s.index == 0) continue;
-        if (((s.index - 1) & 63) >= ebi_line_cells(d->width) || s.extra <= cells_plain(d) ||
+        if (ebi_place_slot(s.index - 1) >= d->each || s.extra <= cells_plain(d) ||
             s.extra >= EB_DECAY_TOP)
             return false;
         matched += ebi_place_get(d->line, d->width, s.index - 1) == cells_largest(d);
@@ -202,8 +248,8 @@ static bool cells_check_spill(const eb_decay *d) {
 static bool cells_check_pool(const eb_decay *d) {
     const eb_pool pool = cells_pool(d);
     uint64_t used = 0;
-    for (uint64_t place = 0; place < d->lines << 6; place++) {
-        if ((place & 63) >= ebi_line_cells(d->width)) continue;
+    for (uint64_t place = 0; place < d->lines << EB_SLOT_BITS; place++) {
+        if (ebi_place_slot(place) >= d->each) continue;
         const uint32_t word = ebi_place_get(d->line, d->width, place);
         if (word == cells_saturated_word) continue;
         const int length = ebi_pool_chain(&pool, (uint32_t)place, word);

@@ -77,15 +77,8 @@ uint64_t ebi_decay_weight_least(const eb_decay *d, eb_moment at, uint32_t n) {
     return ebi_min((decay_one(d, at, 0) >> 32) * n, EB_DECAY_TOP);
 }
 
-static uint64_t decay_halve(uint64_t c, uint64_t eras) {
-    if (eras == 0) return c;
-    if (eras > 44) return 0;
-    const uint64_t rest = (c + (UINT64_C(1) << eras) - 1) >> eras;
-    return rest <= 1 ? 0 : rest;
-}
-
 uint64_t ebi_decay_lapse(const eb_decay *d, uint64_t c, uint64_t eras) {
-    if (d->mode == EB_DECAY_ERA) return decay_halve(c, eras);
+    if (d->mode == EB_DECAY_ERA) return ebi_halved(c, eras);
     if (c >= EB_DECAY_TOP) return c;
     for (; eras > 0 && c > d->floor; eras--) c = (c * d->factor + MILLION - 1) / MILLION;
     return c;
@@ -93,7 +86,7 @@ uint64_t ebi_decay_lapse(const eb_decay *d, uint64_t c, uint64_t eras) {
 
 uint64_t ebi_decay_lapse_least(const eb_decay *d, uint64_t c, uint64_t eras) {
     if (d->mode == EB_DECAY_ERA) {
-        const uint64_t rest = eras > 44 ? 0 : c >> eras;
+        const uint64_t rest = eras > EB_SNUG_BITS ? 0 : c >> eras;
         return eras > 0 && rest <= 1 ? 0 : rest; /* as a counter that holds no more */
     }
     const unsigned guard = c >> 28 == 0 ? 16 : 0; /* digits that keep the rounding small */
@@ -111,4 +104,10 @@ uint64_t ebi_decay_floor(const eb_decay *d) {
 
 double ebi_decay_epsilon(const eb_decay *d) {
     return ldexp(d->mode == EB_DECAY_ERA ? 2 : (double)d->floor, -(int)d->fraction);
+}
+
+double ebi_decay_excess(const eb_decay *d) {
+    if (d->mode != EB_DECAY_ERA) return 0;
+    const int digits = (int)d->fraction - (d->packed ? EB_DECAY_SPARE : 0);
+    return ldexp(1, -digits) + ldexp(1, -15);
 }

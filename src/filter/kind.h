@@ -74,6 +74,10 @@ typedef struct eb_ops { /* loops for one set of parameters */
 struct eb_counting; /* counting.h */
 struct eb_claims;   /* cells/claims.h */
 
+typedef struct eb_faded_counts { /* see eb_stats */
+    double halflife, epsilon, excess;
+} eb_faded_counts;
+
 typedef struct eb_kind {
     eb_kind_info info;
     uint16_t version; /* of what the block means; snapshots store it */
@@ -100,8 +104,8 @@ typedef struct eb_kind {
     eb_status (*check)(const eb_params *p, const uint8_t *block, eb_error *err);   /* or NULL */
     void (*stat)(const eb_params *p, const uint8_t *block, eb_stats *s);           /* of a shard */
     void (*predict)(const eb_params *p, const eb_workload *w, eb_prediction *out); /* of a shard */
-    /* How fast counts fade, and by how much they may be too low; or NULL: they do not. */
-    void (*fading)(const eb_params *p, double *halflife, double *epsilon);
+    /* How fast counts fade, and by how much rounding makes them wrong; or NULL: they do not. */
+    void (*fading)(const eb_params *p, eb_faded_counts *out);
     /* Filters with classes, or NULL: their number, keys that can still be named, naming them
      * (at most EB_BATCH), the bits of a class.  set_k fails for the same reasons in all shards. */
     uint32_t (*classes)(const eb_params *p);

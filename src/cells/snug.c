@@ -1,0 +1,315 @@
+/* snug.c - see snug.h. */
+#include "snug.h"
+#include "words.h"
+
+enum { STAMP = 4, BITMAP = 7, FIELDS = 8 * (BITMAP + EB_SNUG_CELLS / 8), END = 8 * EB_SNUG_LINE };
+enum { SLOT_BITS = 7, ENTRIES_MAX = 63, W_MIN = 2, HIGH_BITS = EB_SNUG_CELLS - 64 };
+static const uint64_t snug_top = UINT64_C(1) << EB_SNUG_BITS;
+
+typedef struct snug_head {
+    unsigned w, v, n, grain;
+} snug_head;
+
+EB_INLINE snug_head snug_head_of(const uint8_t *line) {
+    const uint32_t x = (uint32_t)(ebi_load64(line) >> (8 * STAMP)) & 0xffffff;
+    return (snug_head){x & 63, x >> 6 & 63, x >> 12 & 63, x >> 18};
+}
+
+static void snug_set_head(uint8_t *line, snug_head h) {
+    const uint64_t x = h.w | h.v << 6 | h.n << 12 | h.grain << 18, keep = ~(ebi_ones(24) << 32);
+    ebi_store64(line, (ebi_load64(line) & keep) | x << (8 * STAMP));
+}
+
+/* Up to 57 bits of a line; those at its end are read with the last word. */
+EB_INLINE uint64_t snug_bits(const uint8_t *line, unsigned at, unsigned n) {
+    const unsigned byte = (unsigned)ebi_min(at >> 3, EB_SNUG_LINE - 8);
+    return ebi_load64(line + byte) >> (at - 8 * byte) & ebi_ones(n);
+}
+
+EB_INLINE void snug_set_bits(uint8_t *line, unsigned at, unsigned n, uint64_t bits) {
+    const unsigned byte = (unsigned)ebi_min(at >> 3, EB_SNUG_LINE - 8), shift = at - 8 * byte;
+    const uint64_t word = ebi_load64(line + byte) & ~(ebi_ones(n) << shift);
+    ebi_store64(line + byte, word | bits << shift);
+}
+
+EB_INLINE uint64_t snug_map(const uint8_t *line, unsigned half) {
+    const uint64_t word = ebi_load64(line + BITMAP + 8 * half);
+    return half == 0 ? word : word & ebi_ones(HIGH_BITS);
+}
+
+EB_INLINE bool snug_is_there(const uint8_t *line, unsigned slot) {
+    return snug_map(line, slot >> 6) >> (slot & 63) & 1;
+}
+
+EB_INLINE unsigned snug_rank(const uint8_t *line, unsigned slot) { /* fields before that of slot */
+    const uint64_t below = snug_map(line, slot >> 6) & ebi_ones(slot & 63);
+    return ebi_popcount(below) + (slot < 64 ? 0 : ebi_popcount(snug_map(line, 0)));
+}
+
+static unsigned snug_population(const uint8_t *line) {
+    return ebi_popcount(snug_map(line, 0)) + ebi_popcount(snug_map(line, 1));
+}
+
+/* The bit where the entry of a slot begins, or 0: there is none. */
+static unsigned snug_entry(const uint8_t *line, snug_head h, unsigned slot) {
+    for (unsigned i = 1, at = END; i <= h.n; i++) {
+        at -= SLOT_BITS + h.v;
+        if (snug_bits(line, at, SLOT_BITS) == slot) return at;
+    }
+    return 0;
+}
+
+static uint64_t snug_large(const eb_snug *s, const uint8_t *line, uint64_t first, unsigned slot,
+                           snug_head h) {
+    const unsigned at = snug_entry(line, h, slot);
+    if (at == 0) return ebi_spill_get(s->table, s->slots, first + slot);
+    return snug_bits(line, at + SLOT_BITS, h.v) << h.grain;
+}
+
+uint64_t ebi_snug_get(const eb_snug *s, const uint8_t *line, uint64_t first, unsigned slot) {
+    if (!snug_is_there(line, slot)) return 0;
+    const snug_head h = snug_head_of(line);
+    const uint64_t field = snug_bits(line, FIELDS + snug_rank(line, slot) * h.w, h.w);
+    return field < ebi_ones(h.w) ? field << h.grain : snug_large(s, line, first, slot, h);
+}
+
+static bool snug_is_spilled(const uint8_t *line, snug_head h, unsigned slot) {
+    return snug_is_there(line, slot) &&
+           snug_bits(line, FIELDS + snug_rank(line, slot) * h.w, h.w) == ebi_ones(h.w) &&
+           snug_entry(line, h, slot) == 0;
+}
+
+unsigned ebi_snug_grain(const uint8_t *line, unsigned slot) {
+    const snug_head h = snug_head_of(line);
+    return snug_is_spilled(line, h, slot) ? 0 : h.grain;
+}
+
+/* Packing a whole line */
+
+typedef struct snug_line {
+    uint64_t value[EB_SNUG_CELLS]; /* without its grain; of spilled ones with all their bits */
+    bool spilled[EB_SNUG_CELLS];
+    unsigned spills;
+} snug_line;
+
+static snug_head snug_unpack(const eb_snug *s, const uint8_t *line, uint64_t first, snug_line *u) {
+    const snug_head h = snug_head_of(line);
+    u->spills = 0;
+    for (unsigned slot = 0, at = FIELDS; slot < EB_SNUG_CELLS; slot++) {
+        u->value[slot] = 0;
+        u->spilled[slot] = false;
+        if (!snug_is_there(line, slot)) continue;
+        u->value[slot] = snug_bits(line, at, h.w);
+        at += h.w;
+        if (u->value[slot] < ebi_ones(h.w)) continue;
+        const unsigned entry = snug_entry(line, h, slot);
+        u->spilled[slot] = entry == 0;
+        u->spills += entry == 0;
+        u->value[slot] = entry == 0 ? ebi_spill_get(s->table, s->slots, first + slot)
+                                    : snug_bits(line, entry + SLOT_BITS, h.v);
+    }
+    return h;
+}
+
+/* The shortest form of the numbers that are not spilled, and its bits. */
+static unsigned snug_best(const snug_line *u, snug_head *h) {
+    unsigned lengths[EB_SNUG_BITS + 3] = {0}, fields = 0, best = UINT32_MAX;
+    uint64_t all = 0;
+    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
+        fields += u->value[slot] > 0;
+        if (u->value[slot] == 0 || u->spilled[slot]) continue;
+        all |= u->value[slot];
+        lengths[ebi_log2(u->value[slot] + 1)]++; /* of w bits if below the escape */
+    }
+    const unsigned v = all == 0 ? 0 : ebi_log2(all) + 1;
+    unsigned entries = fields - u->spills - lengths[1];
+    for (unsigned w = W_MIN; w <= v + 1 || w == W_MIN; entries -= lengths[w++]) {
+        const unsigned bits = fields * w + entries * (SLOT_BITS + v);
+        if (entries > ENTRIES_MAX || bits >= best) continue;
+        best = bits;
+        *h = (snug_head){w, entries > 0 ? v : 0, entries, h->grain};
+    }
+    return best;
+}
+
+static void snug_pack(uint8_t *line, const snug_line *u, snug_head h) {
+    unsigned at = FIELDS, entry = END;
+    memset(line + BITMAP, 0, EB_SNUG_LINE - BITMAP);
+    snug_set_head(line, h);
+    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
+        if (u->value[slot] == 0) continue;
+        const uint64_t escape = ebi_ones(h.w);
+        line[BITMAP + slot / 8] |= (uint8_t)(1 << slot % 8);
+        snug_set_bits(line, at, h.w, u->spilled[slot] ? escape : ebi_min(u->value[slot], escape));
+        at += h.w;
+        if (u->spilled[slot] || u->value[slot] < escape) continue;
+        entry -= SLOT_BITS + h.v;
+        snug_set_bits(line, entry, SLOT_BITS + h.v, slot | u->value[slot] << SLOT_BITS);
+    }
+}
+
+static void snug_coarsen(snug_line *u, snug_head *h) {
+    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++)
+        if (!u->spilled[slot]) u->value[slot] = (u->value[slot] + 1) >> 1;
+    h->grain++;
+}
+
+static bool snug_spill_largest(const eb_snug *s, uint64_t first, snug_line *u, snug_head h) {
+    unsigned most = EB_SNUG_CELLS;
+    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++)
+        if (!u->spilled[slot] && (most == EB_SNUG_CELLS || u->value[slot] > u->value[most]))
+            most = slot;
+    if (most == EB_SNUG_CELLS || u->value[most] == 0) return false;
+    const uint64_t value = u->value[most] << h.grain;
+    if (!ebi_spill_set(s->table, s->slots, s->used, first + most, value)) return false;
+    u->value[most] = value;
+    u->spilled[most] = true;
+    u->spills++;
+    return true;
+}
+
+static void snug_repack(const eb_snug *s, uint8_t *line, uint64_t first, snug_line *u,
+                        snug_head h) {
+    while (snug_best(u, &h) > END - FIELDS) {
+        if (h.grain < s->grain_max) {
+            snug_coarsen(u, &h);
+        } else if (!snug_spill_largest(s, first, u, h)) {
+            snug_coarsen(u, &h); /* ends with a length of 2 for all */
+            ++*s->saturated;
+        }
+    }
+    snug_pack(line, u, h);
+}
+
+/* One counter */
+
+static void snug_put_slowly(const eb_snug *s, uint8_t *line, uint64_t first, unsigned slot,
+                            uint64_t value) {
+    snug_line u;
+    snug_head h = snug_unpack(s, line, first, &u);
+    if (u.spilled[slot]) {
+        (void)ebi_spill_set(s->table, s->slots, s->used, first + slot, value);
+        if (value > 0) return;
+        u.spilled[slot] = false;
+        u.spills--;
+    }
+    u.value[slot] = (value + ebi_ones(h.grain)) >> h.grain;
+    snug_repack(s, line, first, &u, h);
+}
+
+/* A counter that was 0 gets a field, if there is room for it. */
+static bool snug_insert(uint8_t *line, snug_head h, unsigned slot, uint64_t code) {
+    uint64_t words[EB_SNUG_LINE / 8];
+    const unsigned at = FIELDS + snug_rank(line, slot) * h.w;
+    const unsigned end = FIELDS + snug_population(line) * h.w;
+    if (h.w < W_MIN || end + h.w > END - h.n * (SLOT_BITS + h.v)) return false;
+    if (end > at) {
+        memcpy(words, line, sizeof words);
+        ebi_bits_up(words, at, end, h.w);
+        memcpy(line, words, sizeof words);
+    }
+    snug_set_bits(line, at, h.w, code);
+    line[BITMAP + slot / 8] |= (uint8_t)(1 << slot % 8);
+    return true;
+}
+
+static bool snug_put_quickly(uint8_t *line, unsigned slot, uint64_t value) {
+    const snug_head h = snug_head_of(line);
+    const uint64_t code = (value + ebi_ones(h.grain)) >> h.grain, escape = ebi_ones(h.w);
+    if (code == 0) return false;
+    if (!snug_is_there(line, slot)) return code < escape && snug_insert(line, h, slot, code);
+    const unsigned at = FIELDS + snug_rank(line, slot) * h.w;
+    if (snug_bits(line, at, h.w) < escape) {
+        if (code >= escape) return false;
+        snug_set_bits(line, at, h.w, code);
+        return true;
+    }
+    const unsigned entry = code < escape ? 0 : snug_entry(line, h, slot);
+    if (entry == 0 || code > ebi_ones(h.v)) return false;
+    snug_set_bits(line, entry + SLOT_BITS, h.v, code);
+    return true;
+}
+
+void ebi_snug_put(const eb_snug *s, uint8_t *line, uint64_t first, unsigned slot, uint64_t value) {
+    value = ebi_min(value, snug_top);
+    if (!snug_put_quickly(line, slot, value)) snug_put_slowly(s, line, first, slot, value);
+}
+
+/* Halving */
+
+/* All spilled counters of a line come back, if they fit as it is. */
+static bool snug_fetch(const eb_snug *s, uint64_t first, snug_line *u, snug_head h) {
+    snug_line whole = *u;
+    whole.spills = 0;
+    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++)
+        if (u->spilled[slot]) {
+            whole.spilled[slot] = false;
+            whole.value[slot] = (u->value[slot] + ebi_ones(h.grain)) >> h.grain;
+        }
+    if (snug_best(&whole, &h) > END - FIELDS) return false;
+    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++)
+        if (u->spilled[slot]) (void)ebi_spill_set(s->table, s->slots, s->used, first + slot, 0);
+    *u = whole;
+    return true;
+}
+
+static void snug_keep_spilled(const eb_snug *s, uint64_t first, snug_line *u) {
+    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
+        if (!u->spilled[slot]) continue;
+        (void)ebi_spill_set(s->table, s->slots, s->used, first + slot, u->value[slot]);
+        if (u->value[slot] > 0) continue;
+        u->spilled[slot] = false;
+        u->spills--;
+    }
+}
+
+void ebi_snug_halve(const eb_snug *s, uint8_t *line, uint64_t first, uint64_t times) {
+    snug_line u;
+    if (times == 0 || snug_population(line) == 0) return;
+    snug_head h = snug_unpack(s, line, first, &u);
+    const unsigned finer = (unsigned)ebi_min(h.grain, times);
+    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
+        if (u.spilled[slot])
+            u.value[slot] = ebi_halved(u.value[slot], times);
+        else if (finer == h.grain)
+            u.value[slot] = ebi_halved(u.value[slot] << h.grain, times);
+    }
+    h.grain -= finer;
+    if (u.spills > 0 && !snug_fetch(s, first, &u, h)) snug_keep_spilled(s, first, &u);
+    snug_repack(s, line, first, &u, h);
+}
+
+/* Checking */
+
+static bool snug_check_entries(const uint8_t *line, snug_head h) {
+    unsigned last = EB_SNUG_CELLS;
+    for (unsigned i = 1, at = END; i <= h.n; i++) {
+        at -= SLOT_BITS + h.v;
+        const unsigned slot = (unsigned)snug_bits(line, at, SLOT_BITS);
+        const uint64_t value = snug_bits(line, at + SLOT_BITS, h.v);
+        if (slot >= EB_SNUG_CELLS || (i > 1 && slot == last) || !snug_is_there(line, slot))
+            return false;
+        if (snug_entry(line, h, slot) != at || value < ebi_ones(h.w)) return false;
+        if (snug_bits(line, FIELDS + snug_rank(line, slot) * h.w, h.w) != ebi_ones(h.w))
+            return false;
+        last = slot;
+    }
+    return true;
+}
+
+bool ebi_snug_check(const eb_snug *s, const uint8_t *line, uint64_t first, uint64_t *spilled) {
+    const snug_head h = snug_head_of(line);
+    const unsigned fields = snug_population(line);
+    const unsigned low = FIELDS + fields * h.w, high = END - h.n * (SLOT_BITS + h.v);
+    if (h.w > EB_SNUG_BITS + 2 || h.v > EB_SNUG_BITS + 1 || h.grain > EB_SNUG_BITS) return false;
+    if ((fields > 0 && h.w < W_MIN) || (h.n > 0 && h.v == 0)) return false;
+    if (h.n > fields || low > high || !snug_check_entries(line, h)) return false;
+    for (unsigned at = low; at < high; at++)
+        if (snug_bits(line, at, 1) != 0) return false;
+    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
+        const uint64_t value = ebi_snug_get(s, line, first, slot);
+        if (value > snug_top || (value == 0) != !snug_is_there(line, slot)) return false;
+        *spilled += snug_is_spilled(line, h, slot);
+    }
+    return true;
+}
