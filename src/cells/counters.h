@@ -11,6 +11,13 @@
  *   line   variable length, a fixed number of them in each 64-byte line
  *   sai    variable length, back to back, with an index: as published
  *
+ * Frozen stores take all counters at once and then never change, in a segment that
+ * is as small as they can make it:
+ *
+ *   line   the lines of the store line, filled to the brim
+ *   elias  Elias's delta code, back to back, with an index
+ *   steps  the same, with shorter codes for 0 and 1
+ *
  * Stores keep their own state inside the segment, whose first 64 bytes are an
  * eb_store_state.  Adding and taking away is exact and order does not matter. */
 #ifndef EB_COUNTERS_H
@@ -39,12 +46,18 @@ typedef struct eb_counters { /* a segment, opened by its store */
     uint8_t *cells;
     eb_spill_slot *table;
     uint64_t slots;
-    uint64_t parts, each; /* line: lines, and counters in each; sai: blocks */
+    uint64_t parts, each; /* line: lines, and counters in each; sai, elias, steps: blocks */
     uint64_t reciprocal;  /* of each: 2^64 / each, rounded up */
-    uint64_t *coarse;     /* sai: its index, and how many words it leads to */
+    uint64_t *coarse;     /* sai, elias, steps: the index; sai: how many words it leads to */
     uint16_t *fine;
     uint64_t words;
 } eb_counters;
+
+struct eb_store;
+typedef struct eb_source { /* counters to freeze */
+    const struct eb_store *store;
+    const eb_counters *counters;
+} eb_source;
 
 typedef struct eb_store {
     const char *name;
@@ -60,11 +73,19 @@ typedef struct eb_store {
     void (*sub)(const eb_counters *c, uint64_t i, uint64_t by);
     const uint8_t *(*address)(const eb_counters *c, uint64_t i); /* the line to prefetch */
     bool (*check)(const eb_counters *c);
+    /* Frozen stores only, which have no init, add or sub: bytes of the segment that these counters
+     * need; writing them into a segment of zeros that is no shorter; and whether n counters can be
+     * opened in so many bytes. */
+    uint64_t (*frozen_bytes)(const eb_source *from);
+    void (*freeze)(const eb_counters *c, const eb_source *from);
+    bool (*fits)(uint64_t n, uint64_t bytes);
 } eb_store;
 
 extern const eb_store ebi_store_u8, ebi_store_u32;
 extern const eb_store ebi_store_line_portable, ebi_store_line_bmi2; /* the same bytes */
 extern const eb_store ebi_store_sai_portable, ebi_store_sai_bmi2;
+extern const eb_store ebi_frozen_line_portable, ebi_frozen_line_bmi2;
+extern const eb_store ebi_frozen_elias, ebi_frozen_steps;
 
 EB_INLINE const eb_store *ebi_store_line(void) { /* what is best for this machine */
     return ebi_has_bmi2() ? &ebi_store_line_bmi2 : &ebi_store_line_portable;
@@ -72,6 +93,10 @@ EB_INLINE const eb_store *ebi_store_line(void) { /* what is best for this machin
 
 EB_INLINE const eb_store *ebi_store_sai(void) {
     return ebi_has_bmi2() ? &ebi_store_sai_bmi2 : &ebi_store_sai_portable;
+}
+
+EB_INLINE const eb_store *ebi_frozen_line(void) {
+    return ebi_has_bmi2() ? &ebi_frozen_line_bmi2 : &ebi_frozen_line_portable;
 }
 
 /* Open a segment.  Of a segment that is not the caller's to write, only get,
@@ -90,12 +115,15 @@ EB_INLINE eb_counters ebi_counters(const eb_store *store, const uint8_t *segment
 /* Bytes of a segment: n counters of `bits` millionths of a bit, a multiple of 64. */
 uint64_t ebi_counters_bytes(const eb_store *store, uint64_t n, uint64_t bits);
 
+/* The values of counters [first, first + count). */
+void ebi_source_read(const eb_source *from, uint64_t first, uint64_t count, uint64_t *value);
+
 EB_INLINE uint64_t ebi_counter_sum(uint64_t a, uint64_t b) { /* both at most the maximum */
     return a + b > EB_COUNTER_MAX ? EB_COUNTER_MAX : a + b;
 }
 
-/* Does the state hold no more than the two counts? */
-bool ebi_counters_plain(const eb_store_state *state);
+/* Does the state hold no more than the two counts and the first `kept` of what is reserved? */
+bool ebi_counters_plain(const eb_store_state *state, size_t kept);
 
 uint64_t ebi_spill_get(const eb_spill_slot *table, uint64_t slots, uint64_t i);
 /* extra 0 removes the entry; false: no room for a new one.  *used counts entries. */

@@ -400,10 +400,9 @@ static bool sai_check_worn(sai_block a, unsigned counters) {
 }
 
 static bool sai_check(const eb_counters *c) {
-    uint64_t saturated = 0, needed = 0, any = c->state->spilled;
-    for (size_t i = TAKEN + 1; i < EB_COUNT_OF(c->state->reserved); i++)
-        any |= c->state->reserved[i];
-    if (any != 0 || !sai_check_index(c)) return false;
+    uint64_t saturated = 0, needed = 0;
+    if (c->state->spilled != 0 || !ebi_counters_plain(c->state, TAKEN + 1) || !sai_check_index(c))
+        return false;
     for (uint64_t b = 0; b < c->parts; b++) {
         const sai_block a = sai_open_block(c, b);
         const unsigned counters = (unsigned)ebi_min(BLOCK, c->n - b * BLOCK);

@@ -82,10 +82,20 @@ uint64_t ebi_counters_bytes(const eb_store *store, uint64_t n, uint64_t bits) {
     return sizeof(eb_store_state) + ebi_round_up(whole / 8 + 1, 64) + store->bytes_more;
 }
 
-bool ebi_counters_plain(const eb_store_state *state) {
+bool ebi_counters_plain(const eb_store_state *state, size_t kept) {
     uint64_t any = 0;
-    for (size_t i = 0; i < EB_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
+    for (size_t i = kept; i < EB_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
     return any == 0;
+}
+
+void ebi_source_read(const eb_source *from, uint64_t first, uint64_t count, uint64_t *value) {
+    uint64_t index[64];
+    for (uint64_t done = 0; done < count;) {
+        const uint64_t n = ebi_min(count - done, EB_COUNT_OF(index));
+        for (uint64_t i = 0; i < n; i++) index[i] = first + done + i;
+        from->store->read(from->counters, index, n, value + done);
+        done += n;
+    }
 }
 
 /* u8 */
@@ -151,7 +161,7 @@ static const uint8_t *u8_address(const eb_counters *c, uint64_t i) {
 }
 
 static bool u8_check(const eb_counters *c) {
-    if (!ebi_counters_plain(c->state)) return false;
+    if (!ebi_counters_plain(c->state, 0)) return false;
     for (uint64_t i = c->n; i < ebi_round_up(c->n, 64); i++)
         if (c->cells[i] != 0) return false;
     if (!ebi_spill_check(c->table, c->slots, c->state->spilled, c->n)) return false;
@@ -215,7 +225,7 @@ static bool u32_check(const eb_counters *c) {
     uint64_t any = c->state->spilled, saturated = 0;
     for (uint64_t i = 0; i < c->n; i++) saturated += u32_get(c, i) == EB_COUNTER_MAX;
     for (uint64_t i = 4 * c->n; i < c->bytes - sizeof *c->state; i++) any |= c->cells[i];
-    return any == 0 && ebi_counters_plain(c->state) && saturated == c->state->saturated;
+    return any == 0 && ebi_counters_plain(c->state, 0) && saturated == c->state->saturated;
 }
 
 const eb_store ebi_store_u32 = {.name = "u32",

@@ -1,0 +1,222 @@
+/* tight.c - the frozen store `line`: the lines of line.c, filled to the brim.
+ *
+ *     | state, 64 bytes | lines | entries, sorted by index; zeros to the end |
+ *
+ * state->reserved[0] says how many counters each line has: the number for which
+ * lines and entries together are shortest, found by trying on a sample.  In a line
+ * whose counters do not fit, the longest are 0 and the line has the mark SPILLED;
+ * their values are in the entries, which a binary search finds.  No line is WORN. */
+#include "line.h"
+
+enum { EACH }; /* in state->reserved */
+enum { SAMPLE = 1 << 17, PAD = 8 };
+
+static void tight_open(eb_counters *c) {
+    const uint64_t each = c->state->reserved[EACH];
+    c->each = ebi_min(ebi_max(each, EACH_MIN), EACH_MAX); /* bytes from anyone */
+    c->reciprocal = UINT64_MAX / c->each + 1;
+    c->parts = (c->n + c->each - 1) / c->each;
+    c->cells = (uint8_t *)c->state + sizeof *c->state;
+    c->table = (eb_spill_slot *)(void *)(c->cells + c->parts * LINE);
+    c->slots = c->state->spilled;
+}
+
+/* Asking */
+
+static uint64_t tight_entry(const eb_counters *c, uint64_t i) { /* 0: there is none */
+    uint64_t low = 0, high = c->slots;
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (c->table[middle].index < i + 1)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->slots && c->table[low].index == i + 1 ? c->table[low].extra : 0;
+}
+
+EB_INLINE uint64_t tight_get(const eb_counters *c, uint64_t i, bool bmi2) {
+    const line_place p = line_of(c, i);
+    if (p.line[0] & SPILLED) {
+        const uint64_t entry = tight_entry(c, i);
+        if (entry > 0) return entry;
+    }
+    return line_value(line_find(p.line, p.j, bmi2));
+}
+
+static const uint8_t *tight_address(const eb_counters *c, uint64_t i) {
+    return line_of(c, i).line;
+}
+
+/* Filling lines */
+
+/* Put 0 for the longest counters until the others fit; how many that were. */
+static unsigned tight_fit(uint64_t *value, uint64_t each, unsigned *d) {
+    unsigned need[D_MAX], bits, left_out = 0;
+    line_needs(value, each, need);
+    for (*d = line_least(need, &bits); bits > LINE_BITS; *d = line_least(need, &bits)) {
+        uint64_t longest = 0;
+        for (uint64_t j = 1; j < each; j++)
+            if (value[j] > value[longest]) longest = j;
+        for (unsigned i = 0; i < D_MAX; i++)
+            need[i] -= (i + 2) * line_digits(i + 1, value[longest]);
+        value[longest] = 0;
+        left_out++;
+    }
+    return left_out;
+}
+
+/* The counters of the line that begins with `first`, and zeros after the last one. */
+static void tight_read(const eb_source *from, uint64_t first, uint64_t each, uint64_t *value) {
+    const uint64_t count = ebi_min(each, from->counters->n - first);
+    ebi_source_read(from, first, count, value);
+    memset(value + count, 0, (each - count) * sizeof *value);
+}
+
+/* Bits for 1024 counters, measured on lines from all over. */
+static uint64_t tight_cost(const eb_source *from, uint64_t each) {
+    const uint64_t all = (from->counters->n + each - 1) / each;
+    const uint64_t lines = ebi_min(all, SAMPLE / each);
+    uint64_t value[EACH_MAX], entries = 0;
+    unsigned d;
+    for (uint64_t i = 0; i < lines; i++) {
+        tight_read(from, all * i / lines * each, each, value);
+        entries += tight_fit(value, each, &d);
+    }
+    return (lines * LINE_BITS + entries * 8 * sizeof(eb_spill_slot)) * 1024 / (lines * each);
+}
+
+typedef struct tight_choice {
+    uint64_t each, cost;
+} tight_choice;
+
+static void tight_try(const eb_source *from, uint64_t low, uint64_t high, uint64_t step,
+                      tight_choice *best) {
+    for (uint64_t each = low; each <= high; each += step) {
+        const uint64_t cost = tight_cost(from, each);
+        if (cost < best->cost) *best = (tight_choice){each, cost};
+    }
+}
+
+static uint64_t tight_choose(const eb_source *from) {
+    tight_choice best = {EACH_MIN, UINT64_MAX};
+    for (uint64_t each = EACH_MIN; each <= EACH_MAX; each += 1 + each / 4)
+        tight_try(from, each, each, 1, &best);
+    for (uint64_t part = 4; part <= 64; part *= 4) { /* nearer and nearer to the best */
+        const uint64_t reach = best.each / part;
+        tight_try(from, ebi_max(best.each - reach, EACH_MIN), ebi_min(best.each + reach, EACH_MAX),
+                  1 + reach / 4, &best);
+    }
+    return best.each;
+}
+
+/* Freezing */
+
+static uint64_t tight_bytes(uint64_t lines, uint64_t entries) {
+    return sizeof(eb_store_state) + lines * LINE +
+           ebi_round_up(entries * sizeof(eb_spill_slot) + PAD, 64);
+}
+
+static uint64_t tight_frozen_bytes(const eb_source *from) {
+    const uint64_t each = tight_choose(from), lines = (from->counters->n + each - 1) / each;
+    uint64_t value[EACH_MAX], entries = 0;
+    unsigned d;
+    for (uint64_t i = 0; i < lines; i++) {
+        tight_read(from, i * each, each, value);
+        entries += tight_fit(value, each, &d);
+    }
+    return tight_bytes(lines, entries);
+}
+
+static void tight_write(const eb_counters *c, uint64_t first, const uint64_t *all) {
+    uint64_t value[EACH_MAX];
+    unsigned d;
+    memcpy(value, all, c->each * sizeof *value);
+    const unsigned left_out = tight_fit(value, c->each, &d);
+    line_pack(c, line_of(c, first).line, d, value, left_out > 0 ? SPILLED : 0);
+    for (uint64_t j = 0; j < c->each; j++) {
+        c->state->saturated += all[j] == EB_COUNTER_MAX;
+        if (value[j] != all[j])
+            c->table[c->state->spilled++] = (eb_spill_slot){first + j + 1, all[j]};
+    }
+}
+
+static void tight_freeze(const eb_counters *c, const eb_source *from) {
+    uint64_t value[EACH_MAX];
+    c->state->reserved[EACH] = tight_choose(from);
+    const eb_counters opened =
+        ebi_counters(&ebi_frozen_line_portable, (const uint8_t *)c->state, c->n, c->bytes);
+    for (uint64_t first = 0; first < c->n; first += opened.each) {
+        tight_read(from, first, opened.each, value);
+        tight_write(&opened, first, value);
+    }
+}
+
+static bool tight_fits(uint64_t n, uint64_t bytes) {
+    return bytes >= tight_bytes((n + EACH_MAX - 1) / EACH_MAX, 0);
+}
+
+/* Checking */
+
+typedef struct tight_sums {
+    uint64_t saturated;
+    uint64_t marked, marks_used; /* lines with a mark, lines with entries */
+} tight_sums;
+
+static bool tight_check_entry(const eb_counters *c, uint64_t k, tight_sums *sums) {
+    const eb_spill_slot s = c->table[k];
+    const uint64_t before = k == 0 ? 0 : c->table[k - 1].index;
+    if (s.index <= before || s.index > c->n || s.extra == 0 || s.extra > EB_COUNTER_MAX)
+        return false;
+    const line_place p = line_of(c, s.index - 1);
+    sums->marks_used += before <= p.first;
+    sums->saturated += s.extra == EB_COUNTER_MAX;
+    return (p.line[0] & SPILLED) && line_find(p.line, p.j, false).u == 0;
+}
+
+static bool tight_check_line(const eb_counters *c, uint64_t first, tight_sums *sums) {
+    const line_place p = line_of(c, first);
+    uint64_t value[EACH_MAX];
+    if ((p.line[0] & WORN) || !line_check_codes(c, p)) return false;
+    line_unpack(c, p.line, value);
+    for (uint64_t j = 0; j < c->each; j++) sums->saturated += value[j] == EB_COUNTER_MAX;
+    sums->marked += (p.line[0] & SPILLED) != 0;
+    return true;
+}
+
+static bool tight_check(const eb_counters *c) {
+    const uint8_t *const end = (const uint8_t *)c->state + c->bytes;
+    tight_sums sums = {0, 0, 0};
+    if (c->each != c->state->reserved[EACH] || !ebi_counters_plain(c->state, EACH + 1) ||
+        c->slots > c->n || tight_bytes(c->parts, c->slots) > c->bytes)
+        return false;
+    for (uint64_t first = 0; first < c->n; first += c->each)
+        if (!tight_check_line(c, first, &sums)) return false;
+    for (uint64_t k = 0; k < c->slots; k++)
+        if (!tight_check_entry(c, k, &sums)) return false;
+    for (const uint8_t *p = (const uint8_t *)(c->table + c->slots); p < end; p++)
+        if (*p != 0) return false;
+    return sums.saturated == c->state->saturated && sums.marked == sums.marks_used;
+}
+
+/* The store, for machines with BMI2 and for others: the same bytes. */
+
+#define TIGHT_STORE(flavour, attribute, bmi2)                                                      \
+    attribute static uint64_t tight_get_##flavour(const eb_counters *c, uint64_t i) {              \
+        return tight_get(c, i, bmi2);                                                              \
+    }                                                                                              \
+    attribute static void tight_read_##flavour(const eb_counters *c, const uint64_t *i,            \
+                                               size_t count, uint64_t *value) {                    \
+        for (size_t j = 0; j < count; j++) value[j] = tight_get(c, i[j], bmi2);                    \
+    }                                                                                              \
+    const eb_store ebi_frozen_line_##flavour = {.name = "line",                                    \
+                                                .open = tight_open,                                \
+                                                .get = tight_get_##flavour,                        \
+                                                .read = tight_read_##flavour,                      \
+                                                .address = tight_address,                          \
+                                                .check = tight_check,                              \
+                                                .frozen_bytes = tight_frozen_bytes,                \
+                                                .freeze = tight_freeze,                            \
+                                                .fits = tight_fits};
+TIGHT_STORE(bmi2, EB_BMI2, true)
+TIGHT_STORE(portable, , false)
