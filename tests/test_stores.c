@@ -31,6 +31,7 @@ static const profile profiles[] = {
     {"beyond the largest", 90, 64, 3, 48, 10, true},
     {"little room", 3000, 0, 3000, 4, 20, true},
     {"no room", 500, 0, 500, 20, 30, true},
+    {"no room for large steps", 300, 1, 300, 48, 5, true},
     {"up and down with little room", 1500, 0.5, 300, 6, 50, true},
     {"many with little room", 20000, 0.2, 20000, 3, 20, true},
     {"few of many", 20000, 0.5, 200, 16, 20, true},

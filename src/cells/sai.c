@@ -258,16 +258,14 @@ static bool sai_take_near(const eb_counters *c, uint64_t b, uint64_t reach) {
     return false;
 }
 
-/* Block b gets a word; false if there is none. */
-static bool sai_take(const eb_counters *c, uint64_t b) {
+/* Block b gets a word: there is one somewhere. */
+static void sai_take(const eb_counters *c, uint64_t b) {
     uint64_t *const reserved = c->state->reserved;
-    if (reserved[NEEDED] >= c->words) return false;
     const bool soon = reserved[TAKEN] < c->parts / 64;
     reserved[TAKEN] += soon;
-    if (sai_take_near(c, b, soon ? c->parts : NEAR)) return true;
-    if (soon) return false;
+    if (sai_take_near(c, b, soon ? c->parts : NEAR)) return;
     sai_spread(c);
-    return sai_has_slack(c, b) || sai_take_near(c, b, c->parts);
+    if (!sai_has_slack(c, b)) (void)sai_take_near(c, b, c->parts);
 }
 
 /* Setting a counter */
@@ -304,16 +302,18 @@ EB_INLINE void sai_set(const eb_counters *c, uint64_t i, uint64_t value, bool bm
     sai_field f = sai_find(a, j, bmi2);
     if (u != f.u) {
         const unsigned lengths = sai_lengths(a, bmi2), needs = sai_words(lengths + u - f.u);
+        const uint64_t needed = c->state->reserved[NEEDED] + needs - sai_words(lengths);
+        if (needed > c->words) { /* taking what there is would not be enough */
+            sai_wear(c, b, j);
+            return;
+        }
         while (needs > a.size) {
-            if (!sai_take(c, b)) {
-                sai_wear(c, b, j);
-                return;
-            }
+            sai_take(c, b);
             a = sai_open_block(c, b);
             f = sai_find(a, j, bmi2);
         }
         sai_resize(a, f, u, lengths);
-        c->state->reserved[NEEDED] += (uint64_t)needs - sai_words(lengths);
+        c->state->reserved[NEEDED] = needed;
         f = (sai_field){u, f.at, f.low + f.u - u};
     }
     sai_put(a, f, value - ebi_ones(u));
