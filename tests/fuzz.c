@@ -9,6 +9,7 @@
  * A broken rule aborts.  Before it starts it writes seeds for every kind and each
  * of its options to the corpus folder, the last word of the command line. */
 #include "api/filter.h"
+#include <everbloom/query.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -88,6 +89,35 @@ static void fuzz_same(const eb_filter *a, const eb_filter *b) {
     free(y);
 }
 
+/* Freezing */
+
+static void fuzz_same_counts(const eb_filter *a, const eb_filter *b) {
+    double left[20], right[20];
+    eb_hash h[20];
+    for (uint64_t i = 0; i < 20; i++) h[i] = ebi_mix(i);
+    eb_count_batch(a, h, 20, left);
+    eb_count_batch(b, h, 20, right);
+    MUST(memcmp(left, right, sizeof left) == 0);
+}
+
+static void fuzz_freeze(const eb_filter *f, unsigned how) {
+    static const char *const codes[] = {"line", "elias", "steps"};
+    eb_filter *frozen = NULL, *loaded = NULL, *thawed = NULL;
+    const eb_status status = eb_freeze(&frozen, f, codes[how % 3], &fuzz_memory, NULL);
+    MUST(status == EB_OK || status == EB_ENOMEM || !f->kind->frozen);
+    if (status != EB_OK) return;
+    size_t len;
+    uint8_t *const bytes = fuzz_save(frozen, &len);
+    MUST(eb_load(&loaded, bytes, len, &fuzz_memory, NULL) == EB_OK);
+    MUST(eb_add(loaded, "key", 3, NULL) == EB_EREADONLY);
+    fuzz_same_counts(f, loaded);
+    if (eb_thaw(&thawed, loaded, NULL, 0, &fuzz_memory, NULL) == EB_OK) fuzz_same_counts(f, thawed);
+    free(bytes);
+    eb_free(frozen);
+    eb_free(loaded);
+    eb_free(thawed);
+}
+
 /* Snapshots */
 
 static void fuzz_fix_sums(uint8_t *bytes, size_t len) {
@@ -115,6 +145,7 @@ static void fuzz_load(const uint8_t *data, size_t len, bool fix) {
         MUST(eb_view(&view, bytes, len, 0, NULL) == EB_OK);
         fuzz_ask(view);
         fuzz_ask(f);
+        fuzz_freeze(f, (unsigned)len);
         MUST(eb_add(f, "key", 3, NULL) == EB_OK || (f->kind->info.caps & EB_USES_VALUE) ||
              (f->kind->info.caps & EB_USES_TIME));
         fuzz_ask(f);
@@ -218,6 +249,7 @@ static void fuzz_step(fuzz_input *in, eb_filter **many, eb_filter **one) {
     }
     default:
         fuzz_ask(*many);
+        fuzz_freeze(*many, fuzz_byte(in));
     }
     fuzz_same(*many, *one);
 }
@@ -269,6 +301,26 @@ static void fuzz_seed_options(const char *folder, const eb_kind *kind) {
     }
 }
 
+static void fuzz_seed_frozen(const char *folder, eb_filter *f) {
+    static const char *const codes[] = {"line", "elias", "steps"};
+    for (uint64_t i = 0; i < 30; i++) {
+        const eb_hash h = ebi_mix(i);
+        const uint32_t value = (uint32_t)(h >> i);
+        (void)eb_add_batch(f, &(eb_batch){1, &h, &value, NULL}, NULL);
+    }
+    for (size_t i = 0; i < 3; i++) {
+        eb_filter *frozen = NULL;
+        char name[100];
+        size_t len;
+        if (eb_freeze(&frozen, f, codes[i], &fuzz_memory, NULL) != EB_OK) continue;
+        uint8_t *const bytes = fuzz_save(frozen, &len);
+        (void)snprintf(name, sizeof name, "%s-%s", f->kind->info.name, codes[i]);
+        fuzz_write(folder, name, 'f', bytes, len);
+        free(bytes);
+        eb_free(frozen);
+    }
+}
+
 static void fuzz_seed(const char *folder, const eb_kind *kind) {
     char spec[EB_SPEC_MAX + 80];
     (void)snprintf(spec, sizeof spec, "%s:memory=1K", kind->info.name);
@@ -285,6 +337,7 @@ static void fuzz_seed(const char *folder, const eb_kind *kind) {
     fuzz_write(folder, kind->info.name, 's', (const uint8_t *)spec, n);
     for (size_t i = 1; i < 80; i++) spec[n + i] = (char)(i * 37);
     fuzz_write(folder, kind->info.name, 'o', (const uint8_t *)spec, n + 80);
+    fuzz_seed_frozen(folder, f);
     free(bytes);
     eb_free(f);
 }

@@ -41,7 +41,7 @@ typedef enum eb_status {
     EB_EVERSION = -5,  /* a snapshot from a newer library */
     EB_EMISMATCH = -6, /* two filters that cannot be combined */
     EB_ENOTSUP = -7,   /* this kind of filter cannot do that: see eb_kind_info.caps */
-    EB_EREADONLY = -8, /* a view of somebody else's bytes */
+    EB_EREADONLY = -8, /* a view of somebody else's bytes, or a frozen filter */
     EB_EIO = -9        /* reading or writing failed (front ends only) */
 } eb_status;
 typedef struct eb_error { /* always optional: pass NULL if nobody will read it */
@@ -72,7 +72,7 @@ enum { EB_SPEC_MAX = 448 }; /* bytes of a canonical spec, with its final NUL */
 EB_API eb_status eb_new(eb_filter **out, const char *spec, const eb_allocator *mem, eb_error *err);
 EB_API void eb_free(eb_filter *f); /* NULL is fine */
 EB_API eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem);
-EB_API void eb_clear(eb_filter *f); /* as new; a view stays as it is */
+EB_API void eb_clear(eb_filter *f); /* as new; views and frozen filters stay as they are */
 /* Canonical spec of a filter, or of a spec text without making the filter.
  * eb_spec counts as snprintf does; eb_resolve wants cap >= EB_SPEC_MAX. */
 EB_API size_t eb_spec(const eb_filter *f, char *buf, size_t cap);

@@ -83,6 +83,31 @@ EB_API eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter
 EB_API eb_status eb_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem,
                          eb_error *err);
 
+/* Freezing: the same filter in the fewest bytes, to be sent, kept or mapped (eb_view), not
+ * changed: adding and removing give EB_EREADONLY, eb_clear does nothing.  It answers all
+ * questions as before, and counts as equal to the filter that it was: it can be merged
+ * into it, subtracted from it and combined with it.
+ *
+ * code says how counters are written: "line" (NULL; fast to ask), "elias" (shorter where
+ * counts are large) or "steps" (shorter where most counters are 0 and 1), which take 4 to
+ * 8 times as long to ask.  A frozen filter can be frozen again, in another code.
+ *
+ * eb_thaw makes a filter that takes keys of one that does not: with the store= and bits=
+ * that it had (NULL, 0), or others; EB_EINVAL if the counters do not fit there. */
+EB_API eb_status eb_freeze(eb_filter **out, const eb_filter *f, const char *code,
+                           const eb_allocator *mem, eb_error *err);
+EB_API eb_status eb_thaw(eb_filter **out, const eb_filter *f, const char *store, double bits,
+                         const eb_allocator *mem, eb_error *err);
+
+/* What the counters are like: counters[b] of them hold a number of b bits, 0 having none. */
+typedef struct eb_lengths {
+    size_t size;
+    double bits; /* of memory for each counter */
+    bool frozen;
+    uint64_t counters[49];
+} eb_lengths;
+EB_API eb_status eb_lengths_of(const eb_filter *f, eb_lengths *out, eb_error *err);
+
 /* Ranges of numbers: filters of kind dyadic.  A value is a 64-bit number; eb_from_signed keeps
  * the order of signed ones.  EB_EINVAL, with nothing changed, if a value is outside of the
  * filter's domain or n counts are 0; counts NULL: 1 each.

@@ -33,9 +33,15 @@ EB_INLINE bool ebi_is_sealed(const eb_filter *f) {
     return f->kind->sealed && *f->kind->sealed(f->block) != 0;
 }
 
+/* Are its counters frozen, so that it takes no more keys? */
+EB_INLINE bool ebi_is_frozen(const eb_filter *f) {
+    return f->kind->frozen != 0 && f->p.opt[f->kind->frozen] != 0;
+}
+
 /* spec.c */
 eb_status ebi_spec_parse(const char *spec, const eb_kind **kind, eb_params *p, eb_error *err);
 size_t ebi_spec_print(const eb_kind *kind, const eb_params *p, char *buf, size_t cap);
+size_t ebi_spec_thawed(const eb_filter *f, char *buf, size_t cap); /* as if it were not frozen */
 
 /* alloc.c */
 extern const eb_allocator ebi_malloc;
@@ -43,6 +49,9 @@ uint8_t *ebi_alloc_zeroed(const eb_allocator *mem, size_t size);
 
 /* handle.c: a handle without a block.  Takes a spec that resolved. */
 eb_filter *ebi_handle(const eb_kind *kind, const eb_params *p, const eb_allocator *mem);
+/* An empty filter, which may be frozen: then its counters are still to be written. */
+eb_status ebi_new(eb_filter **out, const eb_kind *kind, const eb_params *p, const eb_allocator *mem,
+                  eb_error *err);
 
 /* Copy a structure that begins with its size, as much of it as the caller's size
  * says that the caller knows. */

@@ -32,20 +32,28 @@ static void handle_init(eb_filter *f) { /* the block is zero */
     }
 }
 
-eb_status eb_new(eb_filter **out, const char *spec, const eb_allocator *mem, eb_error *err) {
-    const eb_kind *kind;
-    eb_params p;
-    EB_TRY(ebi_spec_parse(spec, &kind, &p, err));
-    eb_filter *const f = ebi_handle(kind, &p, mem);
+eb_status ebi_new(eb_filter **out, const eb_kind *kind, const eb_params *p, const eb_allocator *mem,
+                  eb_error *err) {
+    eb_filter *const f = ebi_handle(kind, p, mem);
     if (f) f->block = ebi_alloc_zeroed(&f->mem, ebi_bytes(f));
     if (!f || !f->block) {
         eb_free(f);
         return ebi_fail(err, EB_ENOMEM, "%s: no memory for a block of %llu bytes", kind->info.name,
-                        (unsigned long long)(p.span * p.opt[EB_O_SHARDS]));
+                        (unsigned long long)(p->span * p->opt[EB_O_SHARDS]));
     }
     handle_init(f);
     *out = f;
     return EB_OK;
+}
+
+eb_status eb_new(eb_filter **out, const char *spec, const eb_allocator *mem, eb_error *err) {
+    const eb_kind *kind;
+    eb_params p;
+    EB_TRY(ebi_spec_parse(spec, &kind, &p, err));
+    if (kind->frozen != 0 && p.opt[kind->frozen] != 0)
+        return ebi_fail(err, EB_ESPEC, "%s: frozen filters are made of others, with eb_freeze",
+                        kind->info.name);
+    return ebi_new(out, kind, &p, mem, err);
 }
 
 void eb_free(eb_filter *f) {
@@ -69,7 +77,7 @@ eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem)
 }
 
 void eb_clear(eb_filter *f) {
-    if (f->flags & EB_FLAG_VIEW) return;
+    if (f->flags & EB_FLAG_VIEW || ebi_is_frozen(f)) return;
     memset(f->block, 0, ebi_bytes(f));
     handle_init(f);
 }
@@ -272,7 +280,7 @@ static bool handle_times_fit(const eb_filter *f, const eb_batch *b, handle_work 
 }
 
 static eb_status handle_may_write(const eb_filter *f, const eb_batch *b, handle_work work) {
-    if (f->flags & EB_FLAG_VIEW || ebi_is_sealed(f)) return EB_EREADONLY;
+    if (f->flags & EB_FLAG_VIEW || ebi_is_sealed(f) || ebi_is_frozen(f)) return EB_EREADONLY;
     return handle_values_fit(f, b) && handle_times_fit(f, b, work) ? EB_OK : EB_EINVAL;
 }
 

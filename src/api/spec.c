@@ -291,11 +291,25 @@ static void spec_put_value(spec_out *out, const eb_option *o, uint64_t value, co
     spec_put(out, text, strlen(text));
 }
 
+/* What is off is left out: a choice of no, a number that is 0 where it cannot be. */
+static bool spec_is_off(const eb_option *o, uint64_t value) {
+    static const char *const whole[] = {"int", "count", "size"};
+    uint64_t least;
+    double real;
+    if (value != 0) return false;
+    if (spec_is_choice(o)) return spec_equal(spec_choice(o->type, 0), "no");
+    for (size_t i = 0; i < EB_COUNT_OF(whole); i++)
+        if (strcmp(o->type, whole[i]) == 0)
+            return ebi_number_read(o->min, strlen(o->min), o->type, &least, &real) && least > 0;
+    return false;
+}
+
 static void spec_put_options(spec_out *out, const eb_kind *kind, const eb_params *p, size_t from,
                              size_t to) {
     for (size_t i = from; i < to && kind->info.options[i].key; i++) {
         const eb_option *const o = &kind->info.options[i];
         if (o->wish || (i == EB_O_KEY && p->opt[EB_O_HASH] != EB_HASH_SIP)) continue;
+        if (spec_is_off(o, p->opt[i])) continue;
         spec_put(out, out->len == strlen(kind->info.name) ? ":" : ",", 1);
         spec_put(out, o->key, strlen(o->key));
         spec_put(out, "=", 1);
@@ -309,4 +323,10 @@ size_t ebi_spec_print(const eb_kind *kind, const eb_params *p, char *buf, size_t
     spec_put_options(&out, kind, p, EB_O_OWN, EB_OPTIONS_MAX);
     spec_put_options(&out, kind, p, EB_O_CELLS, EB_O_OWN);
     return out.len;
+}
+
+size_t ebi_spec_thawed(const eb_filter *f, char *buf, size_t cap) {
+    eb_params p = f->p;
+    if (ebi_is_frozen(f)) p.opt[f->kind->frozen] = p.opt[f->kind->frozen + 1] = 0;
+    return ebi_spec_print(f->kind, &p, buf, cap);
 }

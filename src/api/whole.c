@@ -4,12 +4,22 @@
 #include "theory/theory.h"
 #include <math.h>
 
+static void whole_merge_shard(eb_filter *into, const eb_filter *from, uint64_t i) {
+    uint8_t *const a = ebi_shard(into, i), *const b = ebi_shard(from, i);
+    if (ebi_is_frozen(from))
+        into->kind->merge_from(&into->p, a, &from->p, b);
+    else
+        into->kind->merge(&into->p, a, b);
+}
+
 eb_status eb_merge(eb_filter *into, const eb_filter *from, eb_error *err) {
     char a[EB_SPEC_MAX], b[EB_SPEC_MAX];
-    (void)eb_spec(into, a, sizeof a);
-    (void)eb_spec(from, b, sizeof b);
+    (void)ebi_spec_thawed(into, a, sizeof a);
+    (void)ebi_spec_thawed(from, b, sizeof b);
     if (into->flags & EB_FLAG_VIEW)
         return ebi_fail(err, EB_EREADONLY, "cannot merge into a read-only view");
+    if (ebi_is_frozen(into))
+        return ebi_fail(err, EB_EREADONLY, "cannot merge into a frozen filter: thaw it first");
     if (ebi_is_sealed(into) || ebi_is_sealed(from))
         return ebi_fail(err, EB_EREADONLY,
                         "cannot merge the outcome of an operation: its counters are no sums");
@@ -20,7 +30,7 @@ eb_status eb_merge(eb_filter *into, const eb_filter *from, eb_error *err) {
     for (uint64_t i = 0; i < ebi_shards(into); i++) {
         eb_head *const head = ebi_head(ebi_shard(into, i));
         const eb_head *const other = ebi_head_of(ebi_shard(from, i));
-        into->kind->merge(&into->p, ebi_shard(into, i), ebi_shard(from, i));
+        whole_merge_shard(into, from, i);
         head->items += other->items;
         if (into->kind->info.caps & EB_USES_TIME)
             head->clock = ebi_max(head->clock, other->clock);

@@ -4,6 +4,63 @@
 #include <math.h>
 #include <string.h>
 
+/* Stores */
+
+const eb_store *ebi_counting_store(const eb_params *p) {
+    const eb_store *const stores[] = {&ebi_store_u8, &ebi_store_u32, ebi_store_line(),
+                                      ebi_store_sai()};
+    return stores[p->opt[EB_C_STORE]];
+}
+
+static const eb_store *counting_frozen(uint64_t number) { /* as in the option's list, from 1 */
+    const eb_store *const stores[] = {ebi_frozen_line(), &ebi_frozen_elias, &ebi_frozen_steps};
+    return number - 1 < EB_COUNT_OF(stores) ? stores[number - 1] : NULL;
+}
+
+const eb_store *ebi_counting_frozen(const char *code) {
+    for (uint64_t i = 1; counting_frozen(i); i++)
+        if (strcmp(counting_frozen(i)->name, code) == 0) return counting_frozen(i);
+    return NULL;
+}
+
+/* Counters in a block */
+
+uint64_t ebi_counting_bytes(const eb_params *p, uint64_t n) {
+    return ebi_counters_bytes(ebi_counting_store(p), n, p->opt[EB_C_BITS]);
+}
+
+uint64_t ebi_counting_first_bytes(const eb_params *p) {
+    return p->opt[EB_C_FROZEN] ? p->opt[EB_C_ROOM] : ebi_counting_bytes(p, p->opt[EB_O_CELLS]);
+}
+
+eb_counting ebi_counting_shape(const eb_params *p, const eb_store *store, uint64_t n) {
+    eb_counting c = {.store = store, .n = n, .k = (unsigned)p->opt[EB_C_K], .linear = true};
+    c.window = p->opt[EB_C_WINDOW] == 0 ? n : ebi_min(p->opt[EB_C_WINDOW], n);
+    c.part = c.window / c.k;
+    return c;
+}
+
+eb_counting ebi_counting_first(const eb_params *p) {
+    const uint64_t frozen = p->opt[EB_C_FROZEN];
+    return ebi_counting_shape(p, frozen ? counting_frozen(frozen) : ebi_counting_store(p),
+                              p->opt[EB_O_CELLS]);
+}
+
+eb_counting ebi_counting_open(const eb_params *p, const uint8_t *block) {
+    eb_counting c = ebi_counting_first(p);
+    c.bytes = ebi_counting_first_bytes(p);
+    c.counters = ebi_counters(c.store, block + EB_COUNTING_FIXED, c.n, c.bytes);
+    c.total = &ebi_counting_state(block)->total;
+    return c;
+}
+
+bool ebi_counting_check(const eb_counting *c, const eb_counting_state *state) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < EB_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
+    return any == 0 && state->sealed <= 1 && state->total <= EB_COUNTER_MAX &&
+           c->store->check(&c->counters);
+}
+
 uint64_t ebi_counting_cells(const eb_store *store, uint64_t budget, uint64_t bits) {
     const uint64_t fixed = ebi_counters_bytes(store, 0, bits);
     if (budget <= fixed) return 0;
@@ -42,6 +99,28 @@ eb_status ebi_counting_resolve_window(eb_params *p, const eb_args *a, const char
         return EB_OK;
     return ebi_fail(err, EB_ESPEC, "%s: window must be 0 or k..cells, not %llu", kind,
                     (unsigned long long)p->opt[o_window]);
+}
+
+static eb_status counting_resolve_frozen(const eb_params *p, const eb_args *a, const char *kind,
+                                         eb_error *err) {
+    const eb_store *const store = counting_frozen(p->opt[EB_C_FROZEN]);
+    if (!store && a->given[EB_C_ROOM])
+        return ebi_fail(err, EB_ESPEC, "%s: room is only for frozen filters", kind);
+    if (!store) return EB_OK;
+    if (!a->given[EB_C_ROOM])
+        return ebi_fail(err, EB_ESPEC, "%s: frozen=%s needs room; eb_freeze makes frozen filters",
+                        kind, store->name);
+    if (p->opt[EB_C_ROOM] % 64 == 0 && store->fits(p->opt[EB_O_CELLS], p->opt[EB_C_ROOM]))
+        return EB_OK;
+    return ebi_fail(
+        err, EB_ESPEC, "%s: room must be a multiple of 64 and enough for %llu counters, not %llu",
+        kind, (unsigned long long)p->opt[EB_O_CELLS], (unsigned long long)p->opt[EB_C_ROOM]);
+}
+
+eb_status ebi_counting_resolve(eb_params *p, const eb_args *a, const char *kind, eb_error *err) {
+    p->value_min = 1;
+    EB_TRY(ebi_counting_resolve_window(p, a, kind, EB_C_WINDOW, EB_C_K, err));
+    return counting_resolve_frozen(p, a, kind, err);
 }
 
 /* Removing */

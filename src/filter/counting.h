@@ -3,7 +3,13 @@
  *
  * The i-th counter of a key lies in part i of its window (window = n: of the
  * whole array), so a key's counters are always distinct.  Where every add raises
- * all k counters (linear), each counter is the sum of the counts of its keys. */
+ * all k counters (linear), each counter is the sum of the counts of its keys.
+ *
+ *     | head | eb_counting_state | counters: a store of cells/counters.h | the kind's own |
+ *
+ * frozen= says that the counters are in a frozen store of room= bytes, and that the
+ * filter takes no more keys; everything else is as it was before.  The store that
+ * they had stays in the spec, for thawing. */
 #ifndef EB_COUNTING_H
 #define EB_COUNTING_H
 #include "cells/counters.h"
@@ -12,14 +18,86 @@
 
 enum { EB_COUNTING_K_MAX = 16, EB_COUNTING_WINDOW = 512 };
 
+/* Options that these kinds have after the common ones, and before their own. */
+enum {
+    EB_C_K = EB_O_OWN,
+    EB_C_POLICY,
+    EB_C_STORE,
+    EB_C_WINDOW,
+    EB_C_BITS,
+    EB_C_FROZEN, /* room must follow: see eb_kind */
+    EB_C_ROOM,
+    EB_C_OWN
+};
+#define EB_COUNTING_OPTIONS(k_min, policies, policy, policy_help, stores)                          \
+    EB_COMMON_OPTIONS, {"k", "int", "5", k_min, "16", "counters for each key", false},             \
+        {"policy", policies, policy, NULL, NULL, policy_help, false},                              \
+        {"store", stores, "u8", NULL, NULL, "how counters are laid out", false},                   \
+        {"window", "int", NULL, "0", "65536", "counters among which a key's lie; 0: all", false},  \
+        {"bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},             \
+        {"frozen", "no|line|elias|steps", "no", NULL, NULL, "code of a frozen filter's counters",  \
+         false},                                                                                   \
+    {                                                                                              \
+        "room", "count", NULL, "128", "1e14", "bytes of a shard's frozen counters", false          \
+    }
+
+typedef struct eb_counting_state {
+    uint64_t total;  /* of all multiplicities, 0 to EB_COUNTER_MAX; then it stays there */
+    uint64_t sealed; /* 1: the outcome of an operation on filters, which takes no more keys */
+    uint64_t reserved[6];
+} eb_counting_state;
+static_assert(sizeof(eb_counting_state) == 64, "one cache line");
+enum { EB_COUNTING_FIXED = sizeof(eb_head) + sizeof(eb_counting_state) };
+
+EB_INLINE eb_counting_state *ebi_counting_state(const uint8_t *block) { /* to write if it is */
+    union {
+        const uint8_t *in;
+        void *out;
+    } pun = {.in = block + sizeof(eb_head)};
+    return pun.out;
+}
+
 typedef struct eb_counting { /* of one shard */
     const eb_store *store;
     eb_counters counters;
     uint64_t n, bytes, window, part;
     unsigned k;
     bool linear;
-    uint64_t *total; /* of all multiplicities, 0 to EB_COUNTER_MAX; then it stays there */
+    uint64_t *total; /* in the state */
 } eb_counting;
+
+/* The store that keys are added to, and the frozen one of that name (NULL: there is none). */
+const eb_store *ebi_counting_store(const eb_params *p);
+const eb_store *ebi_counting_frozen(const char *code);
+
+uint64_t ebi_counting_bytes(const eb_params *p, uint64_t n); /* of n counters, not frozen */
+uint64_t ebi_counting_first_bytes(const eb_params *p);       /* of the filter's, as they are */
+
+/* n counters of the filter's shape, without a place; and the first counters of a block. */
+eb_counting ebi_counting_shape(const eb_params *p, const eb_store *store, uint64_t n);
+eb_counting ebi_counting_first(const eb_params *p);
+eb_counting ebi_counting_open(const eb_params *p, const uint8_t *block);
+
+/* What comes after cells= and p->span: the window, and whether the filter is frozen. */
+eb_status ebi_counting_resolve(eb_params *p, const eb_args *a, const char *kind, eb_error *err);
+
+/* Do state and first counters make sense? */
+bool ebi_counting_check(const eb_counting *c, const eb_counting_state *state);
+
+/* FILE_test and FILE_count of a kind that has FILE_estimates. */
+#define EB_COUNTING_LOOPS(file)                                                                    \
+    static void file##_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,  \
+                            uint8_t *seen) {                                                       \
+        uint64_t estimate[EB_BATCH];                                                               \
+        file##_estimates(p, block, h, n, estimate);                                                \
+        for (size_t i = 0; i < n; i++) seen[i] = estimate[i] > 0;                                  \
+    }                                                                                              \
+    static void file##_count(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n, \
+                             double *count) {                                                      \
+        uint64_t estimate[EB_BATCH];                                                               \
+        file##_estimates(p, block, h, n, estimate);                                                \
+        for (size_t i = 0; i < n; i++) count[i] = (double)estimate[i];                             \
+    }
 
 EB_INLINE void ebi_counting_positions(const eb_counting *c, eb_hash h, uint64_t *pos) {
     const uint64_t first = c->window == c->n ? 0 : eb_scale(h, c->n - c->window + 1);

@@ -118,6 +118,12 @@ typedef struct eb_kind {
      * no more keys, since it is the outcome of an operation on filters. */
     void (*counters)(const eb_params *p, const uint8_t *block, struct eb_counting *out);
     uint64_t *(*sealed)(uint8_t *block);
+    /* Filters that can be frozen: the option that says so (0: it is not frozen), with room= next in
+     * the table; counters beside the first ones, which are not frozen with them, or NULL; and
+     * merging a filter whose parameters q differ in that, or not. */
+    unsigned frozen;
+    bool (*second)(const eb_params *p, const uint8_t *block, struct eb_counting *out);
+    void (*merge_from)(const eb_params *p, uint8_t *into, const eb_params *q, const uint8_t *from);
     bool (*view)(const eb_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
 } eb_kind;
 

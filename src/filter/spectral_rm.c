@@ -34,48 +34,27 @@
 #include "theory/theory.h"
 #include <math.h>
 
-enum { O_K = EB_O_OWN, O_POLICY, O_STORE, O_WINDOW, O_BITS, O_SECOND, O_SHARE };
+enum { O_SECOND = EB_C_OWN, O_SHARE };
 enum { POLICY_RMX, POLICY_RM, POLICY_RM_BF, POLICY_TRM };
 
 static const eb_option rm_options[] = {
-    EB_COMMON_OPTIONS,
-    {"k", "int", "5", "2", "16", "counters for each key", false},
-    {"policy", "rmx|rm|rm+bf|trm", "rmx", NULL, NULL, "rmx: never too low; others as published",
-     false},
-    {"store", "u8|u32", "u8", NULL, NULL, "how counters are laid out", false},
-    {"window", "int", NULL, "0", "65536", "counters among which a key's lie; 0: all", false},
-    {"bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},
+    EB_COUNTING_OPTIONS("2", "rmx|rm|rm+bf|trm", "rmx", "rmx: never too low; others as published",
+                        "u8|u32"),
     {"second", "count", NULL, "16", "1e13", "entries of the side table, or second counters", false},
     {"share", "fixed", NULL, "0.01", "0.9", "part of all counters, or of the memory, for them",
      true},
     {0}};
 
-typedef struct rm_state {
-    uint64_t total; /* of all multiplicities; saturates */
-    uint64_t reserved[7];
-} rm_state;
-static_assert(sizeof(rm_state) == 64, "one cache line");
-enum { FIXED = sizeof(eb_head) + sizeof(rm_state) };
-
-static const eb_store *rm_store(const eb_params *p) {
-    static const eb_store *const stores[] = {&ebi_store_u8, &ebi_store_u32};
-    return stores[p->opt[O_STORE]];
-}
-
 /* Sizes of the segments */
 
-static uint64_t rm_first_bytes(const eb_params *p) {
-    return ebi_counters_bytes(rm_store(p), p->opt[EB_O_CELLS], p->opt[O_BITS]);
-}
-
 static uint64_t rm_second_bytes(const eb_params *p) {
-    if (p->opt[O_POLICY] == POLICY_RMX) return p->opt[O_SECOND] * sizeof(eb_side_slot);
-    return ebi_counters_bytes(rm_store(p), p->opt[O_SECOND], p->opt[O_BITS]);
+    if (p->opt[EB_C_POLICY] == POLICY_RMX) return p->opt[O_SECOND] * sizeof(eb_side_slot);
+    return ebi_counting_bytes(p, p->opt[O_SECOND]);
 }
 
 static uint64_t rm_extra_bytes(const eb_params *p) {
-    if (p->opt[O_POLICY] == POLICY_RM_BF) return ebi_round_up(p->opt[EB_O_CELLS] / 8 + 1, 64);
-    return p->opt[O_POLICY] == POLICY_TRM ? ebi_round_up(8 * p->opt[EB_O_CELLS], 64) : 0;
+    if (p->opt[EB_C_POLICY] == POLICY_RM_BF) return ebi_round_up(p->opt[EB_O_CELLS] / 8 + 1, 64);
+    return p->opt[EB_C_POLICY] == POLICY_TRM ? ebi_round_up(8 * p->opt[EB_O_CELLS], 64) : 0;
 }
 
 /* A shard, opened */
@@ -88,33 +67,23 @@ typedef struct rm {
     uint64_t policy;
 } rm;
 
-static eb_counting rm_shape(const eb_params *p, uint64_t n, uint64_t bytes) {
-    eb_counting c = {.store = rm_store(p), .n = n, .bytes = bytes, .k = (unsigned)p->opt[O_K]};
-    c.window = p->opt[O_WINDOW] == 0 ? n : ebi_min(p->opt[O_WINDOW], n);
-    c.part = c.window / c.k;
-    c.linear = true;
-    return c;
-}
-
 static rm rm_open(const eb_params *p, const uint8_t *block) {
     union {
         const uint8_t *in;
         uint8_t *out;
     } pun = {.in = block}; /* add, remove and merge come with a block that is theirs to write */
-    rm r = {.policy = p->opt[O_POLICY]};
-    const uint64_t first = rm_first_bytes(p), second = rm_second_bytes(p);
-    uint8_t *const segment = pun.out + FIXED;
-    r.first = rm_shape(p, p->opt[EB_O_CELLS], first);
-    r.first.counters = ebi_counters(r.first.store, segment, r.first.n, first);
-    r.first.total = (uint64_t *)(void *)(pun.out + sizeof(eb_head));
+    rm r = {.policy = p->opt[EB_C_POLICY]};
+    r.first = ebi_counting_open(p, block);
+    uint8_t *const after = pun.out + EB_COUNTING_FIXED + r.first.bytes;
     if (r.policy == POLICY_RMX) {
-        r.side.slots = (eb_side_slot *)(void *)(segment + first);
+        r.side.slots = (eb_side_slot *)(void *)after;
         r.side.buckets = p->opt[O_SECOND] / EB_SIDE_WAYS;
         return r;
     }
-    r.second = rm_shape(p, p->opt[O_SECOND], second);
-    r.second.counters = ebi_counters(r.second.store, segment + first, r.second.n, second);
-    r.marks = segment + first + second;
+    r.second = ebi_counting_shape(p, ebi_counting_store(p), p->opt[O_SECOND]);
+    r.second.bytes = rm_second_bytes(p);
+    r.second.counters = ebi_counters(r.second.store, after, r.second.n, r.second.bytes);
+    r.marks = after + r.second.bytes;
     r.traps = (uint64_t *)(void *)r.marks;
     return r;
 }
@@ -123,46 +92,48 @@ static rm rm_open(const eb_params *p, const uint8_t *block) {
 
 /* Counters and their second for a budget: with `share` of all counters second. */
 static void rm_size_pair(eb_params *p, uint64_t budget, double share) {
-    const double extra = p->opt[O_POLICY] == POLICY_TRM ? 64 : p->opt[O_POLICY] == POLICY_RM_BF;
-    const double bits = (double)p->opt[O_BITS] / 1e6 / (1 - share) + extra;
+    const double extra =
+        p->opt[EB_C_POLICY] == POLICY_TRM ? 64 : p->opt[EB_C_POLICY] == POLICY_RM_BF;
+    const double bits = (double)p->opt[EB_C_BITS] / 1e6 / (1 - share) + extra;
     uint64_t cells = (uint64_t)((double)budget * 8 / bits);
     do {
         p->opt[EB_O_CELLS] = cells;
         p->opt[O_SECOND] = (uint64_t)((double)cells * share / (1 - share));
-    } while (cells-- > 64 && rm_first_bytes(p) + rm_second_bytes(p) + rm_extra_bytes(p) > budget);
+    } while (cells-- > 64 &&
+             ebi_counting_first_bytes(p) + rm_second_bytes(p) + rm_extra_bytes(p) > budget);
 }
 
 static void rm_size(eb_params *p, const eb_args *a) {
-    const bool table = p->opt[O_POLICY] == POLICY_RMX;
+    const bool table = p->opt[EB_C_POLICY] == POLICY_RMX;
     const double share = a->given[O_SHARE] ? a->real[O_SHARE] : table ? 0.2 : 1 / 3.0;
     uint64_t budget = ebi_budget(p);
-    budget -= ebi_min(budget, sizeof(rm_state));
+    budget -= ebi_min(budget, sizeof(eb_counting_state));
     if (!table && !a->given[O_SECOND]) {
         rm_size_pair(p, budget, share);
         return;
     }
     if (!a->given[O_SECOND]) p->opt[O_SECOND] = (uint64_t)((double)budget / 16 * share) / 8 * 8;
     budget -= ebi_min(budget, rm_second_bytes(p));
-    p->opt[EB_O_CELLS] = ebi_counting_cells(rm_store(p), budget, p->opt[O_BITS]);
-    while (p->opt[EB_O_CELLS] > 64 && rm_first_bytes(p) + rm_extra_bytes(p) > budget)
+    p->opt[EB_O_CELLS] = ebi_counting_cells(ebi_counting_store(p), budget, p->opt[EB_C_BITS]);
+    while (p->opt[EB_O_CELLS] > 64 && ebi_counting_first_bytes(p) + rm_extra_bytes(p) > budget)
         p->opt[EB_O_CELLS] -= 64;
 }
 
 static eb_status rm_resolve(eb_params *p, const eb_args *a, eb_error *err) {
-    EB_TRY(ebi_counting_resolve_bits(p, a, "spectral_rm", rm_store(p), O_BITS, err));
+    EB_TRY(ebi_counting_resolve_bits(p, a, "spectral_rm", ebi_counting_store(p), EB_C_BITS, err));
     if (!a->given[EB_O_CELLS])
         rm_size(p, a);
     else if (!a->given[O_SECOND])
-        p->opt[O_SECOND] = p->opt[EB_O_CELLS] / (p->opt[O_POLICY] == POLICY_RMX ? 64 : 2);
-    if (p->opt[O_POLICY] == POLICY_RMX) p->opt[O_SECOND] = p->opt[O_SECOND] / 8 * 8;
+        p->opt[O_SECOND] = p->opt[EB_O_CELLS] / (p->opt[EB_C_POLICY] == POLICY_RMX ? 64 : 2);
+    if (p->opt[EB_C_POLICY] == POLICY_RMX) p->opt[O_SECOND] = p->opt[O_SECOND] / 8 * 8;
     if (!a->given[O_SECOND]) p->opt[O_SECOND] = ebi_max(p->opt[O_SECOND], 16);
-    const uint64_t cells = p->opt[EB_O_CELLS];
-    p->value_min = 1;
-    p->span = FIXED + rm_first_bytes(p) + rm_second_bytes(p) + rm_extra_bytes(p);
-    if (!a->given[EB_O_CELLS] && (cells < 64 || p->span - sizeof(eb_head) > ebi_budget(p)))
+    const uint64_t counters = ebi_counting_first_bytes(p) + rm_second_bytes(p) + rm_extra_bytes(p);
+    p->span = EB_COUNTING_FIXED + counters;
+    if (!a->given[EB_O_CELLS] &&
+        (p->opt[EB_O_CELLS] < 64 || p->span - sizeof(eb_head) > ebi_budget(p)))
         return ebi_fail(err, EB_ESPEC, "spectral_rm: memory=%llu is too small",
                         (unsigned long long)p->opt[EB_O_MEMORY]);
-    return ebi_counting_resolve_window(p, a, "spectral_rm", O_WINDOW, O_K, err);
+    return ebi_counting_resolve(p, a, "spectral_rm", err);
 }
 
 /* A key's minimum */
@@ -325,19 +296,7 @@ static void rm_estimates(const eb_params *p, const uint8_t *block, const eb_hash
     }
 }
 
-static void rm_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
-                    uint8_t *seen) {
-    uint64_t estimate[EB_BATCH];
-    rm_estimates(p, block, h, n, estimate);
-    for (size_t i = 0; i < n; i++) seen[i] = estimate[i] > 0;
-}
-
-static void rm_count(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
-                     double *count) {
-    uint64_t estimate[EB_BATCH];
-    rm_estimates(p, block, h, n, estimate);
-    for (size_t i = 0; i < n; i++) count[i] = (double)estimate[i];
-}
+EB_COUNTING_LOOPS(rm)
 
 /* Removing.  rmx refuses what the entry or the counters know to be too much; an
  * entry that reaches 0 stays, since it still knows that its key is gone. */
@@ -394,7 +353,7 @@ static const eb_ops *rm_select(const eb_params *p) {
     static const eb_ops exact = {.add = rm_add, .test = rm_test, .count = rm_count};
     static const eb_ops published = {
         .add = rm_add, .test = rm_test, .count = rm_count, .settle = rm_settle};
-    return p->opt[O_POLICY] == POLICY_RMX ? &exact : &published;
+    return p->opt[EB_C_POLICY] == POLICY_RMX ? &exact : &published;
 }
 
 /* Merging side tables, before the counters are added up: of all keys with an entry
@@ -435,16 +394,22 @@ static void rm_merge_bucket(const rm *a, const rm *b, uint64_t home) {
     for (size_t i = 0; i < n; i++) into[i] = best[i].slot;
 }
 
-static void rm_merge(const eb_params *p, uint8_t *into, const uint8_t *from) {
-    const rm a = rm_open(p, into), b = rm_open(p, from);
+static void rm_merge_from(const eb_params *p, uint8_t *into, const eb_params *q,
+                          const uint8_t *from) {
+    const rm a = rm_open(p, into), b = rm_open(q, from);
     for (uint64_t home = 0; home < a.side.buckets; home++) rm_merge_bucket(&a, &b, home);
     ebi_counting_merge(&a.first, &b.first);
+}
+
+static void rm_merge(const eb_params *p, uint8_t *into, const uint8_t *from) {
+    rm_merge_from(p, into, p, from);
 }
 
 /* The whole filter */
 
 static unsigned rm_caps(const eb_params *p) {
-    const unsigned kept = p->opt[O_POLICY] == POLICY_RMX ? EB_NO_FALSE_NEGATIVES | EB_CAN_MERGE : 0;
+    const unsigned kept =
+        p->opt[EB_C_POLICY] == POLICY_RMX ? EB_NO_FALSE_NEGATIVES | EB_CAN_MERGE : 0;
     return EB_CAN_COUNT | EB_USES_VALUE | EB_CAN_REMOVE | kept;
 }
 
@@ -455,18 +420,20 @@ static void rm_init(const eb_params *p, uint8_t *block) {
 }
 
 static void rm_counters(const eb_params *p, const uint8_t *block, eb_counting *out) {
-    *out = rm_open(p, block).first;
+    *out = ebi_counting_open(p, block);
+}
+
+static bool rm_second(const eb_params *p, const uint8_t *block, eb_counting *out) {
+    *out = rm_open(p, block).second;
+    return p->opt[EB_C_POLICY] != POLICY_RMX;
 }
 
 static eb_status rm_check(const eb_params *p, const uint8_t *block, eb_error *err) {
     const rm r = rm_open(p, block);
-    const rm_state *const state = (const rm_state *)(const void *)(block + sizeof(eb_head));
-    uint64_t any = 0;
-    for (size_t i = 0; i < EB_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
+    const eb_counting_state *const state = ebi_counting_state(block);
     const bool second = r.policy == POLICY_RMX ? ebi_side_check(&r.side, EB_COUNTER_MAX)
                                                : r.second.store->check(&r.second.counters);
-    if (any != 0 || state->total > EB_COUNTER_MAX || !second ||
-        !r.first.store->check(&r.first.counters))
+    if (state->sealed != 0 || !second || !ebi_counting_check(&r.first, state))
         return ebi_fail(err, EB_EFORMAT, "damaged spectral_rm filter: its counters make no sense");
     return EB_OK;
 }
@@ -479,14 +446,14 @@ static void rm_stat(const eb_params *p, const uint8_t *block, eb_stats *out) {
 
 static ebi_count_errors rm_errors(const eb_params *p, const eb_counting_load *l) {
     const double second = (double)p->opt[O_SECOND];
-    if (p->opt[O_POLICY] == POLICY_RMX) return ebi_errors_rmx(&l->sharing, &l->spectrum, second);
-    if (p->opt[O_POLICY] == POLICY_TRM) return (ebi_count_errors){NAN, NAN, NAN};
+    if (p->opt[EB_C_POLICY] == POLICY_RMX) return ebi_errors_rmx(&l->sharing, &l->spectrum, second);
+    if (p->opt[EB_C_POLICY] == POLICY_TRM) return (ebi_count_errors){NAN, NAN, NAN};
     return ebi_errors_rm(&l->sharing, &l->spectrum, second / l->sharing.k,
-                         p->opt[O_POLICY] == POLICY_RM_BF);
+                         p->opt[EB_C_POLICY] == POLICY_RM_BF);
 }
 
 static void rm_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    const eb_counting c = rm_shape(p, p->opt[EB_O_CELLS], 0);
+    const eb_counting c = ebi_counting_first(p);
     eb_counting_load load;
     ebi_counting_predict(&c, w, out);
     if (ebi_counting_load(&c, w, &load))
@@ -507,7 +474,10 @@ const eb_kind ebi_kind_spectral_rm = {
     .remove = rm_remove,
     .restore = rm_restore,
     .merge = rm_merge,
+    .merge_from = rm_merge_from,
     .counters = rm_counters,
+    .second = rm_second,
+    .frozen = EB_C_FROZEN,
     .check = rm_check,
     .stat = rm_stat,
     .predict = rm_predict,

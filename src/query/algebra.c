@@ -14,6 +14,8 @@ eb_status eb_subtract(eb_filter *from, const eb_filter *what, eb_error *err) {
     EB_TRY(ebi_query_linear(from, err));
     EB_TRY(ebi_query_linear(what, err));
     if (from->flags & EB_FLAG_VIEW) return ebi_fail(err, EB_EREADONLY, "a view cannot be changed");
+    if (ebi_is_frozen(from))
+        return ebi_fail(err, EB_EREADONLY, "a frozen filter cannot be changed: thaw it first");
     if (!(eb_caps(from) & EB_CAN_MERGE))
         return ebi_fail(err, EB_ENOTSUP,
                         "second counters cannot be subtracted: use policy=ms or policy=rmx");
@@ -56,7 +58,7 @@ eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb
     if (!a->kind->sealed)
         return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be combined: use spectral",
                         a->kind->info.name);
-    (void)eb_spec(a, spec, sizeof spec);
+    (void)ebi_spec_thawed(a, spec, sizeof spec);
     EB_TRY(eb_new(&f, spec, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(a); shard++) {
         const eb_counting x = ebi_query_open(a, shard), y = ebi_query_open(b, shard);
@@ -83,16 +85,19 @@ static void algebra_fold_shard(const eb_counting *from, const eb_counting *into)
     *into->total = *from->total;
 }
 
-static void algebra_spec_with_cells(const eb_filter *f, uint64_t cells, char *spec, size_t cap) {
-    char old[EB_SPEC_MAX];
-    (void)eb_spec(f, old, sizeof old);
-    const char *const at = strstr(old, "cells=");
-    (void)snprintf(spec, cap, "%.*scells=%llu%s", (int)(at - old), old, (unsigned long long)cells,
-                   at + strcspn(at, ","));
+void ebi_query_spec_with(char spec[2 * EB_SPEC_MAX], const char *key, const char *value) {
+    char old[2 * EB_SPEC_MAX], start[40], pair[100] = "";
+    (void)snprintf(old, sizeof old, "%s", spec);
+    (void)snprintf(start, sizeof start, ",%.30s=", key);
+    const char *const found = strstr(old, start); /* never the first option */
+    const char *const at = found ? found : old + strlen(old);
+    if (value) (void)snprintf(pair, sizeof pair, "%s%.50s", start, value);
+    (void)snprintf(spec, (size_t)2 * EB_SPEC_MAX, "%.*s%s%s", (int)(at - old), old, pair,
+                   found ? at + 1 + strcspn(at + 1, ",") : at);
 }
 
 eb_status eb_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err) {
-    char spec[2 * EB_SPEC_MAX];
+    char spec[2 * EB_SPEC_MAX], cells[40];
     eb_filter *half;
     EB_TRY(ebi_query_counts(f, err));
     const eb_counting c = ebi_query_open(f, 0);
@@ -102,7 +107,9 @@ eb_status eb_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, 
         return ebi_fail(err, EB_EINVAL,
                         "cells=%llu cannot be folded: cells/k must be even and cells at least 128",
                         (unsigned long long)c.n);
-    algebra_spec_with_cells(f, c.k * c.part / 2, spec, sizeof spec);
+    (void)snprintf(cells, sizeof cells, "%llu", (unsigned long long)(c.k * c.part / 2));
+    (void)ebi_spec_thawed(f, spec, sizeof spec);
+    ebi_query_spec_with(spec, "cells", cells);
     EB_TRY(eb_new(&half, spec, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
         const eb_counting from = ebi_query_open(f, shard), into = ebi_query_open(half, shard);

@@ -53,8 +53,8 @@ eb_status ebi_query_never_low(const eb_filter *f, eb_error *err) {
 eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err) {
     char left[EB_SPEC_MAX], right[EB_SPEC_MAX];
     EB_TRY(ebi_query_counts(a, err));
-    (void)eb_spec(a, left, sizeof left);
-    (void)eb_spec(b, right, sizeof right);
+    (void)ebi_spec_thawed(a, left, sizeof left);
+    (void)ebi_spec_thawed(b, right, sizeof right);
     if (strcmp(left, right) == 0) return EB_OK;
     return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", left, right);
 }

@@ -18,6 +18,10 @@ eb_status ebi_query_uniform(const eb_filter *f, eb_error *err);   /* of keys fro
 eb_status ebi_query_never_low(const eb_filter *f, eb_error *err); /* for keys of any age */
 eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err);
 
+/* Put another value for an option into a spec, or (NULL) leave the option out.  The text has
+ * room for both, twice EB_SPEC_MAX. */
+void ebi_query_spec_with(char spec[2 * EB_SPEC_MAX], const char *key, const char *value);
+
 /* The sum over counters of the products of two filters' (of a shard), all of them
  * and the least of the k parts. */
 double ebi_query_products(const eb_counting *a, const eb_counting *b, double *least);

@@ -1,0 +1,134 @@
+/* freeze.c - from filters that take keys to tight ones that do not, and back.
+ *
+ * A shard is | head and state | first counters | second counters, or none | the rest |.
+ * Freezing and thawing write the counters again, one by one, into another store; all
+ * else is copied as it is. */
+#include "query.h"
+#include <stdio.h>
+
+static uint8_t *freeze_segment(const eb_counting *c) {
+    return (uint8_t *)c->counters.state;
+}
+
+static void freeze_counters(const eb_counting *from, const eb_counting *into) {
+    const eb_source source = {from->store, &from->counters};
+    if (into->store->freeze) {
+        into->store->freeze(&into->counters, &source);
+        return;
+    }
+    for (uint64_t i = 0; i < from->n; i++) {
+        const uint64_t value = ebi_counting_get(from, i);
+        if (value > 0) (void)ebi_counting_raise(into, i, value);
+    }
+}
+
+static void freeze_copy_shard(const eb_filter *from, eb_filter *into, uint64_t shard) {
+    const uint8_t *const a = ebi_shard(from, shard);
+    uint8_t *const b = ebi_shard(into, shard);
+    eb_counting x = ebi_query_open(from, shard), y = ebi_query_open(into, shard);
+    memcpy(b, a, (size_t)(freeze_segment(&x) - a));
+    freeze_counters(&x, &y);
+    const uint8_t *rest = freeze_segment(&x) + x.bytes;
+    uint8_t *to = freeze_segment(&y) + y.bytes;
+    if (from->kind->second && from->kind->second(&from->p, a, &x)) {
+        (void)into->kind->second(&into->p, b, &y);
+        freeze_counters(&x, &y);
+        rest += x.bytes;
+        to += y.bytes;
+    }
+    memcpy(to, rest, (size_t)(a + from->p.span - rest));
+}
+
+/* Counters that found no room are too large. */
+static bool freeze_equal(const eb_counting *a, const eb_counting *b) {
+    for (uint64_t i = 0; i < a->n; i++)
+        if (ebi_counting_get(a, i) != ebi_counting_get(b, i)) return false;
+    return true;
+}
+
+static bool freeze_same_counters(const eb_filter *f, const eb_filter *g) {
+    for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
+        eb_counting a = ebi_query_open(f, shard), b = ebi_query_open(g, shard);
+        if (!freeze_equal(&a, &b)) return false;
+        if (!f->kind->second || !f->kind->second(&f->p, ebi_shard(f, shard), &a)) continue;
+        (void)g->kind->second(&g->p, ebi_shard(g, shard), &b);
+        if (!freeze_equal(&a, &b)) return false;
+    }
+    return true;
+}
+
+static eb_status freeze_can(const eb_filter *f, eb_error *err) {
+    EB_TRY(ebi_query_counts(f, err));
+    if (f->kind->frozen) return EB_OK;
+    return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be frozen: use spectral or spectral_rm",
+                    f->kind->info.name);
+}
+
+eb_status eb_freeze(eb_filter **out, const eb_filter *f, const char *code, const eb_allocator *mem,
+                    eb_error *err) {
+    char thawed[EB_SPEC_MAX], spec[EB_SPEC_MAX + 64];
+    const eb_kind *kind;
+    eb_params p;
+    eb_filter *frozen;
+    uint64_t room = 0;
+    const eb_store *const store = ebi_counting_frozen(code ? code : "line");
+    EB_TRY(freeze_can(f, err));
+    if (!store)
+        return ebi_fail(err, EB_EINVAL, "code must be line, elias or steps, not %.40s", code);
+    for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
+        const eb_counting c = ebi_query_open(f, shard);
+        room = ebi_max(room, store->frozen_bytes(&(eb_source){c.store, &c.counters}));
+    }
+    (void)ebi_spec_thawed(f, thawed, sizeof thawed);
+    (void)snprintf(spec, sizeof spec, "%s,frozen=%s,room=%llu", thawed, store->name,
+                   (unsigned long long)room);
+    EB_TRY(ebi_spec_parse(spec, &kind, &p, err));
+    EB_TRY(ebi_new(&frozen, kind, &p, mem, err));
+    for (uint64_t shard = 0; shard < ebi_shards(f); shard++) freeze_copy_shard(f, frozen, shard);
+    *out = frozen;
+    return EB_OK;
+}
+
+eb_status eb_thaw(eb_filter **out, const eb_filter *f, const char *store, double bits,
+                  const eb_allocator *mem, eb_error *err) {
+    char spec[2 * EB_SPEC_MAX], value[40];
+    eb_filter *thawed;
+    EB_TRY(freeze_can(f, err));
+    if (!ebi_is_frozen(f)) return ebi_fail(err, EB_EINVAL, "the filter is not frozen");
+    (void)ebi_spec_thawed(f, spec, sizeof spec);
+    if (store) {
+        ebi_query_spec_with(spec, "store", store);
+        ebi_query_spec_with(spec, "bits", NULL);
+    }
+    if (bits > 0) {
+        (void)snprintf(value, sizeof value, "%.6f", bits);
+        ebi_query_spec_with(spec, "bits", value);
+    }
+    EB_TRY(eb_new(&thawed, spec, mem, err));
+    for (uint64_t shard = 0; shard < ebi_shards(f); shard++) freeze_copy_shard(f, thawed, shard);
+    if (freeze_same_counters(f, thawed)) {
+        *out = thawed;
+        return EB_OK;
+    }
+    eb_free(thawed);
+    return ebi_fail(err, EB_EINVAL, "the counters do not fit in there: use more bits");
+}
+
+eb_status eb_lengths_of(const eb_filter *f, eb_lengths *out, eb_error *err) {
+    eb_lengths full = {.size = sizeof full};
+    uint64_t bytes = 0, counters = 0;
+    EB_TRY(ebi_query_counts(f, err));
+    for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
+        const eb_counting c = ebi_query_open(f, shard);
+        bytes += c.bytes;
+        counters += c.n;
+        for (uint64_t i = 0; i < c.n; i++) {
+            const uint64_t value = ebi_counting_get(&c, i);
+            full.counters[value == 0 ? 0 : ebi_log2(value) + 1]++;
+        }
+    }
+    full.bits = 8 * (double)bytes / (double)counters;
+    full.frozen = ebi_is_frozen(f);
+    ebi_give(out, &full, sizeof full);
+    return EB_OK;
+}

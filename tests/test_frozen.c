@@ -1,0 +1,495 @@
+/* test_frozen.c - counters that never change again: every code holds what it was given,
+ * in the same bytes on every machine, and refuses damage; frozen filters answer as
+ * before, and thaw to what they were. */
+#include "cells/counters.h"
+#include "suite.h"
+#include <everbloom/query.h>
+#include <math.h>
+
+/* Stores */
+
+enum { N_MAX = 5000, SOURCE_BITS = 200 };
+
+typedef struct made { /* counters in a store */
+    const eb_store *store;
+    eb_counters c;
+    uint8_t *segment;
+} made;
+
+static made make(const eb_store *store, uint64_t n, uint64_t bytes) {
+    made m = {.store = store, .segment = aligned_alloc(64, bytes)};
+    if (!m.segment) fail_msg("no memory for the test itself");
+    memset(m.segment, 0, bytes);
+    m.c = ebi_counters(store, m.segment, n, bytes);
+    return m;
+}
+
+static made make_source(const uint64_t *value, uint64_t n) {
+    made m = make(&ebi_store_u8, n, ebi_counters_bytes(&ebi_store_u8, n, SOURCE_BITS * 1000000));
+    for (uint64_t i = 0; i < n; i++) (void)m.store->add(&m.c, i, value[i]);
+    HOLDS(m.c.state->saturated == 0);
+    return m;
+}
+
+static made freeze(const eb_store *store, const made *source, uint64_t more) {
+    const eb_source from = {source->store, &source->c};
+    const uint64_t bytes = store->frozen_bytes(&from) + more;
+    HOLDS(bytes % 64 == 0 && store->fits(source->c.n, bytes));
+    made m = make(store, source->c.n, bytes);
+    store->freeze(&m.c, &from);
+    m.c = ebi_counters(store, m.segment, m.c.n, bytes);
+    return m;
+}
+
+/* How counters are drawn: numbers of up to so many bits, a share of them zeros. */
+typedef struct shape {
+    const char *name;
+    uint64_t n;
+    unsigned bits, zeros; /* per cent */
+} shape;
+
+static const shape shapes[] = {{"nothing", 3000, 0, 100},     {"few", 3000, 3, 95},
+                               {"half", 4999, 2, 50},         {"skewed", 5000, 20, 60},
+                               {"long", 1000, 40, 10},        {"the longest", 300, 48, 0},
+                               {"one line", 64, 5, 30},       {"a block and one", 65, 6, 0},
+                               {"a superblock", 1024, 8, 20}, {"and one more", 1025, 8, 20}};
+
+static void draw(const shape *s, uint64_t seed, uint64_t *value) {
+    uint64_t random = ebi_mix(seed);
+    for (uint64_t i = 0; i < s->n; i++) {
+        const unsigned bits = (unsigned)suite_below(&random, s->bits + 1);
+        value[i] =
+            suite_below(&random, 100) < s->zeros ? 0 : suite_random(&random) & ebi_ones(bits);
+    }
+    if (s->bits == 48) value[s->n - 1] = value[0] = EB_COUNTER_MAX;
+}
+
+static size_t frozen_stores(const eb_store **list) {
+    size_t n = 0;
+    list[n++] = &ebi_frozen_elias;
+    list[n++] = &ebi_frozen_steps;
+    list[n++] = &ebi_frozen_line_portable;
+    if (ebi_has_bmi2()) list[n++] = &ebi_frozen_line_bmi2;
+    return n;
+}
+
+typedef void store_test(const eb_store *store, const shape *s, const uint64_t *value);
+
+static void each_store_and_shape(store_test *test) {
+    static uint64_t value[N_MAX];
+    const eb_store *list[4];
+    const size_t n = frozen_stores(list);
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < SUITE_COUNT(shapes); j++) {
+            suite_at("%s, %s", list[i]->name, shapes[j].name);
+            draw(&shapes[j], j + 1, value);
+            test(list[i], &shapes[j], value);
+        }
+}
+
+static void holds_what_it_got(const eb_store *store, const shape *s, const uint64_t *value) {
+    static uint64_t index[N_MAX], read[N_MAX];
+    const made source = make_source(value, s->n);
+    for (uint64_t more = 0; more <= 128; more += 64) { /* room may be larger than it must be */
+        const made m = freeze(store, &source, more);
+        uint64_t random = 3, saturated = 0;
+        HOLDS(store->check(&m.c));
+        for (uint64_t i = 0; i < s->n; i++) {
+            HOLDS(store->get(&m.c, i) == value[i]);
+            index[i] = more == 0 ? i : suite_below(&random, s->n);
+            saturated += value[i] == EB_COUNTER_MAX;
+        }
+        store->read(&m.c, index, s->n, read);
+        for (uint64_t i = 0; i < s->n; i++) HOLDS(read[i] == value[index[i]]);
+        HOLDS(m.c.state->saturated == saturated);
+        free(m.segment);
+    }
+    free(source.segment);
+}
+
+static void frozen_counters_are_what_they_were(void **state) {
+    (void)state;
+    each_store_and_shape(holds_what_it_got);
+}
+
+static bool refused(const made *m, uint64_t bit) {
+    m->segment[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    const eb_counters c = ebi_counters(m->store, m->segment, m->c.n, m->c.bytes);
+    const bool no = !m->store->check(&c);
+    for (uint64_t i = 0; i < c.n && !no; i++) {
+        HOLDS(m->store->get(&c, i) <= EB_COUNTER_MAX);
+        HOLDS(m->store->address(&c, i) < m->segment + c.bytes);
+    }
+    m->segment[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    return no;
+}
+
+static void refuses_damage(const eb_store *store, const shape *s, const uint64_t *value) {
+    const made source = make_source(value, s->n), m = freeze(store, &source, 64);
+    uint64_t random = 5;
+    for (uint64_t bit = 0; bit < 8 * sizeof *m.c.state; bit++) HOLDS(refused(&m, bit));
+    for (uint64_t bit = 8 * (m.c.bytes - 72); bit < 8 * m.c.bytes; bit++) HOLDS(refused(&m, bit));
+    for (int i = 0; i < 500; i++) (void)refused(&m, suite_below(&random, 8 * m.c.bytes));
+    free(m.segment);
+    free(source.segment);
+}
+
+static void damaged_counters_are_refused(void **state) {
+    (void)state;
+    each_store_and_shape(refuses_damage);
+}
+
+static void machines_agree(void **state) {
+    (void)state;
+    static uint64_t value[N_MAX];
+    for (size_t i = 0; i < SUITE_COUNT(shapes) && ebi_has_bmi2(); i++) {
+        draw(&shapes[i], i + 50, value);
+        const made source = make_source(value, shapes[i].n);
+        const made a = freeze(&ebi_frozen_line_portable, &source, 0);
+        const made b = freeze(&ebi_frozen_line_bmi2, &source, 0);
+        HOLDS(a.c.bytes == b.c.bytes && memcmp(a.segment, b.segment, a.c.bytes) == 0);
+        free(a.segment);
+        free(b.segment);
+        free(source.segment);
+    }
+}
+
+/* The paper's own codes, bit by bit: 0, 1, 2, ... as texts. */
+static void codes_are_as_published(void **state) {
+    (void)state;
+    static const char *const codes[2][6] = {
+        {"1", "0100", "0101", "01100", "01110", "01101"}, /* low bits first: 011 00, 10, 01 */
+        {"0", "10", "111", "110100", "110101", "1101100"}};
+    const eb_store *const stores[2] = {&ebi_frozen_elias, &ebi_frozen_steps};
+    uint64_t value[64] = {0};
+    for (uint64_t i = 0; i < 6; i++) value[i] = i;
+    const made source = make_source(value, 64);
+    for (size_t s = 0; s < 2; s++) {
+        const made m = freeze(stores[s], &source, 0);
+        uint64_t at = 0;
+        for (size_t i = 0; i < 6; i++)
+            for (const char *p = codes[s][i]; *p; p++, at++)
+                HOLDS((m.c.cells[at / 8] >> at % 8 & 1) == *p - '0');
+        free(m.segment);
+    }
+    free(source.segment);
+}
+
+/* Bits for each counter, m = 1e6, k = 5, n k = 0.7 m, frequencies as 1/rank with means
+ * of 2, 10 and 100: what the lines were known to need, and the codes with their index
+ * (0.3125 bits). */
+static void counters_of(double mean, uint64_t m, uint64_t *value) {
+    const uint64_t n = 7 * m / 50;
+    double sum = 0;
+    memset(value, 0, m * sizeof *value);
+    for (uint64_t i = 1; i <= n; i++) sum += 1.0 / (double)i;
+    for (uint64_t i = 1; i <= n; i++) {
+        const double count = round(mean * (double)n / sum / (double)i);
+        uint64_t x = ebi_mix(i);
+        for (uint64_t j = 0; j < 5; j++, x = eb_next(x))
+            value[j * (m / 5) + eb_scale(x, m / 5)] += (uint64_t)fmax(1, count);
+    }
+}
+
+static void frozen_counters_are_short(void **state) {
+    (void)state;
+    enum { M = 1000000 };
+    static const struct {
+        double mean, line, elias, steps;
+    } most[] = {{2, 2.53, 3.02, 2.38}, {10, 3.38, 3.49, 3.38}, {100, 6.50, 5.74, 6.66}};
+    uint64_t *const value = calloc(M, sizeof *value);
+    HOLDS(value != NULL);
+    for (size_t i = 0; i < SUITE_COUNT(most); i++) {
+        counters_of(most[i].mean, M, value);
+        made source = make(&ebi_store_u32, M, ebi_counters_bytes(&ebi_store_u32, M, 32000000));
+        for (uint64_t j = 0; j < M; j++) (void)source.store->add(&source.c, j, value[j]);
+        const eb_source from = {source.store, &source.c};
+        suite_at("mean %g", most[i].mean);
+        HOLDS(8.0 * (double)ebi_frozen_line()->frozen_bytes(&from) / M <= most[i].line);
+        HOLDS(8.0 * (double)ebi_frozen_elias.frozen_bytes(&from) / M <= most[i].elias);
+        HOLDS(8.0 * (double)ebi_frozen_steps.frozen_bytes(&from) / M <= most[i].steps);
+        free(source.segment);
+    }
+    free(value);
+}
+
+/* Filters */
+
+static const char *const codes[] = {"line", "elias", "steps"};
+static const char *const specs[] = {
+    "spectral:policy=ms,cells=3000,window=0",
+    "spectral:policy=mi,cells=3000,store=u32",
+    "spectral:policy=ms,cells=3000,store=line,window=200",
+    "spectral:policy=ms,cells=1000,store=sai,shards=4",
+    "spectral_rm:cells=3000,second=64",
+    "spectral_rm:cells=1500,second=64,shards=2,store=u32",
+    "spectral_rm:policy=rm,cells=3000",
+    "spectral_rm:policy=rm+bf,cells=3000",
+    "spectral_rm:policy=trm,cells=3000",
+};
+
+static eb_filter *frozen_of(const eb_filter *f, const char *code) {
+    eb_filter *frozen = NULL;
+    eb_error err = {EB_OK, ""};
+    if (eb_freeze(&frozen, f, code, NULL, &err) != EB_OK) fail_msg("%s: %s", code, err.text);
+    return frozen;
+}
+
+static void same_answers(const eb_filter *f, const eb_filter *g) {
+    enum { N = 400 };
+    suite_stream s = suite_make_stream(f, N, N, 7); /* some were added */
+    double a[N], b[N];
+    uint8_t x[N], y[N];
+    eb_count_batch(f, s.hash, N, a);
+    eb_count_batch(g, s.hash, N, b);
+    eb_test_batch(f, s.hash, N, x);
+    eb_test_batch(g, s.hash, N, y);
+    HOLDS(memcmp(a, b, sizeof a) == 0 && memcmp(x, y, sizeof x) == 0);
+    for (size_t i = 0; i < 50; i++) {
+        eb_estimate e = {.size = sizeof e}, other = {.size = sizeof other};
+        OK(eb_estimate_key(f, s.hash[i], &e, NULL));
+        OK(eb_estimate_key(g, s.hash[i], &other, NULL));
+        HOLDS(e.count == other.count && e.lower == other.lower && e.upper == other.upper);
+        HOLDS(e.single == other.single);
+    }
+    eb_moments m = {.size = sizeof m}, n = {.size = sizeof n};
+    HOLDS(eb_moments_of(f, &m, NULL) == eb_moments_of(g, &n, NULL) && m.f2 == n.f2);
+    eb_stats p = {.size = sizeof p}, q = {.size = sizeof q};
+    eb_stat(f, &p);
+    eb_stat(g, &q);
+    HOLDS(p.items == q.items && p.cells_used == q.cells_used && p.fpr == q.fpr);
+    suite_free_stream(&s);
+}
+
+static void takes_no_keys(eb_filter *frozen, const eb_filter *f) {
+    const eb_hash h = 1;
+    const eb_batch one = {1, &h, NULL, NULL};
+    eb_filter *copy;
+    eb_error err = {EB_OK, ""};
+    OK(eb_clone(&copy, frozen, NULL));
+    GIVES(EB_EREADONLY, eb_add_batch(frozen, &one, NULL));
+    GIVES(eb_caps(f) & EB_CAN_REMOVE ? EB_EREADONLY : EB_ENOTSUP, eb_remove_batch(frozen, &one));
+    GIVES(EB_EREADONLY, eb_merge(frozen, f, &err));
+    HOLDS(strstr(err.text, "thaw"));
+    eb_clear(frozen);
+    HOLDS(suite_equal(frozen, copy));
+    eb_free(copy);
+}
+
+static void saves_and_loads(const eb_filter *frozen) {
+    size_t len;
+    uint8_t *const bytes = suite_bytes(frozen, &len);
+    eb_filter *loaded, *view;
+    OK(eb_load(&loaded, bytes, len, NULL, NULL));
+    OK(eb_view(&view, bytes, len, 0, NULL));
+    HOLDS(suite_equal(loaded, frozen) && suite_equal(view, frozen));
+    same_answers(frozen, view);
+    eb_free(view);
+    eb_free(loaded);
+    free(bytes);
+}
+
+typedef void filter_test(const eb_filter *f, eb_filter *frozen);
+
+static void each_spec_and_code(filter_test *test) {
+    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
+        eb_filter *const f = suite_filled(specs[i], 400, 7);
+        for (size_t j = 0; j < SUITE_COUNT(codes); j++) {
+            eb_filter *const frozen = frozen_of(f, codes[j]);
+            suite_at("%s, %s", specs[i], codes[j]);
+            test(f, frozen);
+            eb_free(frozen);
+        }
+        eb_free(f);
+    }
+}
+
+static void answers_and_refuses(const eb_filter *f, eb_filter *frozen) {
+    HOLDS(eb_snapshot_size(frozen) < eb_snapshot_size(f));
+    same_answers(f, frozen);
+    takes_no_keys(frozen, f);
+    saves_and_loads(frozen);
+}
+
+static void frozen_filters_answer_as_before(void **state) {
+    (void)state;
+    each_spec_and_code(answers_and_refuses);
+}
+
+static void thaws(const eb_filter *f, eb_filter *frozen) {
+    static const char *const stores[] = {NULL, "u8", "u32", "line", "sai"};
+    const bool plain = strcmp(f->kind->info.name, "spectral") == 0; /* knows all stores */
+    for (size_t i = 0; i < (plain ? SUITE_COUNT(stores) : 3); i++) {
+        char was[EB_SPEC_MAX], is[EB_SPEC_MAX];
+        eb_filter *thawed, *again, *goes_on;
+        eb_error err = {EB_OK, ""};
+        if (eb_thaw(&thawed, frozen, stores[i], 0, NULL, &err) != EB_OK) fail_msg("%s", err.text);
+        same_answers(f, thawed);
+        (void)eb_spec(f, was, sizeof was);
+        (void)eb_spec(thawed, is, sizeof is);
+        HOLDS(stores[i] || strcmp(was, is) == 0);
+        again = frozen_of(thawed, "line");
+        OK(eb_clone(&goes_on, f, NULL));
+        suite_stream s = suite_make_stream(f, 500, UINT64_MAX, 8);
+        const eb_batch all = suite_part(&s, 0, s.n);
+        OK(eb_add_batch(goes_on, &all, NULL));
+        OK(eb_add_batch(thawed, &all, NULL));
+        same_answers(goes_on, thawed);
+        suite_free_stream(&s);
+        eb_free(again);
+        eb_free(goes_on);
+        eb_free(thawed);
+    }
+}
+
+static void thawed_filters_go_on(void **state) {
+    (void)state;
+    each_spec_and_code(thaws);
+}
+
+static void bytes_depend_on_counters_alone(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(codes); i++) {
+        eb_filter *const f = suite_filled(specs[0], 2000, 7), *thawed, *other;
+        eb_filter *const a = frozen_of(f, codes[i]), *const b = frozen_of(a, "elias");
+        OK(eb_thaw(&thawed, b, NULL, 0, NULL, NULL));
+        other = frozen_of(thawed, codes[i]);
+        HOLDS(suite_equal(a, other));
+        eb_filter *const filters[] = {f, a, b, thawed, other};
+        for (size_t j = 0; j < SUITE_COUNT(filters); j++) eb_free(filters[j]);
+    }
+}
+
+/* Frozen filters in operations with the others: as if they were not. */
+static void operates(const eb_filter *f, eb_filter *frozen) {
+    eb_filter *a, *b, *x = NULL, *y = NULL;
+    OK(eb_clone(&a, f, NULL));
+    OK(eb_clone(&b, f, NULL));
+    const eb_status merged = eb_merge(a, f, NULL);
+    GIVES(merged, eb_merge(b, frozen, NULL));
+    HOLDS(suite_equal(a, b));
+    GIVES(eb_subtract(a, f, NULL), eb_subtract(b, frozen, NULL));
+    HOLDS(suite_equal(a, b));
+    if (!(eb_caps(f) & EB_CAN_MERGE)) HOLDS(merged == EB_ENOTSUP);
+    GIVES(eb_combine(&x, f, f, EB_PRODUCT, NULL, NULL),
+          eb_combine(&y, frozen, f, EB_PRODUCT, NULL, NULL));
+    HOLDS(!x || suite_equal(x, y));
+    if (x) { /* what is sealed stays so */
+        eb_filter *const z = frozen_of(x, "steps"), *thawed;
+        const eb_batch none = {0};
+        OK(eb_thaw(&thawed, z, NULL, 0, NULL, NULL));
+        GIVES(EB_EREADONLY, eb_add_batch(thawed, &none, NULL));
+        eb_free(z);
+        eb_free(thawed);
+    }
+    eb_free(x);
+    eb_free(y);
+    x = y = NULL;
+    GIVES(eb_fold(&x, f, NULL, NULL), eb_fold(&y, frozen, NULL, NULL));
+    HOLDS(!x || suite_equal(x, y));
+    eb_filter *const rest[] = {a, b, x, y};
+    for (size_t i = 0; i < SUITE_COUNT(rest); i++) eb_free(rest[i]);
+}
+
+static void frozen_filters_take_part_in_operations(void **state) {
+    (void)state;
+    each_spec_and_code(operates);
+}
+
+static void damage_to_filters_is_refused(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(codes); i++) {
+        eb_filter *const f = suite_filled(specs[4], 400, 7), *const frozen = frozen_of(f, codes[i]);
+        size_t len;
+        uint8_t *const bytes = suite_bytes(frozen, &len);
+        uint64_t random = 9;
+        for (int j = 0; j < 500; j++) { /* behind right checksums */
+            eb_filter *loaded = NULL;
+            const uint64_t bit = suite_below(&random, 8 * len);
+            bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+            suite_fix_sums(bytes, len);
+            if (eb_load(&loaded, bytes, len, NULL, NULL) == EB_OK) same_answers(loaded, loaded);
+            eb_free(loaded);
+            bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        }
+        free(bytes);
+        eb_free(f);
+        eb_free(frozen);
+    }
+}
+
+static void refused_with(eb_status status, eb_status want, const eb_error *err,
+                         const char *reason) {
+    GIVES(want, status);
+    if (!strstr(err->text, reason)) fail_msg("%s", err->text);
+}
+
+static void what_cannot_be_is_refused(void **state) {
+    (void)state;
+    eb_filter *const f = suite_filled(specs[0], 5000, 7), *const bloom = suite_new("bloom");
+    eb_filter *const frozen = frozen_of(f, NULL), *out = NULL;
+    char spec[EB_SPEC_MAX];
+    eb_error err = {EB_OK, ""};
+    eb_lengths lengths = {.size = sizeof lengths};
+    refused_with(eb_freeze(&out, bloom, NULL, NULL, &err), EB_ENOTSUP, &err, "bloom");
+    refused_with(eb_lengths_of(bloom, &lengths, &err), EB_ENOTSUP, &err, "bloom");
+    refused_with(eb_freeze(&out, f, "gamma", NULL, &err), EB_EINVAL, &err, "not gamma");
+    refused_with(eb_thaw(&out, f, NULL, 0, NULL, &err), EB_EINVAL, &err, "not frozen");
+    refused_with(eb_thaw(&out, frozen, "u9", 0, NULL, &err), EB_ESPEC, &err, "store");
+    refused_with(eb_thaw(&out, frozen, "line", 1.5, NULL, &err), EB_EINVAL, &err, "more bits");
+    (void)eb_spec(frozen, spec, sizeof spec);
+    refused_with(eb_new(&out, spec, NULL, &err), EB_ESPEC, &err, "eb_freeze");
+    refused_with(eb_new(&out, "spectral:frozen=line", NULL, &err), EB_ESPEC, &err, "room");
+    refused_with(eb_new(&out, "spectral:room=640", NULL, &err), EB_ESPEC, &err, "room");
+    refused_with(eb_resolve("spectral:cells=6400,frozen=elias,room=640", spec, sizeof spec, &err),
+                 EB_ESPEC, &err, "enough for 6400");
+    HOLDS(out == NULL);
+    for (size_t fail_at = 1; fail_at <= 2; fail_at++) {
+        suite_memory m;
+        suite_memory_init(&m, fail_at, 0xa5);
+        GIVES(EB_ENOMEM, eb_freeze(&out, f, NULL, &m.allocator, NULL));
+        suite_memory_init(&m, fail_at, 0xa5);
+        GIVES(EB_ENOMEM, eb_thaw(&out, frozen, NULL, 0, &m.allocator, NULL));
+        HOLDS(out == NULL && m.blocks == 0);
+    }
+    eb_free(f);
+    eb_free(frozen);
+    eb_free(bloom);
+}
+
+static void lengths_are_those_of_the_counters(void **state) {
+    (void)state;
+    eb_filter *const f = suite_new("spectral:policy=ms,k=2,cells=1000,store=u32,shards=2");
+    const eb_hash h[] = {1, UINT64_MAX};
+    const uint32_t value[] = {5, 1u << 20};
+    const eb_batch two = {2, h, value, NULL};
+    eb_lengths lengths = {.size = sizeof lengths};
+    OK(eb_add_batch(f, &two, NULL));
+    OK(eb_lengths_of(f, &lengths, NULL));
+    HOLDS(lengths.counters[0] == 1996 && lengths.counters[3] == 2 && lengths.counters[21] == 2);
+    HOLDS(!lengths.frozen);
+    NEAR(lengths.bits, 32, 2);
+    eb_filter *const frozen = frozen_of(f, "steps");
+    OK(eb_lengths_of(frozen, &lengths, NULL));
+    HOLDS(lengths.counters[0] == 1996 && lengths.frozen && lengths.bits < 3);
+    eb_free(f);
+    eb_free(frozen);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(frozen_counters_are_what_they_were),
+        cmocka_unit_test(damaged_counters_are_refused),
+        cmocka_unit_test(machines_agree),
+        cmocka_unit_test(codes_are_as_published),
+        cmocka_unit_test(frozen_counters_are_short),
+        cmocka_unit_test(frozen_filters_answer_as_before),
+        cmocka_unit_test(thawed_filters_go_on),
+        cmocka_unit_test(bytes_depend_on_counters_alone),
+        cmocka_unit_test(frozen_filters_take_part_in_operations),
+        cmocka_unit_test(damage_to_filters_is_refused),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(lengths_are_those_of_the_counters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
