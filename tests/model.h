@@ -41,7 +41,8 @@ typedef struct model_kind {
     M(stable)                                                                                      \
     M(importance)                                                                                  \
     M(weighted)                                                                                    \
-    M(lru) M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf) M(choosy) M(spectral) M(spectral_rm) M(decay)
+    M(lru)                                                                                         \
+    M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf) M(choosy) M(spectral) M(spectral_rm) M(decay) M(window)
 
 #define MODEL_DECLARE(name) extern const model_kind model_##name;
 MODEL_KINDS(MODEL_DECLARE)

@@ -169,6 +169,7 @@ typedef struct eb_stats {
     double halflife;    /* time in which counts fade to half; 0: they do not */
     double epsilon;     /* counts of keys that fade may be too low by this much */
     double excess;      /* and too high by this share of them, besides what other keys add */
+    double window; /* every key of so much time, or so many records, was known; 0: no promise */
 } eb_stats;
 typedef struct eb_workload {
     size_t size;

@@ -52,6 +52,7 @@ void eb_stat(const eb_filter *f, eb_stats *out) {
         sum.clock = f->kind->info.caps & EB_USES_TIME ? ebi_max(sum.clock, head->clock) : sum.items;
         sum.fpr += one.fpr / (double)ebi_shards(f);
         sum.saturated += one.saturated;
+        sum.window = i == 0 ? one.window : fmin(sum.window, one.window);
     }
     if (f->kind->fading) {
         eb_faded_counts faded;

@@ -1,0 +1,120 @@
+/* window.h - what the files of the window filter share: options, the state behind the head, and
+ * the lines of mode=elastic.  window.c explains the layout and the rules. */
+#ifndef EB_WINDOW_H
+#define EB_WINDOW_H
+#include "kind.h"
+
+enum {
+    EBI_WINDOW_MODE = EB_O_OWN,
+    EBI_WINDOW_WINDOW,
+    EBI_WINDOW_UNIT,
+    EBI_WINDOW_ITEMS,
+    EBI_WINDOW_W,
+    EBI_WINDOW_ERAS,
+    EBI_WINDOW_LINE,
+    EBI_WINDOW_REFRESH,
+    EBI_WINDOW_OVERLOAD,
+    EBI_WINDOW_FPR
+};
+enum { EBI_WINDOW_ELASTIC, EBI_WINDOW_ROTATE };
+enum { EBI_WINDOW_RECORDS, EBI_WINDOW_TIME };
+enum { EBI_WINDOW_NO, EBI_WINDOW_YES };
+enum { EBI_WINDOW_SHORTEN, EBI_WINDOW_DEGRADE };
+
+enum {
+    EBI_WINDOW_W_MAX = 31,
+    EBI_WINDOW_ERAS_MAX = 30,
+    EBI_WINDOW_STARTS = 32, /* more than eras, a power of 2 */
+    EBI_WINDOW_HEADER = 32, /* bits */
+    EBI_WINDOW_STAMPS = 256,
+    EBI_WINDOW_AHEAD = 20 /* keys whose lines are on the way */
+};
+
+/* Behind the head.  Times are ticks: of the clock, or records of this shard. */
+typedef struct ebi_window_state {
+    uint64_t era;                      /* its number; an idle gap counts as at most eras + 1 */
+    uint64_t entered;                  /* entries of this era */
+    uint64_t dirty;                    /* entries since all lines were empty */
+    uint64_t saturated;                /* entries that found no room */
+    uint64_t shortest;                 /* window that was kept at all times; UINT64_MAX: as asked */
+    uint64_t early;                    /* bit e: era e mod 32 began before its time */
+    uint64_t swept;                    /* the line that is swept next */
+    uint64_t unswept;                  /* lines that are due */
+    uint64_t start[EBI_WINDOW_STARTS]; /* of era e at e mod 32 */
+} ebi_window_state;
+static_assert(sizeof(ebi_window_state) % 64 == 0, "lines begin on cache lines");
+
+typedef struct ebi_window {
+    ebi_window_state *state;
+    uint8_t *lines;
+    uint64_t count;         /* of lines */
+    uint64_t length, quota; /* of an era, in ticks and in entries */
+    uint64_t ticks;         /* the window, as this shard counts */
+    unsigned bytes;         /* of a line */
+    unsigned eras, w, cap;
+    unsigned room; /* bits of a line for marks and fingerprints, without the eras' marks */
+    bool rotate, refresh, degrade;
+} ebi_window;
+
+ebi_window ebi_window_open(const eb_params *p, const uint8_t *block);
+unsigned ebi_window_cells_of_line(const eb_params *p);
+
+/* window_plan.c: bits a window item takes at a false positive rate, the rate that so many bits
+ * give, and the best w for it. */
+typedef struct ebi_window_plan {
+    unsigned mode, eras, bytes; /* bytes of a line */
+} ebi_window_plan;
+double ebi_window_bits(const ebi_window_plan *plan, double fpr);
+double ebi_window_fpr(const ebi_window_plan *plan, double bits);
+unsigned ebi_window_width(const ebi_window_plan *plan, double fpr);
+double ebi_window_rotate_fpr(unsigned eras, unsigned k, double bits);
+
+/* window_era.c */
+void ebi_window_close_eras(const ebi_window *x, uint64_t time);
+void ebi_window_sweep(const ebi_window *x);
+void ebi_window_forgot(const ebi_window *x, uint64_t kept);
+
+/* Is the era over at this time? */
+EB_INLINE bool ebi_window_is_over(const ebi_window *x, uint64_t time) {
+    const uint64_t start = x->state->start[x->state->era % EBI_WINDOW_STARTS];
+    return (time >= start && time - start >= x->length) || x->state->entered >= x->quota;
+}
+
+EB_INLINE void ebi_window_reach(const ebi_window *x, uint64_t time) {
+    if (ebi_window_is_over(x, time)) ebi_window_close_eras(x, time);
+    if (x->state->unswept > 0) ebi_window_sweep(x);
+}
+
+/* The time of the i-th key of a batch. */
+EB_INLINE uint64_t ebi_window_time(const eb_params *p, const uint8_t *block, const eb_batch *b,
+                                   size_t i) {
+    return p->opt[EBI_WINDOW_UNIT] == EBI_WINDOW_TIME ? b->time[i] : ebi_head_of(block)->items + i;
+}
+
+/* Where the keys of a batch go.  A line of 128 bytes is two cache lines. */
+EB_INLINE const uint8_t *ebi_window_line_of(const ebi_window *x, eb_hash h) {
+    return x->lines + eb_scale(h, x->count) * x->bytes;
+}
+
+EB_INLINE void ebi_window_fetch(const ebi_window *x, const eb_hash *h, size_t n, size_t i,
+                                bool write) {
+    if (i >= n) return;
+    const uint8_t *const line = ebi_window_line_of(x, h[i]);
+    if (write)
+        ebi_prefetch_write(line);
+    else
+        ebi_prefetch_read(line);
+    if (x->bytes > 64 && write) ebi_prefetch_write(line + 64);
+    if (x->bytes > 64 && !write) ebi_prefetch_read(line + 64);
+}
+
+EB_INLINE void ebi_window_fetch_first(const ebi_window *x, const eb_hash *h, size_t n, bool write) {
+    for (size_t i = 0; i < EBI_WINDOW_AHEAD; i++) ebi_window_fetch(x, h, n, i, write);
+}
+
+/* The loops: portable, with AVX2 or NULL, and those of mode=rotate. */
+const eb_ops *ebi_window_portable(void);
+const eb_ops *ebi_window_avx2(void);
+const eb_ops *ebi_window_rotate(void);
+void ebi_window_rotate_stat(const ebi_window *x, eb_stats *out);
+#endif

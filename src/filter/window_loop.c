@@ -1,0 +1,101 @@
+/* window_loop.c - the portable loops of mode=elastic, and what is done to a line now and then:
+ * other widths, an entry out of the middle. */
+#include "window_line.h"
+
+/* All fingerprints at another width, the oldest in slot 0. */
+void ebi_window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned w) {
+    uint32_t print[EBI_WINDOW_SLOTS_MAX];
+    for (unsigned i = 0; i < l->n; i++)
+        print[i] = ebi_window_get(x, line, ebi_window_slot(l, i), l->w);
+    memset(line + EBI_WINDOW_HEADER / 8, 0, x->bytes - EBI_WINDOW_HEADER / 8);
+    for (unsigned i = 0; i < l->n; i++) ebi_window_put(x, line, i, w, print[i]);
+    l->w = w;
+    l->slots = ebi_window_slots(x, w);
+    l->head = 0;
+}
+
+/* Where the mark of the i-th oldest entry stands: i zeros and some ones are before it. */
+static unsigned window_mark_of(const ebi_window_line *l, unsigned i) {
+    for (unsigned at = i;;) {
+        const unsigned ones = at + 1 - ebi_wide_zeros(l->marks | ~ebi_wide_ones(at + 1));
+        if (i + ones == at) return at;
+        at = i + ones;
+    }
+}
+
+static void window_take_mark(ebi_window_line *l, unsigned i) {
+    const unsigned at = window_mark_of(l, i);
+    const ebi_wide before = ebi_wide_ones(at);
+    l->marks = (l->marks & before) | ((l->marks >> 1) & ~before) | (ebi_wide)1 << 127;
+}
+
+/* The slots on the side of the gap on which they are in one piece move into it. */
+void ebi_window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned i) {
+    unsigned gap = ebi_window_slot(l, i);
+    window_take_mark(l, i);
+    if (gap >= l->head) {
+        for (; gap > l->head; gap--)
+            ebi_window_put(x, line, gap, l->w, ebi_window_get(x, line, gap - 1, l->w));
+        l->head = ebi_window_slot(l, 1);
+    } else {
+        for (i++; i < l->n; i++, gap++)
+            ebi_window_put(x, line, gap, l->w, ebi_window_get(x, line, gap + 1, l->w));
+    }
+    l->n--;
+}
+
+/* overload=shorten: the oldest entry goes, and with it the promise for its era. */
+static void window_drop_oldest(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
+    const uint64_t era = x->state->era;
+    const unsigned ended = ebi_wide_ctz(~l->marks); /* eras before the oldest entry's */
+    const uint64_t next = era - x->eras + ended + 1;
+    const uint64_t *const start = x->state->start;
+    ebi_window_forgot(
+        x, ended == x->eras ? 0 : start[era % EBI_WINDOW_STARTS] - start[next % EBI_WINDOW_STARTS]);
+    ebi_window_take_out(x, line, l, 0);
+    if (l->nn > 0) l->nn--;
+    if (l->nn == 0) l->wn = l->w;
+}
+
+/* One more slot, by dropping bits of all fingerprints: a shorter one only matches more. */
+bool ebi_window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
+    unsigned w = l->w - 1;
+    while (w > 0 && ebi_window_slots(x, w) <= l->n) w--;
+    if (w == 0) {
+        x->state->saturated++;
+        if (!x->degrade) window_drop_oldest(x, line, l);
+        return !x->degrade;
+    }
+    ebi_window_repack(x, line, l, w);
+    if (l->wn >= w) {
+        l->wn = w;
+        l->nn = 0;
+    }
+    return true;
+}
+
+static ebi_wide window_find(const ebi_window *x, const uint8_t *line, const ebi_window_line *l,
+                            uint32_t print) {
+    ebi_wide found = 0;
+    for (unsigned i = 0; i < l->n; i++) {
+        const unsigned slot = ebi_window_slot(l, i);
+        const uint32_t differ = ebi_window_get(x, line, slot, l->w) ^ print;
+        const bool equal = (differ & ebi_ones(i < l->nn ? l->wn : l->w)) == 0;
+        found |= (ebi_wide)equal << slot;
+    }
+    return found;
+}
+
+static void window_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
+    ebi_window_add(p, block, b, seen, window_find);
+}
+
+static void window_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                        uint8_t *seen) {
+    ebi_window_test(p, block, h, n, seen, window_find);
+}
+
+const eb_ops *ebi_window_portable(void) {
+    static const eb_ops ops = {.add = window_add, .test = window_test};
+    return &ops;
+}

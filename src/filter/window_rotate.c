@@ -1,0 +1,127 @@
+/* window_rotate.c - mode=rotate: small Bloom filters in one line, one for each era that is kept and
+ * one for the present one.
+ *
+ *     | stamp, 8 bits | the bits of place 0, one for each of g generations | of place 1 | ...
+ *
+ * A key has w places of floor(504 / g).  Since the bits of a place are neighbours, one load answers
+ * for all generations.  When an era ends, the generation that is too old becomes the new one. */
+#include "window.h"
+
+enum { STAMP_BITS = 8, ALL_BITS = 504, LINE_WORDS = 8 };
+
+EB_INLINE unsigned rotate_generations(const ebi_window *x) {
+    return x->eras + 1;
+}
+
+/* The bits of a place, the first generation lowest; more bits follow. */
+EB_INLINE uint64_t rotate_place(const uint8_t *line, unsigned bit) {
+    const unsigned byte = bit / 8 < 56 ? bit / 8 : 56;
+    return ebi_load64(line + byte) >> (bit - 8 * byte);
+}
+
+/* Which generations have all places of the key? */
+EB_INLINE uint64_t rotate_find(const ebi_window *x, const uint8_t *line, eb_hash h) {
+    const unsigned g = rotate_generations(x), places = ALL_BITS / g;
+    uint64_t all = ebi_ones(g), at = ebi_mix(h);
+    for (unsigned i = 0; i < x->w; i++, at = eb_next(at))
+        all &= rotate_place(line, STAMP_BITS + (unsigned)eb_scale(at, places) * g);
+    return all;
+}
+
+EB_INLINE void rotate_put(const ebi_window *x, uint8_t *line, eb_hash h, unsigned generation) {
+    const unsigned g = rotate_generations(x), places = ALL_BITS / g;
+    uint64_t at = ebi_mix(h);
+    for (unsigned i = 0; i < x->w; i++, at = eb_next(at)) {
+        const unsigned bit = STAMP_BITS + (unsigned)eb_scale(at, places) * g + generation;
+        line[bit / 8] = (uint8_t)(line[bit / 8] | 1u << bit % 8);
+    }
+}
+
+/* The generations that began since era `then`, the one of now included, of those that are kept. */
+EB_INLINE uint64_t rotate_begun(const ebi_window *x, unsigned age) {
+    const unsigned g = rotate_generations(x), now = (unsigned)(x->state->era % g);
+    if (age >= g) return ebi_ones(g);
+    const uint64_t run = ebi_ones(age) << (now + g - age + 1); /* those up to now, g places up */
+    return (run >> g | run) & ebi_ones(g);
+}
+
+/* A set of generations, for every place of a line. */
+static void rotate_clear(const ebi_window *x, uint8_t *line, uint64_t generations) {
+    const unsigned g = rotate_generations(x);
+    uint8_t keep[64] = {255};
+    for (unsigned i = 0; i < ALL_BITS; i++)
+        keep[(STAMP_BITS + i) / 8] |= (uint8_t)((~generations >> i % g & 1) << i % 8);
+    for (unsigned k = 0; k < LINE_WORDS; k++)
+        ebi_store64(line + 8 * k, ebi_load64(line + 8 * k) & ebi_load64(keep + 8 * k));
+}
+
+EB_INLINE unsigned rotate_age(const ebi_window *x, const uint8_t *line) {
+    return (unsigned)(x->state->era - line[0]) % EBI_WINDOW_STAMPS;
+}
+
+EB_INLINE bool rotate_observe(const ebi_window *x, uint8_t *line, eb_hash h) {
+    const unsigned age = rotate_age(x, line), now = (unsigned)(x->state->era % (x->eras + 1));
+    if (age > 0) {
+        rotate_clear(x, line, rotate_begun(x, age));
+        line[0] = (uint8_t)x->state->era;
+    }
+    const uint64_t found = rotate_find(x, line, h);
+    if (!found || (x->refresh && !(found >> now & 1))) {
+        rotate_put(x, line, h, now);
+        x->state->entered++;
+        x->state->dirty++;
+    }
+    return found != 0;
+}
+
+static void rotate_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
+    const ebi_window x = ebi_window_open(p, block);
+    ebi_window_fetch_first(&x, b->hash, b->n, true);
+    for (size_t i = 0; i < b->n; i++) {
+        ebi_window_fetch(&x, b->hash, b->n, i + EBI_WINDOW_AHEAD, true);
+        ebi_window_reach(&x, ebi_window_time(p, block, b, i));
+        uint8_t *const line = x.lines + (ebi_window_line_of(&x, b->hash[i]) - x.lines);
+        seen[i] = rotate_observe(&x, line, b->hash[i]);
+    }
+}
+
+static void rotate_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                        uint8_t *seen) {
+    const ebi_window x = ebi_window_open(p, block);
+    ebi_window_fetch_first(&x, h, n, false);
+    for (size_t i = 0; i < n; i++) {
+        ebi_window_fetch(&x, h, n, i + EBI_WINDOW_AHEAD, false);
+        const uint8_t *const line = ebi_window_line_of(&x, h[i]);
+        const uint64_t dead = rotate_begun(&x, rotate_age(&x, line));
+        seen[i] = (rotate_find(&x, line, h[i]) & ~dead) != 0;
+    }
+}
+
+const eb_ops *ebi_window_rotate(void) {
+    static const eb_ops ops = {.add = rotate_add, .test = rotate_test};
+    return &ops;
+}
+
+/* Bits set in each generation that lives; w of them by chance, in any of them, is a false one. */
+void ebi_window_rotate_stat(const ebi_window *x, eb_stats *out) {
+    const unsigned g = rotate_generations(x), places = ALL_BITS / g;
+    double sum = 0;
+    for (uint64_t i = 0; i < x->count; i++) {
+        const uint8_t *const line = x->lines + i * x->bytes;
+        const uint64_t dead = rotate_begun(x, rotate_age(x, line));
+        unsigned set[EBI_WINDOW_ERAS_MAX + 1] = {0};
+        double none = 1;
+        for (unsigned place = 0; place < places; place++)
+            for (unsigned j = 0; j < g; j++)
+                set[j] +=
+                    (unsigned)(rotate_place(line, STAMP_BITS + place * g) >> j & ~dead >> j & 1);
+        for (unsigned j = 0; j < g; j++) {
+            double all = 1;
+            for (unsigned k = 0; k < x->w; k++) all *= (double)set[j] / places;
+            none *= 1 - all;
+            out->cells_used += set[j];
+        }
+        sum += 1 - none;
+    }
+    out->fpr = sum / (double)x->count;
+}
