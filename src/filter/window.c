@@ -53,7 +53,7 @@ static const eb_option window_options[] = {
     {"w", "int", NULL, "1", "31", "bits of a fingerprint; mode=rotate: bits set by a key", false},
     {"eras", "int", NULL, "1", "30", "parts of the window that expire at once", false},
     {"line", "64|128", NULL, NULL, NULL, "bytes of a line; 128 for fpr below 1e-4", false},
-    {"refresh", "no|yes", "no", NULL, NULL, "yes: age counts from the last time a key came", false},
+    {"refresh", "yes|no", "no", NULL, NULL, "yes: age counts from the last time a key came", false},
     {"overload", "shorten|degrade", "degrade", NULL, NULL,
      "what gives when more than items come: window or fpr", false},
     {"fpr", "real", "0.001", "1e-8", "0.3", "wanted false positives: memory or window follow",
