@@ -124,7 +124,7 @@ static p004_way star_new(const p004_size *z, uint64_t seed) {
     snprintf(spec, sizeof spec, "spectral:policy=ms,store=u32,window=0,k=%u,cells=%.0f,seed=%llu",
              z->k, z->second, (unsigned long long)seed);
     s->second = ways_open(spec);
-    snprintf(spec, sizeof spec, "bloom:k=%u,cells=%.0f,seed=%llu", z->k, z->first,
+    snprintf(spec, sizeof spec, "bloom:k=%u,cells=%.0f,seed=%llu", z->k, z->first + z->second,
              (unsigned long long)seed);
     s->marks = ways_open(spec);
     return (p004_way){s, star_add, star_remove, star_count, star_release};

@@ -92,11 +92,31 @@ typedef struct p004_cell {
     double published, expected, sd;
     double got, got_sd;
     int digits;
+    bool open; /* differs for a reason that the text gives: not a promise */
 } p004_cell;
 lab_table *p004_cells_new(const char *what);
 /* Agrees if |got - expected| <= 4 sd sqrt(1/seeds + 1/50). */
 void p004_cell_row(lab_options *o, lab_table *t, const char *what, const p004_cell *c);
 
+/* The bits for a counter with which a store takes these keys without saturating. */
+double p004_least_bits(const char *store, double cells, unsigned k, const eb_batch *all);
+
 /* Experiments. */
 void p004_run_tables(lab_options *o);
+void p004_run_figure6(lab_options *o);
+void p004_run_figure8(lab_options *o);
+void p004_run_figure9(lab_options *o);
+void p004_run_orders(lab_options *o);
+void p004_run_figure7(lab_options *o);
+void p004_run_memory(lab_options *o);
+void p004_run_examples(lab_options *o);
+void p004_run_low(lab_options *o);
+void p004_run_theory(lab_options *o);
+void p004_run_predictions(lab_options *o);
+void p004_run_figure10(lab_options *o);
+void p004_run_index(lab_options *o);
+void p004_run_curves(lab_options *o);
+void p004_run_codes(lab_options *o);
+void p004_run_figure1(lab_options *o);
+void p004_run_forest(lab_options *o);
 #endif

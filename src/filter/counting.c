@@ -192,12 +192,14 @@ void ebi_counting_stat(const eb_counting *c, eb_stats *out) {
     out->saturated = c->counters.state->saturated;
 }
 
-/* All k counters are hit by others.  In a window of w counters the number of
- * other keys is Poisson: sum over it. */
+/* All k counters are hit by others.  In disjoint windows the number of other keys
+ * would be Poisson: sum over it.  Windows overlap, so that two counters of a key
+ * share only a part of their neighbours, 1 - (k+1)/3k on average: as if windows
+ * were so much wider. */
 static double counting_error(const eb_counting *c, double distinct) {
-    const double each = (double)c->part;
-    if (c->window == c->n) return pow(ebi_one_minus_pow1m(1 / each, distinct), c->k);
-    const double mean = distinct * (double)c->window / (double)c->n;
+    if (c->window == c->n) return pow(ebi_one_minus_pow1m(1 / (double)c->part, distinct), c->k);
+    const double k = c->k, each = (double)c->part * 3 * k / (2 * k - 1);
+    const double mean = distinct * k * each / (double)c->n;
     double sum = 0;
     for (double j = 0; j < mean + 12 * sqrt(mean) + 30; j++)
         sum += ebi_poisson_pmf(mean, j) * pow(ebi_one_minus_pow1m(1 / each, j), c->k);

@@ -51,7 +51,7 @@ typedef struct ebi_sharing {
 ebi_count_errors ebi_errors_ms(const ebi_sharing *c, const ebi_spectrum *s);
 /* Minimal increase.  A counter is as large as the most frequent of its keys; a key is wrong if all
  * its counters ever were ahead of it.  The races with k rivals are taken to be independent: shares
- * are up to 15 % off, sizes up to 30 %. */
+ * are up to 20 % off, sizes up to 30 %, or 45 % if all keys come equally often. */
 ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s);
 /* Recurring minimum with exact entries.  A key gets its entry while one counter is still clean, if
  * it comes then: wrong are those that do not.  entries: room for so many, 0.9 of it used; turned
