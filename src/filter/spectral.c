@@ -144,8 +144,9 @@ static void spectral_stat(const eb_params *p, const uint8_t *block, eb_stats *ou
 }
 
 static void spectral_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    const eb_counting s = ebi_counting_first(p);
+    eb_counting s = ebi_counting_first(p);
     eb_counting_load load;
+    s.linear = p->opt[EB_C_POLICY] == POLICY_MS;
     ebi_counting_predict(&s, w, out);
     if (!ebi_counting_load(&s, w, &load)) return;
     ebi_counting_predict_errors(
