@@ -59,6 +59,8 @@ typedef struct settings {
     uint64_t bits; /* 0: not given */
     texts from, to, quantiles;
     bool skip_first;
+    const char *code, *store;
+    double counter_bits; /* 0: not given */
 } settings;
 enum { NO_DELIMITER = 256 };
 
@@ -162,6 +164,8 @@ int run_weigh(const cli_command *c, const settings *set, char **operands, size_t
 int run_info(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_check(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_merge(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_freeze(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_thaw(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_diff(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_patch(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_predict(const cli_command *c, const settings *set, char **operands, size_t n);

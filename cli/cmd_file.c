@@ -1,6 +1,7 @@
 /* cmd_file.c - the commands that look at snapshots: info, check, merge. */
 #include "filterfile.h"
 #include "io.h"
+#include <everbloom/query.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,30 @@ static const eb_kind_info *kind_of(const char *spec) {
     return NULL;
 }
 
+enum { LENGTHS = sizeof((eb_lengths *)NULL)->counters / sizeof(uint64_t) };
+
+static void print_lengths(report *r, const eb_lengths *lengths) {
+    double list[LENGTHS], all = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < LENGTHS; i++) {
+        list[i] = (double)lengths->counters[i];
+        all += list[i];
+        if (lengths->counters[i] > 0) n = i + 1;
+    }
+    report_real(r, "bits_per_counter", "bits per counter", lengths->bits);
+    if (r->json) report_list(r, "counter_lengths", NULL, list, n);
+    for (size_t i = 0; i < n && !r->json; i++) {
+        char label[32], value[64];
+        snprintf(label, sizeof label, "  counters of %zu bit%s", i, i == 1 ? "" : "s");
+        snprintf(value, sizeof value, "%.0f (%.4g %%)", list[i], 100 * list[i] / all);
+        report_text(r, NULL, label, value);
+    }
+}
+
 static void print_info(const char *path, const snapshot *snap, bool json) {
     char spec[EB_SPEC_MAX];
     eb_stats stats = {.size = sizeof stats};
+    eb_lengths lengths = {.size = sizeof lengths};
     eb_stat(snap->view, &stats);
     eb_spec(snap->view, spec, sizeof spec);
     const eb_kind_info *kind = kind_of(spec);
@@ -30,6 +52,7 @@ static void print_info(const char *path, const snapshot *snap, bool json) {
     report_real(&r, "fill", "fill", stats.fill);
     report_real(&r, "fpr", "false positive rate", stats.fpr);
     report_count(&r, "clock", "clock", stats.clock);
+    if (eb_lengths_of(snap->view, &lengths, NULL) == EB_OK) print_lengths(&r, &lengths);
     report_end(&r);
 }
 
@@ -82,16 +105,27 @@ static void merge_one(eb_filter *into, const char *path, const char *first) {
     snapshot_open_or_fail(&snap, path);
     eb_spec(into, ours, sizeof ours);
     eb_spec(snap.view, theirs, sizeof theirs);
-    if (strcmp(ours, theirs) != 0)
+    const eb_status status = eb_merge(into, snap.view, &err);
+    if (status == EB_EMISMATCH)
         cli_fail("filters with different specs cannot be merged\n  %s: %s\n  %s: %s", first, ours,
                  path, theirs);
-    if (eb_merge(into, snap.view, &err) != EB_OK) cli_fail("%s: %s", path, err.text);
+    if (status != EB_OK) cli_fail("%s: %s", path, err.text);
     snapshot_close(&snap);
+}
+
+/* What all others are merged into. */
+static eb_filter *merge_first(const char *path) {
+    eb_filter *const f = snapshot_load(path), *thawed;
+    eb_error err;
+    if (!filter_is_frozen(f)) return f;
+    if (eb_thaw(&thawed, f, NULL, 0, NULL, &err) != EB_OK) cli_fail("%s: %s", path, err.text);
+    eb_free(f);
+    return thawed;
 }
 
 int run_merge(const cli_command *c, const settings *set, char **operands, size_t n) {
     refuse_terminal(c, set, "a snapshot");
-    eb_filter *into = snapshot_load(operands[0]);
+    eb_filter *into = merge_first(operands[0]);
     for (size_t i = 1; i < n; i++) merge_one(into, operands[i], operands[0]);
     filter_save(into, set->output ? set->output : "-");
     eb_free(into);

@@ -183,6 +183,12 @@ bool filter_is(const eb_filter *f, const char *kind) {
     return strncmp(spec, kind, strlen(kind)) == 0 && spec[strlen(kind)] == ':';
 }
 
+bool filter_is_frozen(const eb_filter *f) {
+    char spec[EB_SPEC_MAX];
+    eb_spec(f, spec, sizeof spec);
+    return spec_has(spec, "frozen");
+}
+
 /* Classes are numbered from 1. */
 uint32_t filter_classes(const eb_filter *f) {
     uint32_t n = 0, insert_k, query_k;
@@ -403,6 +409,9 @@ static eb_filter *open_filter(const cli_command *c, const settings *set) {
     if (exists) {
         eb_filter *f = snapshot_load(set->state);
         compare_state(c, set, f);
+        if (filter_is_frozen(f))
+            cli_fail("%s: frozen, it takes no more keys; 'everbloom thaw' makes one that does",
+                     set->state);
         return f;
     }
     spec_of_options(c, set, spec);

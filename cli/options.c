@@ -98,6 +98,27 @@ static const cli_option merge_options[] = {
            "unless given."),
     FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
 
+static const cli_option freeze_options[] = {
+    OPTION(
+        0, "code", "CODE", OPT_WORD, code,
+        "How counters are written: line (fast to ask), elias (shorter for large counts) or steps "
+        "(shorter where most counters are 0 or 1). line unless given."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the frozen snapshot to FILE, which may be the input; to standard output unless "
+           "given."),
+    FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
+
+static const cli_option thaw_options[] = {
+    OPTION(0, "store", "STORE", OPT_WORD, store,
+           "How counters are laid out: one of the store= of the filter's kind; as before the "
+           "freezing unless given."),
+    OPTION(0, "bits", "NUMBER", OPT_REAL, counter_bits,
+           "Memory for each counter, in bits; as before, or what is usual for --store, unless "
+           "given."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the snapshot to FILE, which may be the input; to standard output unless given."),
+    FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
+
 static const cli_option diff_options[] = {
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the delta to FILE; to standard output unless given."),
@@ -158,6 +179,12 @@ static const cli_example check_examples[] = {
     {"everbloom check -q backup/*.eb", "Are the copies whole?"}, {NULL, NULL}};
 static const cli_example merge_examples[] = {
     {"everbloom merge -o week.eb mon.eb tue.eb wed.eb", "One filter of three streams."},
+    {NULL, NULL}};
+static const cli_example freeze_examples[] = {
+    {"everbloom freeze counts.eb | ssh peer 'cat > counts.eb'", "Send counts in the fewest bytes."},
+    {NULL, NULL}};
+static const cli_example thaw_examples[] = {
+    {"everbloom thaw -o counts.eb counts.eb", "Go on adding to a filter that was frozen."},
     {NULL, NULL}};
 static const cli_example diff_examples[] = {
     {"everbloom diff sent.eb now.eb | ssh peer everbloom patch -o cache.eb cache.eb",
@@ -220,7 +247,9 @@ const cli_command cli_commands[] = {
      "whatever the queries are.",
      weigh_options, weigh_examples, NULL, 0, MANY, run_weigh},
     {"info", "SNAPSHOT...", "say what a snapshot holds",
-     "Prints the filter's spec, the keys it was given, its size, fill and false positive rate.",
+     "Prints the filter's spec, the keys it was given, its size, fill and false positive rate; of "
+     "filters that count also the memory for each counter, and how many counters hold numbers of "
+     "so many bits.",
      info_options, info_examples, NULL, 1, MANY, run_info},
     {"check", "SNAPSHOT...", "verify that snapshots are whole",
      "Reads every byte of each SNAPSHOT, compares its checksums and looks for states that the "
@@ -228,8 +257,16 @@ const cli_command cli_commands[] = {
      check_options, check_examples, "some snapshot is damaged, or is none", 1, MANY, run_check},
     {"merge", "SNAPSHOT...", "make one filter of several",
      "Writes a filter that knows the keys of all SNAPSHOTs. They must have the same spec, seed "
-     "included, and be of a kind that can be merged ('everbloom kinds' says which).",
+     "included, and be of a kind that can be merged ('everbloom kinds' says which). Frozen ones "
+     "count as what they were.",
      merge_options, merge_examples, NULL, 1, MANY, run_merge},
+    {"freeze", "SNAPSHOT", "make a tight, read-only snapshot of a filter that counts",
+     "Writes the same filter (spectral or spectral_rm) in the fewest bytes. It answers as before, "
+     "but takes no more keys; 'everbloom thaw' makes a filter of it that does.",
+     freeze_options, freeze_examples, NULL, 1, 1, run_freeze},
+    {"thaw", "SNAPSHOT", "make a filter that takes keys of a frozen one",
+     "Writes the filter that the frozen SNAPSHOT was made of. It gives the same answers.",
+     thaw_options, thaw_examples, NULL, 1, 1, run_thaw},
     {"diff", "OLD NEW", "write what has changed between two snapshots",
      "Writes a delta: the bytes of the snapshot NEW that are not in the snapshot OLD. Whoever has "
      "OLD makes NEW of it with 'everbloom patch'. A key that was added changes a few bytes, and "
