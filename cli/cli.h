@@ -49,6 +49,10 @@ typedef struct settings {
     const char *importance_range, *on_bad_importance;
     const char *classes, *class_rules;
     uint64_t class_field; /* 0: not given */
+    const char *window;   /* NULL: not given */
+    const char *on_overload;
+    uint64_t time_field; /* 0: not given */
+    bool refresh;
     const char *members;
     double hot;
     uint64_t weight_field; /* 0: not given */

@@ -52,6 +52,7 @@ void stream_stats(const stream *s) {
     report_real(&r, "fill", "fill", stats.fill);
     report_real(&r, "fpr", "false positive rate", stats.fpr);
     report_real(&r, "fnr", "false negative rate", fnr_now(s, spec, stats.items));
+    window_report(&r, s->filter);
     report_end(&r);
 }
 
@@ -71,9 +72,11 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);
     values_open(&s.values, c, set, s.filter, true);
+    times_open(&s.times, c, set, s.filter);
     int status = stream_run(&s);
+    const int kept = window_verdict(&s.times, s.filter);
     close_stream(&s);
-    return status;
+    return status ? status : kept;
 }
 
 /* Keys are taken out of a filter that is there and can do that. */

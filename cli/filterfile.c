@@ -4,6 +4,7 @@
  * the seed is drawn at random, so that nobody can prepare keys that collide. */
 #include "filterfile.h"
 #include "values.h"
+#include "window.h"
 #include <ctype.h>
 #include <errno.h>
 #include <everbloom/weighted.h>
@@ -108,6 +109,10 @@ static void default_dedup(const cli_command *c, const settings *set, char *spec)
     const double max_drop = set->max_drop > 0           ? set->max_drop
                             : set->importance_field > 0 ? DEFAULT_IMPORTANCE_DROP
                                                         : DEFAULT_MAX_DROP;
+    if (set->window) {
+        window_spec(c, set, max_drop, spec, SPEC_TEXT);
+        return;
+    }
     if (set->items > 0 || set->distinct > 0) {
         plan_spec(c, set, max_drop, spec);
         return;
@@ -128,13 +133,23 @@ static void append_range(const cli_command *c, const settings *set, char *spec) 
 
 static bool describes_filter(const settings *set) {
     return set->filter || set->memory || set->max_drop > 0 || set->items > 0 || set->distinct > 0 ||
-           set->importance_range || set->removable;
+           set->importance_range || set->removable || set->window;
+}
+
+static void check_window(const cli_command *c, const settings *set) {
+    if (set->window && (set->filter || set->items > 0 || set->distinct > 0))
+        cli_misuse(c, "--window chooses a filter: not with --filter, --records and --distinct");
+    if (set->window && set->importance_field)
+        cli_misuse(c, "--window and --importance-field: give one of them");
+    if (!set->window && (set->refresh || set->on_overload))
+        cli_misuse(c, "%s needs --window", set->refresh ? "--refresh" : "--on-overload");
 }
 
 /* What --filter, -m and their like say, without a seed of its own. */
 static void spec_of_options(const cli_command *c, const settings *set, char *spec) {
     if (set->filter && (set->max_drop > 0 || set->items > 0 || set->distinct > 0))
         cli_misuse(c, "--max-drop, --records and --distinct choose a filter: not with --filter");
+    check_window(c, set);
     if (set->filter && set->removable)
         cli_misuse(c, "--removable chooses a filter: not with --filter");
     if (set->filter && strlen(set->filter) >= SPEC_TEXT) cli_misuse(c, "--filter is too long");
@@ -153,7 +168,9 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
         cli_misuse(c, "-m and --filter both say how much memory: give one of them");
     if (set->seed && spec_has(spec, "seed"))
         cli_misuse(c, "--seed and --filter both give a seed: give one of them");
-    const char *memory = set->memory ? set->memory : set->filter ? NULL : DEFAULT_MEMORY;
+    /* A window of lines says itself how much it needs. */
+    const bool sized = set->filter || (set->window && !window_is_in_time(set));
+    const char *memory = set->memory ? set->memory : sized ? NULL : DEFAULT_MEMORY;
     if (memory && !spec_has(spec, "cells")) spec_append(spec, "memory", memory, strlen(memory));
 }
 

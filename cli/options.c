@@ -22,6 +22,26 @@ static const cli_option dedup_options[] = {
            "fewest repeats pass is taken."),
     OPTION(0, "distinct", "N", OPT_COUNT, distinct,
            "Of the lines, about N will be different. With --records."),
+    HEADING("Windows"),
+    OPTION(
+        0, "window", "LENGTH", OPT_WORD, window,
+        "Drop repeats within LENGTH only, and all of those: a number of lines such as 1e6 or 10M, "
+        "or a time such as 90s, 10m, 12h or 7d. A window of lines takes the memory that it needs; "
+        "for a time, -m says how many lines there is room for. Two times at which a line is "
+        "printed are more than a window apart."),
+    OPTION(
+        0, "time-field", "N", OPT_INDEX, time_field,
+        "Field N of a line is its time: seconds since 1970, with a fraction or not, milliseconds "
+        "if they are 100000000000 or more, or a time such as 2026-01-31T12:00:00Z. Lines that are "
+        "older than the line before them are taken as of its time. Without this option, the time "
+        "of a line is when it is read."),
+    FLAG(0, "refresh", refresh,
+         "Age counts from the last time a line came: one that keeps coming is never printed again. "
+         "Unless given, age counts from when it was printed, so that it is printed once a window."),
+    OPTION(0, "on-overload", "WHAT", OPT_TEXT, on_overload,
+           "When more lines come within a window than there is room for: degrade (drop more new "
+           "lines than --max-drop says) or shorten (the window). shorten if --max-drop is given, "
+           "else degrade."),
     STATE_OPTIONS,
     IMPORTANCE_OPTIONS,
     STATS_OPTIONS,
@@ -148,6 +168,8 @@ static const cli_example dedup_examples[] = {
     {"everbloom dedup access.log > unique.log", "Drop repeated lines, in order, in 64 MiB."},
     {"everbloom dedup -m 1G --csv -f 3 --stats orders.csv", "One line for each value of column 3."},
     {"tail -F app.log | everbloom dedup --state seen.eb", "Go on tomorrow where today ended."},
+    {"everbloom dedup --window 10m --time-field 1 -f 2 alerts.tsv",
+     "Each alert at most once in ten minutes."},
     {"find . -print0 | everbloom dedup -0 --mark", "Mark repeats, with names of any bytes."},
     {NULL, NULL}};
 
@@ -212,7 +234,8 @@ const cli_command cli_commands[] = {
      "likely both are now; 'everbloom predict' says it beforehand.\n\n"
      "A last line without an end gets one. On SIGINT or SIGTERM the lines read so far are "
      "finished and the state is saved; the status is then 130 or 143.",
-     dedup_options, dedup_examples, NULL, 0, MANY, run_dedup},
+     dedup_options, dedup_examples, "the window of --window was not kept for all lines", 0, MANY,
+     run_dedup},
     {"add", "[FILE]...", "make or update a snapshot of the keys in lines",
      "Adds the key of each line to a filter and saves the filter as a snapshot: a new one with -o, "
      "or with --state one that goes on from what it held.\n\n"

@@ -28,6 +28,7 @@ static size_t collect(stream *s) {
         s->key[n] = s->needs_field ? reader_field_or_fail(&s->in, line, end, s->set->field)
                                    : reader_field(&s->in, line, end, s->set->field);
         if (s->values.from) s->value[n] = value_of_line(&s->values, &s->in, line, end, s->key[n]);
+        if (s->times.wanted) s->time[n] = time_of_line(&s->times, &s->in, line, end);
         n += !s->set->weight_field || s->value[n] > 0;
     }
     s->line[n] = s->in.buf + s->in.begin;
@@ -59,7 +60,10 @@ static eb_status take_out(stream *s, const eb_batch *batch) {
 }
 
 static void look_up(stream *s, size_t n) {
-    const eb_batch batch = {.n = n, .hash = s->hash, .value = s->values.from ? s->value : NULL};
+    const eb_batch batch = {.n = n,
+                            .hash = s->hash,
+                            .value = s->values.from ? s->value : NULL,
+                            .time = s->times.wanted ? s->time : NULL};
     eb_status status = EB_OK;
     if (s->hash_keys)
         s->hash_keys(s, n, s->hash);

@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "io.h"
 #include "values.h"
+#include "window.h"
 
 enum { STREAM_BATCH = 512 }; /* lines that are hashed and looked up together */
 
@@ -38,6 +39,8 @@ typedef struct stream {
     eb_hash hash[STREAM_BATCH];
     uint32_t value[STREAM_BATCH]; /* if values says where they come from */
     values values;
+    uint64_t time[STREAM_BATCH]; /* if times are wanted */
+    times times;
     uint8_t hit[STREAM_BATCH];
 } stream;
 

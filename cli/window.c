@@ -1,0 +1,179 @@
+/* window.c - dedup --window: what filter it takes, the times of lines, and what became of it.
+ *
+ * A window is a number of lines, or a time.  Times go to the filter in milliseconds.  Logs are
+ * seldom quite in order: a line whose time is before that of the line before it is taken as of the
+ * same time, which can only keep keys longer, and counted. */
+#include "window.h"
+#include "filterfile.h"
+#include "numbers.h"
+#include <everbloom/query.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MILLI = 1000 };
+static const double longest_ms = 366.0 * 86400 * MILLI;
+static const uint64_t seconds_end = UINT64_C(100000000000); /* larger epochs are milliseconds */
+
+/* ---- The filter. */
+
+/* What stands behind the number: ms, s, m, h and d are times, all else is a count. */
+static double unit_in_ms(const char *text) {
+    static const struct {
+        const char *name;
+        double ms;
+    } units[] = {{"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"h", 3.6e6}, {"d", 8.64e7}};
+    char *end;
+    (void)strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (strcmp(end, units[i].name) == 0) return units[i].ms;
+    return 0;
+}
+
+bool window_is_in_time(const settings *set) {
+    return unit_in_ms(set->window) > 0;
+}
+
+static void append(char *spec, size_t cap, const char *text) {
+    if (strlen(spec) + strlen(text) >= cap) cli_fail("the filter's spec is too long: %s", spec);
+    strcat(spec, text);
+}
+
+static void append_length(const cli_command *c, const settings *set, char *spec, size_t cap) {
+    const double unit = unit_in_ms(set->window);
+    char text[80];
+    if (unit == 0) { /* the filter says what a count is */
+        snprintf(text, sizeof text, ",unit=records,window=%.40s", set->window);
+    } else {
+        const double ms = strtod(set->window, NULL) * unit;
+        if (!(ms >= 1 && ms <= longest_ms))
+            cli_misuse(c, "--window must be lines, such as 1e6, or a time from 1ms to 366d, not %s",
+                       set->window);
+        snprintf(text, sizeof text, ",unit=time,window=%.0f", ms);
+    }
+    append(spec, cap, text);
+}
+
+void window_spec(const cli_command *c, const settings *set, double max_drop, char *spec,
+                 size_t cap) {
+    const char *give = set->on_overload    ? set->on_overload
+                       : set->max_drop > 0 ? "shorten"
+                                           : "degrade";
+    if (strcmp(give, "shorten") != 0 && strcmp(give, "degrade") != 0)
+        cli_misuse(c, "--on-overload must be shorten or degrade, not %s", give);
+    snprintf(spec, cap, "window:fpr=%.9g,overload=%s,refresh=%s", max_drop, give,
+             set->refresh ? "yes" : "no");
+    append_length(c, set, spec, cap);
+}
+
+/* ---- Times of lines. */
+
+static bool counts_time(const eb_filter *f) {
+    char spec[EB_SPEC_MAX];
+    eb_spec(f, spec, sizeof spec);
+    return filter_is(f, "window") && strstr(spec, ",unit=time,");
+}
+
+void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f) {
+    eb_stats stats = {.size = sizeof stats};
+    *t = (times){.wanted = counts_time(f), .field = set->time_field};
+    if (set->time_field && !t->wanted) cli_misuse(c, "--time-field needs a --window in time");
+    eb_stat(f, &stats);
+    t->last = stats.clock;
+}
+
+/* Up to three digits after a point; the rest is left out.  What is before it gets a new length. */
+static uint64_t take_fraction(const char *p, size_t *length) {
+    const char *const point = memchr(p, '.', *length);
+    uint64_t ms = 0;
+    if (!point) return 0;
+    for (size_t i = 1, digit = 100; i <= 3 && point + i < p + *length; i++, digit /= 10) {
+        if (point[i] < '0' || point[i] > '9') break;
+        ms += (uint64_t)(point[i] - '0') * digit;
+    }
+    if (strspn(p, "0123456789") >= (size_t)(point - p)) *length = (size_t)(point - p);
+    return ms;
+}
+
+static bool digits_only(const char *p, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if (p[i] < '0' || p[i] > '9') return false;
+    return n > 0;
+}
+
+/* Seconds since 1970, with or without parts; milliseconds, if they are that many; RFC 3339. */
+static bool read_time(eb_key text, uint64_t *ms) {
+    char copy[64];
+    size_t length = text.len;
+    uint64_t value;
+    if (length == 0 || length >= sizeof copy) return false;
+    memcpy(copy, text.p, length);
+    copy[length] = '\0';
+    if (strspn(copy, "0123456789.") == length && copy[length - 1] == '.') return false;
+    const uint64_t part = take_fraction(copy, &length);
+    const char *const rest = copy + length;
+    if (*rest == '.' && !digits_only(rest + 1, text.len - length - 1)) return false;
+    if (!number_read(NUMBER_TIME, (eb_key){copy, length}, &value)) return false;
+    const int64_t seconds = eb_to_signed(value);
+    if (seconds < 0 || (uint64_t)seconds > UINT64_C(1) << 53) return false;
+    const bool is_ms = (uint64_t)seconds >= seconds_end && !*rest;
+    *ms = is_ms ? (uint64_t)seconds : (uint64_t)seconds * MILLI + part;
+    return true;
+}
+
+static uint64_t arrival(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * MILLI + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static uint64_t read_field(const times *t, reader *r, const char *line, const char *end) {
+    const eb_key text = reader_field(r, line, end, t->field);
+    uint64_t ms;
+    if (read_time(text, &ms)) return ms;
+    cli_fail("%s: line %llu: the time must be seconds since 1970 or a time such as "
+             "2026-01-31T12:00:00Z, not \"%.*s\"",
+             r->name, (unsigned long long)r->records, text.len > 40 ? 40 : (int)text.len,
+             (const char *)text.p);
+}
+
+uint64_t time_of_line(times *t, reader *r, const char *line, const char *end) {
+    const uint64_t now = t->field ? read_field(t, r, line, end) : arrival();
+    if (now >= t->last)
+        t->last = now;
+    else
+        t->late++;
+    return t->last;
+}
+
+/* ---- What became of it. */
+
+void window_report(report *r, const eb_filter *f) {
+    eb_stats stats = {.size = sizeof stats};
+    if (!filter_is(f, "window")) return;
+    eb_stat(f, &stats);
+    if (counts_time(f))
+        report_real(r, "window_seconds", "window in seconds", stats.window / MILLI);
+    else
+        report_real(r, "window_lines", "window in lines", stats.window);
+    report_count(r, "saturated", "without room", stats.saturated);
+}
+
+int window_verdict(const times *t, const eb_filter *f) {
+    eb_stats stats = {.size = sizeof stats};
+    if (!filter_is(f, "window")) return STATUS_YES;
+    eb_stat(f, &stats);
+    const double wanted = (double)filter_option(f, "window"), unit = counts_time(f) ? MILLI : 1;
+    const char *const name = counts_time(f) ? "seconds" : "lines";
+    if (t->late > 0)
+        cli_warn("%llu lines were older than the line before them, and were taken as of its time",
+                 (unsigned long long)t->late);
+    if (stats.window < wanted)
+        cli_warn("more came than there is room for: the window was %.10g %s at its shortest, not "
+                 "%.10g",
+                 stats.window / unit, name, wanted / unit);
+    if (stats.saturated > 0)
+        cli_warn("%llu times there was no room for a line: give more -m or a shorter --window",
+                 (unsigned long long)stats.saturated);
+    return stats.window < wanted || stats.saturated > 0 ? STATUS_NO : STATUS_YES;
+}

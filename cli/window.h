@@ -1,0 +1,26 @@
+/* window.h - dedup --window: what filter it takes, the times of lines, and what became of it. */
+#ifndef EVERBLOOM_WINDOW_H
+#define EVERBLOOM_WINDOW_H
+#include "cli.h"
+#include "io.h"
+
+/* The spec that --window and the options around it ask for, without memory. */
+void window_spec(const cli_command *c, const settings *set, double max_drop, char *spec,
+                 size_t cap);
+bool window_is_in_time(const settings *set); /* else in lines */
+
+/* Times of lines, in milliseconds since 1970. */
+typedef struct times {
+    bool wanted;
+    uint64_t field; /* 0: when the line arrives */
+    uint64_t last;
+    uint64_t late; /* lines whose time was before the last one */
+} times;
+void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f);
+uint64_t time_of_line(times *t, reader *r, const char *line, const char *end);
+
+/* At the end: more rows for a report; sentences on what was not as asked.  STATUS_NO if the window
+ * was not kept for all lines. */
+void window_report(report *r, const eb_filter *f);
+int window_verdict(const times *t, const eb_filter *f);
+#endif
