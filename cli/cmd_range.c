@@ -299,7 +299,7 @@ static const char *where(const reader *r, uint64_t line, char *text, size_t cap)
 
 /* Keys to numbers, in place of hashing. */
 static void hash_numbers(const stream *s, size_t n, eb_hash *out) {
-    const asker *const a = s->numbers;
+    const asker *const a = s->ctx;
     char name[320];
     for (size_t i = 0; i < n; i++)
         if (!number_read(a->kind, s->key[i], &out[i]) || out[i] < a->low || out[i] > a->high)
@@ -324,7 +324,7 @@ int run_range(const cli_command *c, const settings *set, char **operands, size_t
     open_asker(&a, c, set, s.filter, "range");
     read_questions(&a);
     s.needs_field = true;
-    s.numbers = &a;
+    s.ctx = &a;
     s.hash_keys = hash_numbers;
     values_open(&s.values, c, set, s.filter, true);
     const int status = stream_run(&s);

@@ -46,7 +46,7 @@ static void take_query(void *ctx, reader *r, const char *line, const char *end) 
     if (w->queries++ % KEPT_EVERY == KEPT_EVERY - 1 && w->set->members)
         k->kept++;
     else
-        k->learnt++;
+        k->count++;
 }
 
 static void take_member(void *ctx, reader *r, const char *line, const char *end) {
@@ -195,7 +195,7 @@ static measured measure(const weighing *w, const eb_filter *weighted) {
 static int hotter_first(const void *a, const void *b) {
     const table_key *const x = *(const table_key *const *)a, *const y =
                                                                  *(const table_key *const *)b;
-    if (x->learnt != y->learnt) return x->learnt < y->learnt ? 1 : -1;
+    if (x->count != y->count) return x->count < y->count ? 1 : -1;
     return (x->at > y->at) - (x->at < y->at);
 }
 

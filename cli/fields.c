@@ -78,7 +78,7 @@ eb_key reader_field_or_fail(reader *r, const char *line, const char *end, uint64
 
 static void check_options(const cli_command *c, const settings *set) {
     bool fields = set->field || set->importance_field || set->time_field || set->class_field ||
-                  set->weight_field || set->csv || set->mark;
+                  set->weight_field || set->fields || set->csv || set->mark;
     if (set->delimiter != NO_DELIMITER && !fields)
         cli_misuse(c, "-d has no effect without -f, --csv or --mark");
     if (set->delimiter == (set->nul ? '\0' : '\n'))

@@ -5,8 +5,9 @@
 
 typedef struct table_key {
     eb_hash hash;
-    size_t at, len;        /* in bytes */
-    uint64_t learnt, kept; /* queries to learn from, and to measure with */
+    size_t at, len; /* in bytes */
+    uint64_t count; /* how often it came; of queries: those to learn from */
+    uint64_t kept;  /* queries to measure with */
     bool member;
 } table_key;
 

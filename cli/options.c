@@ -256,6 +256,8 @@ const cli_command cli_commands[] = {
      NULL, 0, MANY, run_count},
     {"range", "[FILE]...", "say how many numbers or times lie in a range", range_text,
      range_options, range_examples, NULL, 0, MANY, run_range},
+    {"join", "R [S]", "say which keys two files share, and in how many pairs", join_text,
+     join_options, join_examples, NULL, 1, 2, run_join},
     {"weigh", "[SAMPLE]...", "learn from a query log which keys deserve more bits",
      "Reads a sample of a query log, one key a line, counts the queries for each key, and prints a "
      "hot list: a class, a tab and a key on each line, hottest first. Classes are powers of two of "

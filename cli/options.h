@@ -100,4 +100,7 @@ extern const char count_text[];
 extern const cli_option range_options[];
 extern const cli_example range_examples[];
 extern const char range_text[];
+extern const cli_option join_options[];
+extern const cli_example join_examples[];
+extern const char join_text[];
 #endif

@@ -1,4 +1,4 @@
-/* options_query.c - the options of range: see options.c. */
+/* options_query.c - the options of range and join: see options.c. */
 #include "options.h"
 
 const cli_option range_options[] = {
@@ -65,3 +65,86 @@ const char range_text[] =
     "A line whose value is no number, or outside of the domain, ends the command without an "
     "answer. Adding "
     "a value takes time in proportion to the bits of the domain.";
+
+const cli_option join_options[] = {
+    KEY_OPTIONS_IF_MISSING("is an error"),
+    OPTION(0, "fields", "A,B", OPT_TEXT, fields,
+           "The key is field A of the lines of R and field B of the lines of S."),
+    SKIP_FIRST,
+    HEADING("What is asked"),
+    OPTION(0, "having", "CONDITION", OPT_TEXT, having,
+           "Only keys whose number of pairs is as said: >, >=, =, < or <= and a whole number, such "
+           "as '>=100'. All keys that R and S share unless given."),
+    FLAG(0, "verify", verify,
+         "Read S again and count the candidates exactly: every answer is right then."),
+    FLAG(0, "size", size,
+         "Say only how many pairs there are in all, with a standard error and, where filters can "
+         "give one, an "
+         "upper bound."),
+    OPTION(
+        0, "method", "WHAT", OPT_TEXT, method,
+        "With --size: product, from the counters of two filters, or sample, from samples of both "
+        "files and the filters' counts. The one with the smaller expected error unless given."),
+    FLAG(0, "snapshots", snapshots,
+         "With --size: R and S are snapshots of spectral filters with equal specs, policy=ms and "
+         "window=0, not files of lines."),
+    HEADING("Two sites"),
+    FLAG(0, "ship", ship, "At S: write a filter of the keys of FILE, to be sent to R."),
+    OPTION(0, "with", "SNAPSHOT", OPT_TEXT, with,
+           "At R: answer from FILE and the filter that came from S."),
+    FLAG(0, "candidates", candidates,
+         "With --with: print the keys that may be answers, to be sent to S, not their counts."),
+    OPTION(0, "exact", "KEYS", OPT_TEXT, exact,
+           "At S: print how often each line of KEYS came in FILE, to be sent to R."),
+    OPTION(0, "counts", "COUNTS", OPT_TEXT, counts,
+           "At R: answer exactly, from FILE and the counts that came from S. Give the same "
+           "--having as before."),
+    HEADING("Memory"),
+    OPTION(
+        'm', "memory", "SIZE", OPT_WORD, memory,
+        "Memory to count keys of R exactly; what does not fit goes to temporary files, in TMPDIR "
+        "or /tmp. " DEFAULT_JOIN_MEMORY " unless given."),
+    OPTION(0, "filter", "SPEC", OPT_TEXT, filter,
+           "The filter of S: a kind that never counts too low. A spectral filter with 6 counters "
+           "for each "
+           "different key of S unless given."),
+    OPTION(0, "distinct", "N", OPT_COUNT, distinct,
+           "S has about N different keys. Found out by reading it once more unless given."),
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
+           "Seed of the filter; drawn at random unless given. Equal seed, equal input: equal "
+           "answers."),
+    HEADING("Output"),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write to FILE, which appears whole at the end or not at all."),
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."),
+    FLAG(0, "stats", stats,
+         "At the end, print on standard error: candidates, answers, and how many bytes were sent "
+         "from site to site, or would have been, against a classic Bloomjoin and against sending "
+         "the column of S."),
+    FLAG(0, "json", json, "What --stats or --size prints as one JSON object."),
+    QUIET,
+    END};
+
+const cli_example join_examples[] = {
+    {"everbloom join --csv --fields 1,2 --verify customers.csv orders.csv",
+     "How many orders has each customer?"},
+    {"everbloom join --csv --fields 1,2 --having '>=100' customers.csv orders.csv",
+     "Those with a hundred or more, and perhaps some with fewer."},
+    {"everbloom join --ship -f 2 orders | ssh r everbloom join --with - customers",
+     "The same at two sites, with one filter sent."},
+    {"everbloom join --size -f 1 a.tsv b.tsv", "How large would the join be?"},
+    {NULL, NULL}};
+
+const char join_text[] =
+    "Answers 'select a, count(*) from R, S where R.a = S.a group by a having count(*) ...': which "
+    "keys do lines of R and of S share, and in how many pairs of lines? S is read into a small "
+    "filter, which is all that R needs of it.\n\n"
+    "An answer is a line with the number of pairs, a tab and the key; answers come in no order. "
+    "Keys of "
+    "R are counted exactly; S's counts are never too low and seldom too high. So every key that "
+    "should be there is there, with a number that is no smaller than the truth, and a few may be "
+    "there that should not. With '=', '<' and '<=' all keys are printed that may be answers, with "
+    "the most pairs that they can have. --verify makes all of it exact.\n\n"
+    "At two sites: 'join --ship' at S writes the filter, 'join --with' at R answers. To be exact, "
+    "'join --with --candidates' at R prints keys, 'join --exact' at S counts them, and 'join "
+    "--counts' at R answers.";

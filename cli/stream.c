@@ -100,6 +100,7 @@ static void take_block(stream *s) {
     for (size_t n = STREAM_BATCH; n == STREAM_BATCH;) {
         n = collect(s);
         look_up(s, n);
+        if (s->take) s->take(s->ctx, s, n);
         for (size_t i = 0; i < n; i++) s->seen += s->hit[i];
         if (s->print == PRINT_MARKED)
             print_marked(s, n);

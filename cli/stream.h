@@ -22,10 +22,11 @@ typedef struct stream {
     uint64_t lines, seen;
 
     /* For commands that want it otherwise: no empty keys for missing fields; what takes the place
-     * of eb_hash_keys, and what it needs. */
+     * of eb_hash_keys; what is done with each batch; and what these need. */
     bool needs_field;
     void (*hash_keys)(const struct stream *s, size_t n, eb_hash *out);
-    const void *numbers;
+    void (*take)(void *ctx, const struct stream *s, size_t n); /* n keys that were looked up */
+    void *ctx;
 
     const char *state; /* where to save on the way, or NULL */
     uint64_t lines_saved;

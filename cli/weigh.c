@@ -28,7 +28,7 @@ typedef struct levels {
 } levels;
 
 static bool may_be_listed(const weigh_task *task, const table_key *key) {
-    return key->learnt > 0 && !(task->members_known && key->member);
+    return key->count > 0 && !(task->members_known && key->member);
 }
 
 static int by_count(const void *a, const void *b) {
@@ -41,7 +41,7 @@ static levels count_levels(const weigh_task *task) {
     size_t all = 0;
     for (size_t i = 0; i < task->sample->n; i++)
         if (may_be_listed(task, &task->sample->keys[i]))
-            l.of[all++] = (level){task->sample->keys[i].learnt, 1};
+            l.of[all++] = (level){task->sample->keys[i].count, 1};
     qsort(l.of, all, sizeof *l.of, by_count);
     for (size_t i = 0; i < all; i++) {
         if (l.n > 0 && l.of[l.n - 1].count == l.of[i].count)
@@ -63,7 +63,7 @@ static size_t class_of_count(const weigh_plan *p, uint64_t count) {
 }
 
 uint32_t weigh_class(const weigh_plan *plan, const weigh_task *task, const table_key *key) {
-    const size_t c = may_be_listed(task, key) ? class_of_count(plan, key->learnt) : 0;
+    const size_t c = may_be_listed(task, key) ? class_of_count(plan, key->count) : 0;
     return c == 0 ? 0 : (uint32_t)c + 1;
 }
 

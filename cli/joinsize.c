@@ -1,0 +1,116 @@
+/* joinsize.c - how many pairs a join has: by products of counters, or by samples, whichever
+ * promises the smaller error. */
+#include "filterfile.h"
+#include "join.h"
+#include <everbloom/query.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNTED "policy=ms,k=5,window=0,store=u32"
+enum { COUNTED_CELLS = 7, SAMPLE = 1 << 18 };
+
+/* A sample of a stream of unknown length, every tuple with the same chance (Vitter's R). */
+typedef struct reservoir {
+    eb_hash *hash;
+    size_t n;
+    uint64_t seen, state;
+} reservoir;
+
+static uint64_t draw(uint64_t *state) {
+    uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return x ^ (x >> 31);
+}
+
+static void take_sample(void *ctx, const stream *s, size_t n) {
+    reservoir *const r = ctx;
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t at = r->n < SAMPLE ? r->n : draw(&r->state) % (r->seen + 1);
+        r->seen++;
+        if (at >= SAMPLE) continue;
+        r->hash[at] = s->hash[i];
+        r->n += r->n < SAMPLE;
+    }
+}
+
+/* While the reservoir fills, tuples stand in their order; the first of them shall be any of them.
+ */
+static void shuffle(reservoir *r) {
+    for (size_t i = r->n; i > 1; i--) {
+        const size_t j = (size_t)(draw(&r->state) % i);
+        const eb_hash other = r->hash[i - 1];
+        r->hash[i - 1] = r->hash[j];
+        r->hash[j] = other;
+    }
+}
+
+static reservoir sampled(relation *r, eb_filter *f) {
+    reservoir sample = {.hash = cli_alloc(SAMPLE * sizeof(eb_hash))};
+    sample.state = filter_option(f, "seed");
+    relation_scan(r, f, true, take_sample, &sample);
+    shuffle(&sample);
+    return sample;
+}
+
+static void print_size(const settings *set, const eb_join *j, const char *method) {
+    report out;
+    report_begin(&out, stdout, set->json);
+    report_text(&out, "method", "method", method);
+    report_real(&out, "pairs", "pairs", j->join);
+    report_real(&out, "error", "standard error", j->error);
+    report_real(&out, "upper", "at most", j->upper);
+    report_end(&out);
+    finish_stdout();
+}
+
+static bool wants(const cli_command *c, const settings *set, const char *method) {
+    if (set->method && strcmp(set->method, "product") != 0 && strcmp(set->method, "sample") != 0)
+        cli_misuse(c, "--method must be product or sample, not %s", set->method);
+    return !set->method || strcmp(set->method, method) == 0;
+}
+
+int join_size(const cli_command *c, const settings *set, relation *r, relation *s) {
+    eb_join product = {.size = sizeof product}, sample = {.size = sizeof sample};
+    eb_filter *f, *g;
+    eb_error err;
+    char spec[EB_SPEC_MAX];
+    const bool by_product = wants(c, set, "product"), by_sample = wants(c, set, "sample");
+    double distinct = 0;
+    if (!set->filter) {
+        distinct = relation_distinct(r);
+        if (relation_distinct(s) > distinct) distinct = s->distinct;
+    }
+    f = relation_filter(r, COUNTED, COUNTED_CELLS, distinct);
+    (void)eb_spec(f, spec, sizeof spec);
+    if (eb_new(&g, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
+    reservoir a = sampled(r, f), b = sampled(s, g);
+    const bool any = a.n > 0 && b.n > 0;
+    const eb_join_samples samples = {a.hash, b.hash, a.n, b.n, 0};
+    if (by_product && eb_join_size(f, g, &product, &err) != EB_OK) cli_fail("%s", err.text);
+    if (by_sample && any && eb_join_sampled(f, g, &samples, &sample, &err) != EB_OK)
+        cli_fail("%s", err.text);
+    const bool takes_product = by_product && (!by_sample || product.error <= sample.error);
+    print_size(set, takes_product ? &product : &sample, takes_product ? "product" : "sample");
+    free(a.hash);
+    free(b.hash);
+    eb_free(f);
+    eb_free(g);
+    return STATUS_YES;
+}
+
+int join_size_of_snapshots(const cli_command *c, const settings *set, char *const *paths) {
+    eb_join j = {.size = sizeof j};
+    snapshot a, b;
+    eb_error err;
+    if (!wants(c, set, "product"))
+        cli_misuse(c, "--snapshots hold no samples: --method must be product");
+    snapshot_open_or_fail(&a, paths[0]);
+    snapshot_open_or_fail(&b, paths[1]);
+    if (eb_join_size(a.view, b.view, &j, &err) != EB_OK)
+        cli_fail("%s and %s: %s", paths[0], paths[1], err.text);
+    print_size(set, &j, "product");
+    snapshot_close(&a);
+    snapshot_close(&b);
+    return STATUS_YES;
+}
