@@ -111,7 +111,7 @@ static void consider(void *ctx, eb_hash hash, eb_key key, uint64_t f_r) {
     else if (j->set->candidates)
         put_key(j, key);
     else
-        put_count(j, times(f_r, f_s), key);
+        put_count(j, multiplied(f_r, f_s), key);
 }
 
 /* ---- S's exact counts. */
@@ -131,7 +131,7 @@ static eb_key key_in(const keytable *t, const table_key *k) {
 static void put_exact(join *j) {
     for (size_t i = 0; i < j->candidates.n; i++) {
         const table_key *const k = &j->candidates.keys[i];
-        const uint64_t count = times(k->count, k->kept);
+        const uint64_t count = multiplied(k->count, k->kept);
         if (count > 0 && having_holds(j->having, count))
             put_count(j, count, key_in(&j->candidates, k));
     }

@@ -104,7 +104,7 @@ having having_read(const cli_command *c, const char *text) {
     return h;
 }
 
-uint64_t times(uint64_t a, uint64_t b) {
+uint64_t multiplied(uint64_t a, uint64_t b) {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
@@ -130,5 +130,5 @@ bool having_holds(having h, uint64_t count) {
 bool having_possible(having h, uint64_t r, uint64_t s) {
     if (s == 0) return false;
     if (h.op == HAVING_EQUAL) return h.count > 0 && h.count % r == 0 && h.count / r <= s;
-    return having_holds(h, h.op == HAVING_LESS || h.op == HAVING_UPTO ? r : times(r, s));
+    return having_holds(h, h.op == HAVING_LESS || h.op == HAVING_UPTO ? r : multiplied(r, s));
 }
