@@ -5,6 +5,9 @@
 #include "suite.h"
 #include <everbloom/query.h>
 #include <math.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* Stores */
 
@@ -418,6 +421,89 @@ static void damage_to_filters_is_refused(void **state) {
     }
 }
 
+/* Another process: what comes through a pipe goes to a file, which is mapped and asked in
+ * place; the answers come back through a pipe. */
+
+enum { ASKED = 300 };
+
+static void write_all(int fd, const void *bytes, size_t n) {
+    for (size_t done = 0; done < n;) {
+        const ssize_t put = write(fd, (const char *)bytes + done, n - done);
+        HOLDS(put > 0);
+        done += (size_t)put;
+    }
+}
+
+static size_t copy_to_file(int from, int file) {
+    char piece[1000];
+    size_t length = 0;
+    for (ssize_t got; (got = read(from, piece, sizeof piece)) > 0; length += (size_t)got)
+        if (write(file, piece, (size_t)got) != got) return 0;
+    return length;
+}
+
+/* The counts of hashes 0, 1, ... (mixed), from a mapped file; no test macros here. */
+static int answer_from_file(int from, int to) {
+    FILE *const file = tmpfile();
+    const size_t length = file ? copy_to_file(from, fileno(file)) : 0;
+    void *const map = length ? mmap(NULL, length, PROT_READ, MAP_SHARED, fileno(file), 0) : NULL;
+    eb_filter *view = NULL;
+    double count[ASKED];
+    eb_hash h[ASKED];
+    if (!map || map == MAP_FAILED || eb_view(&view, map, length, 0, NULL) != EB_OK) return 1;
+    if (view->block <= (uint8_t *)map || view->block + ebi_bytes(view) > (uint8_t *)map + length)
+        return 2; /* a copy */
+    for (uint64_t i = 0; i < ASKED; i++) h[i] = ebi_mix(i);
+    eb_count_batch(view, h, ASKED, count);
+    const bool sent = write(to, count, sizeof count) == (ssize_t)sizeof count;
+    eb_free(view);
+    (void)munmap(map, length);
+    (void)fclose(file);
+    return sent ? 0 : 3;
+}
+
+static void answers_elsewhere(const eb_filter *frozen, double *count) {
+    int there[2], back[2], status = 0;
+    size_t len;
+    HOLDS(pipe(there) == 0 && pipe(back) == 0);
+    const pid_t child = fork();
+    HOLDS(child >= 0);
+    if (child == 0) {
+        (void)close(there[1]);
+        _exit(answer_from_file(there[0], back[1]));
+    }
+    uint8_t *const bytes = suite_bytes(frozen, &len);
+    (void)close(there[0]);
+    (void)close(back[1]);
+    write_all(there[1], bytes, len);
+    (void)close(there[1]);
+    HOLDS(read(back[0], count, ASKED * sizeof *count) == (ssize_t)(ASKED * sizeof *count));
+    HOLDS(waitpid(child, &status, 0) == child && status == 0);
+    (void)close(back[0]);
+    free(bytes);
+}
+
+static void frozen_filters_can_be_mapped_elsewhere(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(codes); i++) {
+        eb_filter *const f = suite_new("spectral:policy=ms,cells=20000,shards=2");
+        eb_hash h[ASKED];
+        double want[ASKED], got[ASKED];
+        for (uint32_t j = 0; j < ASKED; j++) {
+            const uint32_t value = j % 7 * j + 1;
+            h[j] = ebi_mix(j);
+            if (j % 3 > 0) OK(eb_add_batch(f, &(eb_batch){1, h + j, &value, NULL}, NULL));
+        }
+        eb_filter *const frozen = frozen_of(f, codes[i]);
+        suite_at("%s", codes[i]);
+        eb_count_batch(f, h, ASKED, want);
+        answers_elsewhere(frozen, got);
+        HOLDS(memcmp(want, got, sizeof want) == 0 && want[1] == 2);
+        eb_free(frozen);
+        eb_free(f);
+    }
+}
+
 static void refused_with(eb_status status, eb_status want, const eb_error *err,
                          const char *reason) {
     GIVES(want, status);
@@ -488,6 +574,7 @@ int main(void) {
         cmocka_unit_test(bytes_depend_on_counters_alone),
         cmocka_unit_test(frozen_filters_take_part_in_operations),
         cmocka_unit_test(damage_to_filters_is_refused),
+        cmocka_unit_test(frozen_filters_can_be_mapped_elsewhere),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(lengths_are_those_of_the_counters),
     };

@@ -72,3 +72,7 @@ everbloom thaw -o x cut
 status_is 2; missing x; err_has 'everbloom: cut: damaged snapshot'
 everbloom dedup --filter spectral:frozen=line </dev/null
 status_is 2; err_has 'eb_freeze makes frozen filters'
+
+# Sent through a pipe, and asked where it arrives: the file is mapped, not read.
+"$EVERBLOOM" freeze c | cat >arrived
+counts c >counted; counts arrived >out; same out counted
