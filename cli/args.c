@@ -83,7 +83,7 @@ static bool read_time(const char *text, double *seconds) {
            *seconds <= 366 * 86400.0;
 }
 
-static bool read_count(const char *text, double *count) {
+bool args_count(const char *text, double *count) {
     static const unit units[] = {{"", 1},    {"K", 1e3},  {"k", 1e3}, {"M", 1e6},
                                  {"G", 1e9}, {"T", 1e12}, {NULL, 0}};
     const char *name;
@@ -146,7 +146,7 @@ static const char *store(const cli_option *o, const char *value, settings *set) 
     case OPT_INDEX:
         return read_index(value, at) ? NULL : "a whole number from 1 to 999999999";
     case OPT_COUNT:
-        return read_count(value, at) ? NULL : "a number from 0 to 1e18, such as 10M";
+        return args_count(value, at) ? NULL : "a number from 0 to 1e18, such as 10M";
     case OPT_REAL:
         return read_real(value, at) ? NULL : "a number, 0 or more";
     case OPT_TIME:

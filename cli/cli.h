@@ -68,6 +68,11 @@ typedef struct settings {
     double counter_bits; /* 0: not given */
     const char *fields, *having, *with, *exact, *counts, *method;
     bool ship, candidates, verify, size, snapshots;
+    texts at_least, rescan;
+    double alert;                 /* 0: not given */
+    const char *candidate_memory; /* NULL: not given */
+    bool multiscan;
+    uint64_t scans; /* 0: not given */
 } settings;
 enum { NO_DELIMITER = 256 };
 
@@ -130,6 +135,7 @@ void nearest_try(nearest *n, const char *typed, const char *word);
 
 /* args.c: fills set, moves the operands to the front of argv, returns how many. */
 size_t args_parse(const cli_command *c, char **argv, settings *set);
+bool args_count(const char *text, double *count); /* 1e9, 10M: false if it is no such number */
 
 /* help.c, man.c, complete.c: all made from the tables. */
 _Noreturn void help_program(void);
@@ -166,6 +172,7 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
 int run_add(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_test(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_count(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_iceberg(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_range(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_join(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_weigh(const cli_command *c, const settings *set, char **operands, size_t n);

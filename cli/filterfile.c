@@ -159,7 +159,7 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
         default_dedup(c, set, spec);
     else if (c->run == run_range)
         strcpy(spec, DEFAULT_RANGE);
-    else if (c->run == run_count)
+    else if (c->run == run_count || c->run == run_iceberg)
         strcpy(spec, set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT);
     else
         strcpy(spec, DEFAULT_ADD);

@@ -58,6 +58,8 @@ static int run_command(const cli_command *c, char **words) {
     size_t n = args_parse(c, words, &set);
     const int status = c->run(c, &set, words, n);
     free(set.keys.text);
+    free(set.at_least.text);
+    free(set.rescan.text);
     free(set.from.text);
     free(set.to.text);
     free(set.quantiles.text);

@@ -254,6 +254,8 @@ const cli_command cli_commands[] = {
      test_options, test_examples, "some key is absent", 1, MANY, run_test},
     {"count", "[FILE]...", "say how often keys came", count_text, count_options, count_examples,
      NULL, 0, MANY, run_count},
+    {"iceberg", "[FILE]...", "print the keys that came often", iceberg_text, iceberg_options,
+     iceberg_examples, "some answer may lack keys", 0, MANY, run_iceberg},
     {"range", "[FILE]...", "say how many numbers or times lie in a range", range_text,
      range_options, range_examples, NULL, 0, MANY, run_range},
     {"join", "R [S]", "say which keys two files share, and in how many pairs", join_text,

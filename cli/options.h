@@ -95,6 +95,9 @@
 extern const cli_option count_options[];
 extern const cli_example count_examples[];
 extern const char count_text[];
+extern const cli_option iceberg_options[];
+extern const cli_example iceberg_examples[];
+extern const char iceberg_text[];
 
 /* options_query.c: the commands with questions of their own. */
 extern const cli_option range_options[];

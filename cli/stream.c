@@ -51,9 +51,7 @@ static void remove_singly(stream *s, size_t n) {
 
 static eb_status take_out(stream *s, const eb_batch *batch) {
     memset(s->hit, 1, batch->n);
-    /* Kinds with time look at all keys of a batch before they take any. */
-    const bool singly = eb_caps(s->filter) & EB_USES_TIME;
-    const eb_status status = singly ? EB_EINVAL : eb_remove_batch(s->filter, batch);
+    const eb_status status = eb_remove_batch(s->filter, batch);
     if (status != EB_EINVAL) return status;
     remove_singly(s, batch->n);
     return EB_OK;
@@ -69,7 +67,9 @@ static void look_up(stream *s, size_t n) {
         s->hash_keys(s, n, s->hash);
     else
         eb_hash_keys(s->filter, s->key, n, s->hash);
-    if (s->removes)
+    if (s->look_up)
+        s->look_up(s, &batch);
+    else if (s->removes)
         status = take_out(s, &batch);
     else if (s->adds)
         status = eb_add_batch(s->filter, &batch, s->hit);
@@ -197,6 +197,14 @@ void stream_open(stream *s, const cli_command *c, char *const *paths) {
     progress_start(&s->progress, set->quiet);
     s->start = now_seconds();
     s->save_due = s->start + set->every_seconds;
+}
+
+void stream_again(stream *s, const cli_command *c, char *const *paths) {
+    reader_close(&s->in);
+    s->in = (reader){0};
+    s->lines = s->seen = 0;
+    reader_options(&s->in, c, s->set);
+    reader_open(&s->in, paths);
 }
 
 void stream_close(stream *s) {

@@ -22,9 +22,10 @@ typedef struct stream {
     uint64_t lines, seen;
 
     /* For commands that want it otherwise: no empty keys for missing fields; what takes the place
-     * of eb_hash_keys; what is done with each batch; and what these need. */
+     * of eb_hash_keys, and of the look-up; what is done with each batch; and what these need. */
     bool needs_field;
     void (*hash_keys)(const struct stream *s, size_t n, eb_hash *out);
+    void (*look_up)(struct stream *s, const eb_batch *batch);  /* in place of the filter's */
     void (*take)(void *ctx, const struct stream *s, size_t n); /* n keys that were looked up */
     void *ctx;
 
@@ -51,6 +52,8 @@ void stream_open(stream *s, const cli_command *c, char *const *paths);
 /* Reads to the end, or until a signal or a read error, finishes the output and saves the state.
  * Status: 0, 2 after a read error, 128 + signal. */
 int stream_run(stream *s);
+/* The same lines again, or those of other files, through the same loop. */
+void stream_again(stream *s, const cli_command *c, char *const *paths);
 void stream_close(stream *s);
 void stream_stats(const stream *s); /* what --stats prints: cmd_stream.c */
 #endif

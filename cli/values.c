@@ -77,12 +77,17 @@ static void open_classes(values *v, const cli_command *c, const settings *set, c
 }
 
 /* A weight of 0 is no key: see stream.c. */
+void values_weights(values *v, const settings *set) {
+    if (!set->weight_field) return;
+    *v = (values){.from = VALUES_FIELD, .name = "weight", .field = set->weight_field};
+    v->high = UINT32_MAX;
+}
+
 static void open_weights(values *v, const cli_command *c, const settings *set, const eb_filter *f) {
     const unsigned wanted = EB_CAN_COUNT | EB_USES_VALUE;
     if ((eb_caps(f) & wanted) != wanted)
         cli_misuse(c, "--weight-field needs a filter that counts, such as " DEFAULT_COUNT);
-    *v = (values){.from = VALUES_FIELD, .name = "weight", .field = set->weight_field};
-    v->high = UINT32_MAX;
+    values_weights(v, set);
 }
 
 void values_open(values *v, const cli_command *c, const settings *set, const eb_filter *f,

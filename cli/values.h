@@ -35,6 +35,7 @@ typedef struct values {
 /* What the options say, as far as the filter allows it. */
 void values_open(values *v, const cli_command *c, const settings *set, const eb_filter *f,
                  bool adds);
+void values_weights(values *v, const settings *set); /* the weights alone, if there are any */
 void values_close(values *v);
 uint32_t value_of_line(values *v, reader *r, const char *line, const char *end, eb_key key);
 /* The number in a text of the last record taken; if it is none, or out of range, no return. */

@@ -161,7 +161,7 @@ static void a_set_is_a_list(void **state) {
             const uint64_t most = 1 + suite_below(&random, 30);
             refused++;
             HOLDS(set.used + sizeof(eb_keyset_entry) + w.key[i].len > set.room);
-            ebi_keyset_drop(&set, most);
+            ebi_keyset_drop(&set, most, NULL, NULL);
             for (size_t j = 0; j < KEYS; j++) count[j] = count[j] <= most ? 0 : count[j];
         }
         if (step % 20011 == 20010) {

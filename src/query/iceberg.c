@@ -23,8 +23,7 @@
 typedef enum iceberg_phase {
     PHASE_ADD,
     PHASE_KNOWN, /* reading again: candidates are known, and counted */
-    PHASE_FIND,  /* candidates are all keys with a count of at least `wanted` */
-    PHASE_FULL   /* the same, but some found no room */
+    PHASE_FIND   /* candidates are all keys to which the filter gives more than the watermark */
 } iceberg_phase;
 
 struct eb_iceberg {
@@ -33,8 +32,7 @@ struct eb_iceberg {
     eb_keyset set;
     iceberg_phase phase;
     uint64_t watermark;
-    uint64_t least; /* no candidate has a smaller count */
-    double wanted;
+    uint64_t least;      /* no candidate has a smaller count */
     double total, again; /* of all values, when adding and when reading again */
 };
 
@@ -71,23 +69,25 @@ static unsigned iceberg_bucket(uint64_t count) {
     return 16 * (e - 4) + (unsigned)(count >> (e - 4));
 }
 
-/* The least count such that candidates up to it take an eighth of the bytes. */
-static uint64_t iceberg_low_end(const eb_keyset *s) {
+/* The least rank such that candidates up to it take an eighth of the bytes. */
+static uint64_t iceberg_low_end(const eb_keyset *s, eb_keyset_rank *rank, const void *ctx) {
     uint64_t bytes[BUCKETS] = {0}, sum = 0, low = 0;
     const eb_keyset_entry *e;
     for (uint64_t at = 0, from = 0; (e = ebi_keyset_next(s, &at)); from = at)
-        bytes[iceberg_bucket(e->count)] += at - from;
+        bytes[iceberg_bucket(ebi_keyset_rank_of(e, rank, ctx))] += at - from;
     unsigned last = 0;
     while ((sum += bytes[last]) < s->used / 8 + 1) last++;
-    for (uint64_t at = 0; (e = ebi_keyset_next(s, &at));)
-        if (iceberg_bucket(e->count) <= last) low = ebi_max(low, e->count);
+    for (uint64_t at = 0; (e = ebi_keyset_next(s, &at));) {
+        const uint64_t r = ebi_keyset_rank_of(e, rank, ctx);
+        if (iceberg_bucket(r) <= last) low = ebi_max(low, r);
+    }
     return low;
 }
 
 static void iceberg_make_room(eb_iceberg *ice) {
     const eb_keyset_entry *e;
-    ice->watermark = iceberg_low_end(&ice->set);
-    ebi_keyset_drop(&ice->set, ice->watermark);
+    ice->watermark = iceberg_low_end(&ice->set, NULL, NULL);
+    ebi_keyset_drop(&ice->set, ice->watermark, NULL, NULL);
     ice->least = UINT64_MAX;
     for (uint64_t at = 0; (e = ebi_keyset_next(&ice->set, &at));)
         ice->least = ebi_min(ice->least, e->count);
@@ -156,23 +156,34 @@ eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least) {
     eb_keyset_entry *e;
     ice->phase = below >= ice->watermark ? PHASE_KNOWN : PHASE_FIND;
     if (ice->phase == PHASE_KNOWN)
-        ebi_keyset_drop(&ice->set, below);
+        ebi_keyset_drop(&ice->set, below, NULL, NULL);
     else
         ebi_keyset_clear(&ice->set);
     for (uint64_t at = 0; (e = ebi_keyset_next(&ice->set, &at));) e->count = 0;
     ice->watermark = below;
-    ice->wanted = at_least;
     ice->again = 0;
     return EB_OK;
 }
 
+static uint64_t iceberg_filter_rank(const void *f, const eb_keyset_entry *e) {
+    double count;
+    eb_count_batch(f, &e->hash, 1, &count);
+    return (uint64_t)count;
+}
+
+/* A key to which the filter gives `count`.  That is the same whenever it comes, so who is above
+ * the watermark in the end was counted from the start. */
 static void iceberg_find(eb_iceberg *ice, eb_key key, eb_hash h, uint32_t value, uint64_t count) {
     eb_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
-    if (e)
+    if (e) {
         e->count += value;
-    else if (ice->phase == PHASE_FULL || !ebi_keyset_put(&ice->set, h, key, value)) {
-        ice->phase = PHASE_FULL;
-        ice->watermark = ebi_max(ice->watermark, count);
+        return;
+    }
+    while (count > ice->watermark && !ebi_keyset_put(&ice->set, h, key, value)) {
+        ice->watermark = ebi_keyset_fits(&ice->set, key.len)
+                             ? iceberg_low_end(&ice->set, iceberg_filter_rank, ice->f)
+                             : count;
+        ebi_keyset_drop(&ice->set, ice->watermark, iceberg_filter_rank, ice->f);
     }
 }
 
@@ -187,7 +198,7 @@ static void iceberg_read_piece(eb_iceberg *ice, const eb_key *keys, const eb_bat
         if (known) {
             eb_keyset_entry *const e = ebi_keyset_find(&ice->set, b->hash[i], keys[i]);
             if (e) e->count += value;
-        } else if (count[i] >= ice->wanted)
+        } else if (count[i] > (double)ice->watermark)
             iceberg_find(ice, keys[i], b->hash[i], value, (uint64_t)count[i]);
     }
 }

@@ -91,14 +91,14 @@ eb_keyset_entry *ebi_keyset_next(const eb_keyset *s, uint64_t *at) {
 }
 
 /* What stays moves to the front, in its order. */
-void ebi_keyset_drop(eb_keyset *s, uint64_t most) {
+void ebi_keyset_drop(eb_keyset *s, uint64_t most, eb_keyset_rank *rank, const void *ctx) {
     const uint64_t end = s->used;
     uint64_t to = 0;
     memset(s->slots, 0, s->n_slots * sizeof *s->slots);
     s->n = 0;
     for (uint64_t at = 0, size; at < end; at += size) {
         size = keyset_size(keyset_at(s, at)->len);
-        if (keyset_at(s, at)->count <= most) continue;
+        if (ebi_keyset_rank_of(keyset_at(s, at), rank, ctx) <= most) continue;
         memmove(s->arena + to, s->arena + at, size);
         keyset_index(s, keyset_at(s, to));
         to += size;

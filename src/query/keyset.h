@@ -46,7 +46,14 @@ bool ebi_keyset_fits(const eb_keyset *s, size_t len); /* a key of this length, i
 bool ebi_keyset_has_room(const eb_keyset *s, const eb_key *keys, size_t n); /* for all of them */
 /* From *at = 0 on; NULL at the end. */
 eb_keyset_entry *ebi_keyset_next(const eb_keyset *s, uint64_t *at);
-void ebi_keyset_drop(eb_keyset *s, uint64_t most); /* entries with counts up to this */
+/* Drop the entries with ranks up to `most`; NULL: the rank is the count. */
+typedef uint64_t eb_keyset_rank(const void *ctx, const eb_keyset_entry *e);
+void ebi_keyset_drop(eb_keyset *s, uint64_t most, eb_keyset_rank *rank, const void *ctx);
+
+EB_INLINE uint64_t ebi_keyset_rank_of(const eb_keyset_entry *e, eb_keyset_rank *rank,
+                                      const void *ctx) {
+    return rank ? rank(ctx, e) : e->count;
+}
 
 EB_INLINE uint64_t ebi_keyset_home(const eb_keyset *s, eb_hash h) {
     return eb_scale(h, s->n_slots);

@@ -11,7 +11,8 @@
  *
  * With M values for m counters, T >= M/m: four counters a key, minimal increase; few
  * others get past.  Else that would fill everything, and one counter a key sorts out
- * more.  Where M/m is above 2 T, nothing helps but more memory. */
+ * more.  Where M/m is above 2 T, nothing helps but more memory; nor where the frequent
+ * keys themselves are too many. */
 #include "keyset.h"
 #include "query.h"
 #include <math.h>
@@ -34,6 +35,7 @@ struct eb_multiscan {
     eb_filter *f; /* of this reading */
     eb_keyset set;
     bool set_full, done, stuck;
+    bool crowded; /* stuck for want of counters, not of room for keys */
     uint32_t readings;
     double items, passed;           /* in this reading */
     double last_items, last_passed; /* in the one before */
@@ -175,11 +177,19 @@ static eb_status multiscan_next_stage(eb_multiscan *m) {
     eb_free(m->f);
     m->f = next;
     memcpy(m->spec, spec, sizeof spec);
-    m->stuck = pow(cells, s.shape.k) > 0.95 || m->stages + 1 == STAGES;
+    m->crowded = pow(cells, s.shape.k) > 0.95;
+    m->stuck = m->crowded || m->stages + 1 == STAGES ||
+               (m->stages > 0 && m->passed > 0.98 * m->last_passed);
     m->stage[m->stages++] = s;
     ebi_keyset_clear(&m->set);
     m->set_full = false;
     return EB_OK;
+}
+
+/* A counter for each key that can be frequent; or room for these keys, of usual length. */
+static double multiscan_wanted(const eb_multiscan *m) {
+    const double most = m->last_passed / (double)m->at_least;
+    return fmax(2 * (double)m->cells * 32 / 5, most * (m->crowded ? 32. / 5 : 4 * 56));
 }
 
 static void multiscan_say(const eb_multiscan *m, const char *spec, eb_multiscan_state *out) {
@@ -187,7 +197,7 @@ static void multiscan_say(const eb_multiscan *m, const char *spec, eb_multiscan_
     s.readings = m->readings;
     s.items = m->last_items;
     s.passed = m->last_passed;
-    s.wanted = fmax((double)m->cells, m->last_passed / (double)m->at_least) * 32 / 5;
+    s.wanted = multiscan_wanted(m);
     s.keys = m->done ? m->set.n : 0;
     memcpy(s.filter, spec, SPEC_TEXT);
     ebi_give(out, &s, sizeof s);
@@ -201,7 +211,7 @@ eb_status eb_multiscan_end(eb_multiscan *m, eb_multiscan_state *out) {
         EB_TRY(multiscan_next_stage(m));
     else {
         m->done = true;
-        ebi_keyset_drop(&m->set, m->at_least - 1);
+        ebi_keyset_drop(&m->set, m->at_least - 1, NULL, NULL);
     }
     m->readings++;
     m->last_items = m->items;

@@ -1,0 +1,245 @@
+/* cmd_iceberg.c - iceberg: the keys that came often, in one pass and in fixed memory.
+ *
+ * The lines go through the loop of add, into a counting filter with candidates beside it.  Answers
+ * below the watermark need the input again; --verify reads it again for exact counts.  --alert
+ * names keys while they come. */
+#include "filterfile.h"
+#include "frequent.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct question {
+    const char *text;
+    threshold at_least;
+    double count;
+} question;
+
+typedef struct iceberg {
+    const cli_command *c;
+    const settings *set;
+    settings inner; /* with the filter's part of the memory */
+    char filter_memory[24];
+    size_t candidates; /* bytes */
+    eb_iceberg *ice;
+    stream s;
+    char **again; /* paths, or NULL */
+    uint32_t readings;
+    uint64_t lines, bytes; /* of the first reading */
+} iceberg;
+
+/* ---- Memory. */
+
+static void share_memory(iceberg *p) {
+    const settings *set = p->set;
+    p->inner = *set;
+    const bool whole = !set->filter || set->memory; /* else the spec says the filter's part */
+    const double all = size_in_bytes(p->c, set->memory ? set->memory : DEFAULT_MEMORY);
+    const double keys =
+        set->candidate_memory ? size_in_bytes(p->c, set->candidate_memory) : all / 4;
+    if (keys < 1024) cli_misuse(p->c, "candidates need at least 1K of memory");
+    p->candidates = (size_t)keys;
+    if (!whole) return;
+    if (keys >= all) cli_misuse(p->c, "--candidates must be less than all of the memory");
+    snprintf(p->filter_memory, sizeof p->filter_memory, "%.0f", all - keys);
+    p->inner.memory = p->filter_memory;
+}
+
+static void open_filter(iceberg *p, char *const *paths) {
+    share_memory(p);
+    p->s = (stream){.set = &p->inner, .print = PRINT_NONE, .needs_field = p->set->field > 0};
+    stream_open(&p->s, p->c, paths);
+    p->s.filter = filter_open(p->c, &p->inner);
+    values_open(&p->s.values, p->c, p->set, p->s.filter, true);
+}
+
+static void close_all(iceberg *p) {
+    stream_close(&p->s);
+    eb_free(p->s.filter);
+    free(p->again);
+}
+
+static void expect_ok(eb_status status, const char *what) {
+    if (status != EB_OK) cli_fail("%s: %s", what, eb_status_name(status));
+}
+
+/* ---- Readings. */
+
+static void take_first(stream *s, const eb_batch *batch) {
+    expect_ok(eb_iceberg_add(s->ctx, s->key, batch), "the filter refuses keys");
+}
+
+static void take_again(stream *s, const eb_batch *batch) {
+    expect_ok(eb_iceberg_read(s->ctx, s->key, batch), "the filter refuses keys");
+}
+
+static eb_iceberg_state state_of(const iceberg *p) {
+    eb_iceberg_state s = {.size = sizeof s};
+    eb_iceberg_state_of(p->ice, &s);
+    return s;
+}
+
+/* 0, or the status to end with. */
+static int read_again(iceberg *p, double at_least) {
+    expect_ok(eb_iceberg_recount(p->ice, at_least), "counting again");
+    stream_again(&p->s, p->c, p->again);
+    p->s.look_up = take_again;
+    p->readings++;
+    const int status = stream_run(&p->s);
+    const eb_iceberg_state now = state_of(p);
+    if (status == STATUS_YES) check_same_input(now.total, now.read_again);
+    return status;
+}
+
+/* ---- Answers. */
+
+static void print_answer(const iceberg *p, const question *q, bool labels) {
+    const eb_iceberg_state now = state_of(p);
+    eb_candidate *const list = cli_alloc((now.keys + 1) * sizeof *list);
+    size_t n = 0;
+    for (uint64_t at = 0; eb_iceberg_next(p->ice, q->count, &at, &list[n]);) n++;
+    print_candidates(p->set, labels ? q->text : NULL, list, n, now.exact);
+    free(list);
+}
+
+/* Everything that can be done for a complete answer; 0, 1 if that is not enough, or a status to end
+ * with. */
+static int prepare(iceberg *p, const question *q) {
+    const bool below = q->count <= state_of(p).watermark;
+    if (!below && (!p->set->verify || state_of(p).exact)) return STATUS_YES;
+    if (p->again) {
+        if (below && !p->set->verify && !p->set->quiet)
+            cli_warn("candidates reach down to %.0f only: reading the input again",
+                     state_of(p).watermark + 1);
+        const int status = read_again(p, q->count);
+        if (status != STATUS_YES) return status;
+    }
+    const eb_iceberg_state now = state_of(p);
+    if (q->count > now.watermark) return STATUS_YES;
+    cli_warn("keys that came %.0f to %.0f times may be missing: give more -m%s", q->count,
+             now.watermark, p->again ? " or use --multiscan" : ", or --rescan FILE");
+    return STATUS_NO;
+}
+
+static int by_threshold(const void *a, const void *b) {
+    const question *const x = a, *const y = b;
+    return (x->count > y->count) - (x->count < y->count);
+}
+
+static int answer_all(iceberg *p, question *questions, size_t n) {
+    const double total = state_of(p).total;
+    int worst = STATUS_YES;
+    for (size_t i = 0; i < n; i++) questions[i].count = threshold_of(questions[i].at_least, total);
+    qsort(questions, n, sizeof *questions, by_threshold);
+    for (size_t i = 0; i < n; i++) {
+        const int status = prepare(p, &questions[i]);
+        if (status > STATUS_NO) return status;
+        if (status > worst) worst = status;
+        if (i == 0) print_header(p->set, n > 1);
+        print_answer(p, &questions[i], n > 1);
+    }
+    return worst;
+}
+
+static void print_stats(const iceberg *p) {
+    char spec[EB_SPEC_MAX];
+    const double seconds = now_seconds() - p->s.start;
+    const eb_iceberg_state now = state_of(p);
+    report r;
+    eb_spec(p->s.filter, spec, sizeof spec);
+    report_begin(&r, stderr, p->set->json);
+    report_count(&r, "lines", "lines", p->lines);
+    report_bytes(&r, "bytes", "bytes", (double)p->bytes);
+    report_real(&r, "seconds", "seconds", seconds);
+    report_count(&r, "readings", "readings", p->readings);
+    report_text(&r, "filter", "filter", spec);
+    report_count(&r, "candidates", "candidates", now.keys);
+    report_bytes(&r, "candidate_bytes", "memory of candidates", (double)now.bytes);
+    report_real(&r, "watermark", "watermark", now.watermark);
+    report_end(&r);
+}
+
+/* ---- The commands. */
+
+static int find_icebergs(iceberg *p, char *const *paths, question *questions, size_t n) {
+    eb_error err;
+    p->again = rescan_paths(p->set, paths);
+    if (p->set->verify && !p->again)
+        cli_misuse(p->c, "--verify needs files, or --rescan FILE: the input cannot be read again");
+    open_filter(p, paths);
+    if (eb_iceberg_new(&p->ice, p->s.filter, p->candidates, NULL, &err) != EB_OK)
+        cli_fail("%s", err.text);
+    p->s.look_up = take_first;
+    p->s.ctx = p->ice;
+    p->readings = 1;
+    int status = stream_run(&p->s);
+    p->lines = p->s.lines;
+    p->bytes = p->s.in.bytes;
+    if (status == STATUS_YES) status = answer_all(p, questions, n);
+    if (status <= STATUS_NO && p->set->stats) print_stats(p);
+    eb_iceberg_free(p->ice);
+    close_all(p);
+    return status;
+}
+
+/* Alerts leave the program with the batch that raised them. */
+static void take_alert(stream *s, const eb_batch *batch) {
+    double fired[STREAM_BATCH];
+    bool any = false;
+    const eb_status status = eb_trigger_add(s->ctx, s->key, batch, fired);
+    if (status == EB_ENOMEM)
+        cli_fail("no room for more keys that were printed: give more -m, or a larger --alert");
+    expect_ok(status, "the filter refuses keys");
+    for (size_t i = 0; i < batch->n; i++) {
+        if (fired[i] == 0) continue;
+        const eb_candidate c = {s->key[i], fired[i]};
+        print_candidate(s->set, NULL, &c, false);
+        any = true;
+    }
+    if (any) finish_stdout();
+}
+
+static int raise_alerts(iceberg *p, char *const *paths) {
+    eb_error err;
+    eb_trigger *trigger;
+    open_filter(p, paths);
+    if (eb_trigger_new(&trigger, p->s.filter, p->set->alert, p->candidates, NULL, &err) != EB_OK)
+        cli_fail("%s", err.text);
+    p->s.look_up = take_alert;
+    p->s.ctx = trigger;
+    print_header(p->set, false);
+    const int status = stream_run(&p->s);
+    finish_stdout();
+    eb_trigger_free(trigger);
+    close_all(p);
+    return status;
+}
+
+static void check_usage(const cli_command *c, const settings *set) {
+    const bool multiscan = set->multiscan || set->scans > 0;
+    if (!set->at_least.n && !(set->alert > 0))
+        cli_misuse(c, "say how often: --at-least COUNT or --alert COUNT");
+    if (set->at_least.n && set->alert > 0)
+        cli_misuse(c, "--at-least and --alert: give one of them");
+    if (set->header && set->json) cli_misuse(c, "--header and --json: give one of them");
+    if (set->alert > 0 && (multiscan || set->verify || set->rescan.n))
+        cli_misuse(c, "--alert reads once: no --verify, --rescan, --multiscan or --scans");
+    if (set->alert > 0 && set->stats) cli_misuse(c, "--stats is for --at-least");
+    if (set->alert > 0 && !(set->alert >= 1 && set->alert <= EB_COUNT_FULL))
+        cli_misuse(c, "--alert must be a count from 1 to 2.8e14, not %g", set->alert);
+}
+
+int run_iceberg(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    check_usage(c, set);
+    if (set->multiscan || set->scans > 0) return run_multiscan(c, set, operands);
+    iceberg p = {.c = c, .set = set};
+    if (set->alert > 0) return raise_alerts(&p, operands);
+    question *const questions = cli_alloc(set->at_least.n * sizeof *questions);
+    for (size_t i = 0; i < set->at_least.n; i++)
+        questions[i] =
+            (question){set->at_least.text[i], threshold_read(c, set->at_least.text[i]), 0};
+    const int status = find_icebergs(&p, operands, questions, set->at_least.n);
+    free(questions);
+    return status;
+}
