@@ -42,7 +42,8 @@ typedef struct model_kind {
     M(importance)                                                                                  \
     M(weighted)                                                                                    \
     M(lru)                                                                                         \
-    M(rsbf) M(bsbf) M(bsbfsd) M(rlbsbf) M(choosy) M(spectral) M(spectral_rm) M(decay) M(window)
+    M(rsbf)                                                                                        \
+    M(bsbf) M(bsbfsd) M(rlbsbf) M(choosy) M(spectral) M(spectral_rm) M(decay) M(window) M(aging)
 
 #define MODEL_DECLARE(name) extern const model_kind model_##name;
 MODEL_KINDS(MODEL_DECLARE)

@@ -1,0 +1,453 @@
+/* aging.c - how often lately, by any function of age: a ring of epochs.
+ *
+ *     | head | state, 64 bytes | records |
+ *     record: | stamp, 8 bytes | a counter for each bucket of epochs, the youngest first |
+ *
+ * Time is cut into epochs of `period`.  An arrival counts g(x) when x epochs have begun since its
+ * own, and nothing from the age `window` on:
+ *
+ *   decay=window     1
+ *   decay=chordal    a straight line from 1 down to 0 at the age `window`
+ *   decay=polygonal  straight lines: the heights of `shape`, relative to the first, at equal
+ *                    distances of age, then 0 at the age `window`
+ *   decay=poly       (1 + x)^-power
+ *   decay=polyexp    (1 + x)^power factor^x, relative to its largest value: for a power that is
+ *                    large it rises first
+ *
+ * A key has k records, one in each of k parts; by default a record is a cache line.  The estimate
+ * is the sum over buckets of g times the minimum of the k counters: collisions must happen in the
+ * same bucket to count, so this is less than the minimum of sums.
+ *
+ * A bucket is an epoch; with decay=poly, older ones join: epochs i 2^l .. (i+1) 2^l - 1 are one
+ * bucket from the time on that its youngest is `detail` 2^l epochs old.  So there are about
+ * detail log2(window / detail) buckets.  A bucket counts with the largest g of its epochs: that
+ * is too much by a factor of at most (1 + 1/detail)^power.  Which epochs share a bucket depends on
+ * the time alone, so a record can be brought up to date when it is next needed, by any number of
+ * epochs at once: letting time pass costs nothing.
+ *
+ * Never too low; too high by collisions, and by the joined buckets (eb_stats: excess).  A counter
+ * that reaches its largest value stays there and counts as 2^44 until its bucket is forgotten;
+ * eb_stats counts such events.  update=conservative raises only what is below the new minimum, and
+ * cannot be merged.  An idle filter is empty when `window` epochs have passed (joined buckets: when
+ * their youngest epoch is so old). */
+#include "base/hash.h"
+#include "kind.h"
+#include <math.h>
+
+enum {
+    O_K = EB_O_OWN,
+    O_DECAY,
+    O_WINDOW,
+    O_PERIOD,
+    O_POWER,
+    O_FACTOR,
+    O_SHAPE,
+    O_DETAIL,
+    O_WIDTH,
+    O_UPDATE
+};
+enum { DECAY_WINDOW, DECAY_CHORDAL, DECAY_POLYGONAL, DECAY_POLY, DECAY_POLYEXP };
+enum { K_MAX = 16, BUCKETS_MAX = 256, LEVELS_MAX = 20, STAMP = 8, MILLION = 1000000 };
+#define AGING_FULL 17592186044416.0 /* 2^44: what a counter that is full counts */
+
+static const eb_option aging_options[] = {
+    EB_COMMON_OPTIONS,
+    {"k", "int", "4", "1", "16", "counters for each key", false},
+    {"decay", "window|chordal|polygonal|poly|polyexp", "window", NULL, NULL,
+     "what an arrival counts by age", false},
+    {"window", "int", "28", "1", "1000000", "epochs until an arrival is forgotten", false},
+    {"period", "count", "1e6", "1", "1e15", "time units in an epoch", false},
+    {"power", "fixed", "1", "0.01", "16", "of decay=poly and polyexp", false},
+    {"factor", "fixed", "0.9", "0.01", "0.999", "of decay=polyexp, for each epoch", false},
+    {"shape", "list", "100:50:20", "1", "255", "decay=polygonal: heights at equal distances",
+     false},
+    {"detail", "int", "4", "1", "32", "decay=poly: epochs at least as old as this many join",
+     false},
+    {"width", "8|16|32", "16", NULL, NULL, "bits of a counter", false},
+    {"update", "plain|conservative", "plain", NULL, NULL,
+     "conservative: smaller errors, no merging", false},
+    {0}};
+
+typedef struct aging_state {
+    uint64_t saturated; /* times that a counter became full */
+    uint64_t reserved[7];
+} aging_state;
+static_assert(sizeof(aging_state) == 64, "one cache line");
+
+typedef struct aging {
+    unsigned k, decay, bytes; /* bytes of a counter */
+    unsigned levels;          /* that buckets can reach */
+    uint64_t window, period, detail;
+    uint64_t buckets; /* counters in a record */
+    uint64_t stride, cells;
+    bool conservative;
+    aging_state *state;
+    uint8_t *records;
+} aging;
+
+/* Parameters */
+
+static unsigned aging_levels(unsigned decay, uint64_t window, uint64_t detail) {
+    unsigned levels = 0;
+    if (decay != DECAY_POLY) return 0;
+    while (levels < LEVELS_MAX && detail << (levels + 1) < window) levels++;
+    return levels;
+}
+
+static aging aging_shape(const eb_params *p) {
+    aging a = {.k = (unsigned)p->opt[O_K],
+               .decay = (unsigned)p->opt[O_DECAY],
+               .bytes = 1u << p->opt[O_WIDTH],
+               .window = p->opt[O_WINDOW],
+               .period = p->opt[O_PERIOD],
+               .detail = p->opt[O_DETAIL],
+               .conservative = p->opt[O_UPDATE] != 0};
+    a.levels = aging_levels(a.decay, a.window, a.detail);
+    /* on level l the youngest epoch's age is below (2 detail + 1) 2^l, and from detail 2^l on */
+    const uint64_t joined = 2 * a.detail + 1 + a.levels * (a.detail + 1);
+    a.buckets = a.decay == DECAY_POLY ? ebi_min(joined, a.window) : a.window;
+    a.stride = ebi_round_up(STAMP + a.buckets * a.bytes, 8);
+    a.cells = p->opt[EB_O_CELLS];
+    return a;
+}
+
+static aging aging_open(const eb_params *p, const uint8_t *block) {
+    union {
+        const uint8_t *in;
+        uint8_t *out;
+    } pun = {.in = block}; /* those who write come with a block that is theirs */
+    aging a = aging_shape(p);
+    a.state = (aging_state *)(void *)(pun.out + sizeof(eb_head));
+    a.records = pun.out + sizeof(eb_head) + sizeof(aging_state);
+    return a;
+}
+
+static eb_status aging_resolve(eb_params *p, const eb_args *args, eb_error *err) {
+    const aging a = aging_shape(p);
+    if (a.decay != DECAY_POLY && a.window > BUCKETS_MAX)
+        return ebi_fail(err, EB_ESPEC, "aging: window must be 1..%d unless decay=poly, not %llu",
+                        BUCKETS_MAX, (unsigned long long)a.window);
+    if (a.buckets > BUCKETS_MAX)
+        return ebi_fail(err, EB_ESPEC, "aging: detail must be less for a window of %llu, not %llu",
+                        (unsigned long long)a.window, (unsigned long long)a.detail);
+    uint64_t cells = p->opt[EB_O_CELLS];
+    if (!args->given[EB_O_CELLS]) {
+        const uint64_t budget = ebi_budget(p);
+        cells = budget < sizeof(aging_state) ? 0 : (budget - sizeof(aging_state)) / a.stride;
+    }
+    if (cells < 64)
+        return ebi_fail(err, EB_ESPEC, "aging: memory=%llu is too small for window=%llu",
+                        (unsigned long long)p->opt[EB_O_MEMORY], (unsigned long long)a.window);
+    p->opt[EB_O_CELLS] = cells;
+    p->span = sizeof(eb_head) + sizeof(aging_state) + ebi_round_up(cells * a.stride, 64);
+    p->value_min = 1;
+    return EB_OK;
+}
+
+/* Buckets */
+
+/* The first epoch of the bucket that holds `epoch`, which is not after now. */
+static uint64_t aging_bucket(const aging *a, uint64_t epoch, uint64_t now) {
+    unsigned level = 0;
+    while (level < a->levels) {
+        const uint64_t last = epoch | ebi_ones(level + 1);
+        if (last > now || now - last < a->detail << (level + 1)) break;
+        level++;
+    }
+    return epoch & ~ebi_ones(level);
+}
+
+typedef struct aging_list { /* the buckets of a moment, the youngest first */
+    unsigned n;
+    uint64_t now, first[BUCKETS_MAX]; /* epochs */
+} aging_list;
+
+static void aging_list_at(const aging *a, uint64_t now, aging_list *list) {
+    uint64_t last = now; /* epoch of the next bucket */
+    list->now = now;
+    for (list->n = 0; list->n < a->buckets && now - last < a->window; last--) {
+        last = list->first[list->n++] = aging_bucket(a, last, now);
+        if (last == 0) break; /* before time 0 there is nothing */
+    }
+}
+
+static uint64_t aging_last(const aging_list *list, unsigned i) { /* epoch of a bucket */
+    return i == 0 ? list->now : list->first[i - 1] - 1;
+}
+
+/* Records */
+
+EB_INLINE uint32_t aging_get(const aging *a, const uint8_t *record, unsigned i) {
+    uint32_t value = 0;
+    memcpy(&value, record + STAMP + i * a->bytes, a->bytes);
+    return value;
+}
+
+EB_INLINE void aging_set(const aging *a, uint8_t *record, unsigned i, uint32_t value) {
+    memcpy(record + STAMP + i * a->bytes, &value, a->bytes);
+}
+
+static uint32_t aging_most(const aging *a) {
+    return (uint32_t)ebi_ones(8 * a->bytes);
+}
+
+static uint32_t aging_sum(const aging *a, uint64_t x, uint64_t y) { /* full stays full */
+    return (uint32_t)ebi_min(x + y, aging_most(a));
+}
+
+/* The counters of a record as of the list's moment.  Buckets of then lie inside those of now. */
+static void aging_read(const aging *a, const uint8_t *record, const aging_list *now,
+                       uint32_t *value) {
+    const uint64_t stamp = ebi_load64(record);
+    aging_list then;
+    if (stamp == now->now) {
+        for (unsigned i = 0; i < now->n; i++) value[i] = aging_get(a, record, i);
+        return;
+    }
+    memset(value, 0, now->n * sizeof *value);
+    if (now->now - stamp >= 2 * a->window + a->detail) return; /* all are forgotten */
+    aging_list_at(a, stamp, &then);
+    for (unsigned i = 0, to = 0; i < then.n; i++) {
+        while (to < now->n && now->first[to] > then.first[i]) to++;
+        if (to < now->n) value[to] = aging_sum(a, value[to], aging_get(a, record, i));
+    }
+}
+
+static void aging_freshen(const aging *a, uint8_t *record, const aging_list *now) {
+    uint32_t value[BUCKETS_MAX];
+    if (ebi_load64(record) == now->now) return;
+    aging_read(a, record, now, value);
+    memset(record + STAMP, 0, a->stride - STAMP);
+    for (unsigned i = 0; i < now->n; i++) aging_set(a, record, i, value[i]);
+    ebi_store64(record, now->now);
+}
+
+static uint64_t aging_part(const aging *a, unsigned i) { /* its first record */
+    return a->cells / a->k * i + a->cells % a->k * i / a->k;
+}
+
+static uint64_t aging_record(const aging *a, eb_hash *x, unsigned i) { /* call for i = 0, 1, ... */
+    const uint64_t first = aging_part(a, i);
+    const uint64_t record = first + eb_scale(*x, aging_part(a, i + 1) - first);
+    *x = eb_next(*x);
+    return record * a->stride;
+}
+
+static uint64_t aging_epoch(const aging *a, const uint8_t *block) {
+    return ebi_head_of(block)->clock / a->period;
+}
+
+/* Loops */
+
+static void aging_raise(const aging *a, uint8_t *record, uint32_t value) { /* of the youngest */
+    if (aging_get(a, record, 0) < value && value == aging_most(a)) a->state->saturated++;
+    if (aging_get(a, record, 0) < value) aging_set(a, record, 0, value);
+}
+
+static bool aging_is_there(const uint32_t *least, unsigned n) {
+    uint32_t any = 0;
+    for (unsigned i = 0; i < n; i++) any |= least[i];
+    return any != 0;
+}
+
+/* The least of the k counters in each bucket. */
+static void aging_least(const aging *a, eb_hash h, const aging_list *now, uint32_t *least) {
+    uint32_t value[BUCKETS_MAX];
+    for (unsigned j = 0; j < a->k; j++) {
+        aging_read(a, a->records + aging_record(a, &h, j), now, j == 0 ? least : value);
+        for (unsigned i = 0; j > 0 && i < now->n; i++)
+            least[i] = (uint32_t)ebi_min(least[i], value[i]);
+    }
+}
+
+static bool aging_add_one(const aging *a, eb_hash h, const aging_list *now, uint32_t value) {
+    uint32_t least[BUCKETS_MAX];
+    aging_least(a, h, now, least);
+    const uint32_t goal = aging_sum(a, least[0], value);
+    eb_hash x = h;
+    for (unsigned j = 0; j < a->k; j++) {
+        uint8_t *const record = a->records + aging_record(a, &x, j);
+        aging_freshen(a, record, now);
+        aging_raise(a, record,
+                    a->conservative ? goal : aging_sum(a, aging_get(a, record, 0), value));
+    }
+    return aging_is_there(least, now->n);
+}
+
+static void aging_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
+    const aging a = aging_open(p, block);
+    aging_list now = {.n = 0};
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t epoch = b->time[i] / a.period;
+        if (i == 0 || epoch != now.now) aging_list_at(&a, epoch, &now);
+        seen[i] = aging_add_one(&a, b->hash[i], &now, b->value[i]);
+    }
+}
+
+static void aging_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                       uint8_t *seen) {
+    const aging a = aging_open(p, block);
+    uint32_t least[BUCKETS_MAX];
+    aging_list now;
+    aging_list_at(&a, aging_epoch(&a, block), &now);
+    for (size_t i = 0; i < n; i++) {
+        aging_least(&a, h[i], &now, least);
+        seen[i] = aging_is_there(least, now.n);
+    }
+}
+
+/* The functions of age */
+
+static double aging_polygon(uint64_t shape, double age) { /* of the window, 0..1 */
+    const unsigned n = ebi_log2(shape) / 8 + 1;
+    const unsigned i = (unsigned)(age * n);
+    const double first = (double)(shape & 255), within = age * n - i;
+    if (i >= n) return 0;
+    const double left = (double)(shape >> (8 * i) & 255);
+    const double right = i + 1 < n ? (double)(shape >> (8 * (i + 1)) & 255) : 0;
+    return (left + (right - left) * within) / first;
+}
+
+static double aging_g(const eb_params *p, uint64_t age) {
+    const double x = (double)age, power = (double)p->opt[O_POWER] / MILLION;
+    const double window = (double)p->opt[O_WINDOW];
+    if (age >= p->opt[O_WINDOW]) return 0;
+    switch (p->opt[O_DECAY]) {
+    case DECAY_CHORDAL:
+        return 1 - x / window;
+    case DECAY_POLYGONAL:
+        return aging_polygon(p->opt[O_SHAPE], x / window);
+    case DECAY_POLY:
+        return pow(1 + x, -power);
+    case DECAY_POLYEXP: {
+        const double rate = -log((double)p->opt[O_FACTOR] / MILLION), peak = fmax(power / rate, 1);
+        return exp(power * log((1 + x) / peak) - rate * (1 + x - peak));
+    }
+    default:
+        return 1;
+    }
+}
+
+/* Joined buckets have a function that falls, so their youngest epoch counts most. */
+static void aging_weights(const eb_params *p, const aging_list *now, double *weight) {
+    for (unsigned i = 0; i < now->n; i++) weight[i] = aging_g(p, now->now - aging_last(now, i));
+}
+
+static void aging_count(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                        double *count) {
+    const aging a = aging_open(p, block);
+    uint32_t least[BUCKETS_MAX];
+    double weight[BUCKETS_MAX];
+    aging_list now;
+    aging_list_at(&a, aging_epoch(&a, block), &now);
+    aging_weights(p, &now, weight);
+    for (size_t i = 0; i < n; i++) {
+        aging_least(&a, h[i], &now, least);
+        count[i] = 0;
+        for (unsigned j = 0; j < now.n; j++)
+            count[i] += weight[j] * (least[j] == aging_most(&a) ? AGING_FULL : least[j]);
+    }
+}
+
+static const eb_ops *aging_select(const eb_params *p) {
+    static const eb_ops ops = {.add = aging_add, .test = aging_test, .count = aging_count};
+    (void)p;
+    return &ops;
+}
+
+/* The whole filter */
+
+static unsigned aging_caps(const eb_params *p) {
+    return EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS |
+           (p->opt[O_UPDATE] ? 0 : EB_CAN_MERGE);
+}
+
+static void aging_merge(const eb_params *p, uint8_t *into, const uint8_t *from) {
+    const aging a = aging_open(p, into), b = aging_open(p, from);
+    uint32_t value[BUCKETS_MAX];
+    aging_list now;
+    aging_list_at(&a, ebi_max(aging_epoch(&a, into), aging_epoch(&b, from)), &now);
+    for (uint64_t i = 0; i < p->opt[EB_O_CELLS]; i++) {
+        uint8_t *const record = a.records + i * a.stride;
+        aging_freshen(&a, record, &now);
+        aging_read(&b, b.records + i * b.stride, &now, value);
+        for (unsigned j = 0; j < now.n; j++) {
+            const uint32_t sum = aging_sum(&a, aging_get(&a, record, j), value[j]);
+            a.state->saturated += sum == aging_most(&a) && value[j] > 0 && value[j] < sum;
+            aging_set(&a, record, j, sum);
+        }
+    }
+    a.state->saturated += b.state->saturated;
+}
+
+static bool aging_record_ok(const aging *a, const uint8_t *record, uint64_t epoch) {
+    const uint64_t stamp = ebi_load64(record);
+    aging_list then;
+    uint8_t any = 0;
+    if (stamp > epoch) return false;
+    aging_list_at(a, stamp, &then);
+    for (uint64_t i = STAMP + then.n * a->bytes; i < a->stride; i++) any |= record[i];
+    return any == 0;
+}
+
+static eb_status aging_check(const eb_params *p, const uint8_t *block, eb_error *err) {
+    const aging a = aging_open(p, block);
+    uint64_t any = 0;
+    for (size_t i = 0; i < EB_COUNT_OF(a.state->reserved); i++) any |= a.state->reserved[i];
+    const uint64_t bytes = p->opt[EB_O_CELLS] * a.stride;
+    for (uint64_t i = bytes; i < ebi_round_up(bytes, 64); i++) any |= a.records[i];
+    bool good = any == 0;
+    for (uint64_t i = 0; good && i < p->opt[EB_O_CELLS]; i++)
+        good = aging_record_ok(&a, a.records + i * a.stride, aging_epoch(&a, block));
+    return good ? EB_OK
+                : ebi_fail(err, EB_EFORMAT, "damaged aging filter: its counters make no sense");
+}
+
+static void aging_stat(const eb_params *p, const uint8_t *block, eb_stats *out) {
+    const aging a = aging_open(p, block);
+    uint32_t value[BUCKETS_MAX];
+    double chance[BUCKETS_MAX], none = 1; /* that a fresh key meets only counters in use */
+    aging_list now;
+    aging_list_at(&a, aging_epoch(&a, block), &now);
+    for (unsigned b = 0; b < now.n; b++) chance[b] = 1;
+    for (unsigned j = 0; j < a.k; j++) {
+        uint64_t used[BUCKETS_MAX] = {0};
+        const uint64_t first = aging_part(&a, j), end = aging_part(&a, j + 1);
+        for (uint64_t i = first; i < end; i++) {
+            aging_read(&a, a.records + i * a.stride, &now, value);
+            out->cells_used += aging_is_there(value, now.n);
+            for (unsigned b = 0; b < now.n; b++) used[b] += value[b] > 0;
+        }
+        for (unsigned b = 0; b < now.n; b++) chance[b] *= (double)used[b] / (double)(end - first);
+    }
+    for (unsigned b = 0; b < now.n; b++) none *= 1 - chance[b];
+    out->cells = p->opt[EB_O_CELLS];
+    out->fpr = 1 - none;
+    out->saturated = a.state->saturated;
+}
+
+static void aging_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
+    (void)p, (void)w, (void)out; /* a workload says nothing of time: no formula */
+}
+
+static void aging_fading(const eb_params *p, eb_faded_counts *out) {
+    const double power = (double)p->opt[O_POWER] / MILLION, detail = (double)p->opt[O_DETAIL];
+    const bool joins = aging_shape(p).levels > 0;
+    *out = (eb_faded_counts){0, 0, joins ? pow(1 + 1 / detail, power) - 1 : 0};
+}
+
+const eb_kind ebi_kind_aging = {
+    .info = {"aging", "counts keys by age: sliding windows and other functions",
+             "Cheng et al., Time-decaying Bloom filters for data streams with skew, 2005",
+             EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS | EB_CAN_MERGE,
+             aging_options},
+    .version = 1,
+    .caps = aging_caps,
+    .resolve = aging_resolve,
+    .select = aging_select,
+    .merge = aging_merge,
+    .check = aging_check,
+    .stat = aging_stat,
+    .predict = aging_predict,
+    .fading = aging_fading,
+};

@@ -1,0 +1,257 @@
+/* test_aging.c - the filter of ages: counts against exact ones for every function, joined buckets,
+ * idle filters, and that passing time costs nothing.
+ *
+ * EVERBLOOM_TEST_EVENTS=10000000 makes the random streams that long. */
+#include "model.h"
+#include "suite.h"
+#include <math.h>
+
+enum { KEYS = 300, EPOCHS = 4096, PERIOD = 50 };
+
+typedef struct run {
+    const char *spec;
+    enum { WINDOW, CHORDAL, POLYGONAL, POLY, POLYEXP } decay;
+    uint64_t window;
+    double power, factor;
+    double excess; /* the share that joined buckets may add */
+} run;
+
+static const run runs[] = {
+    {"aging:memory=64K,decay=window,window=8", WINDOW, 8, 0, 0, 0},
+    {"aging:memory=16K,decay=window,window=30,width=8", WINDOW, 30, 0, 0, 0}, /* saturates */
+    {"aging:memory=64K,decay=window,window=1,update=conservative", WINDOW, 1, 0, 0, 0},
+    {"aging:memory=64K,decay=chordal,window=20", CHORDAL, 20, 0, 0, 0},
+    {"aging:memory=64K,decay=polygonal,window=24,shape=100:50:20", POLYGONAL, 24, 0, 0, 0},
+    {"aging:memory=256K,decay=polyexp,window=100,power=2,factor=0.8", POLYEXP, 100, 2, 0.8, 0},
+    {"aging:memory=64K,decay=poly,window=1000,power=1,width=32", POLY, 1000, 1, 0, 0.25},
+    {"aging:memory=64K,decay=poly,window=300,power=2,detail=8,update=conservative", POLY, 300, 2, 0,
+     0.265625},
+    {"aging:memory=64K,decay=poly,window=3000,power=0.5,detail=1,width=32", POLY, 3000, 0.5, 0,
+     0.41422},
+};
+
+static double g_of(const run *r, uint64_t age) {
+    const double x = (double)age, part = x / (double)r->window * 3;
+    if (age >= r->window) return 0;
+    switch (r->decay) {
+    case CHORDAL:
+        return 1 - x / (double)r->window;
+    case POLYGONAL: /* 100:50:20 */
+        return part < 1 ? 1 - 0.5 * part : part < 2 ? 0.8 - 0.3 * part : 0.6 - 0.2 * part;
+    case POLY:
+        return pow(1 + x, -r->power);
+    case POLYEXP: {
+        const double peak = fmax(r->power / -log(r->factor), 1);
+        return pow((1 + x) / peak, r->power) * pow(r->factor, 1 + x - peak);
+    }
+    default:
+        return 1;
+    }
+}
+
+/* What came of each key in each epoch, as far back as any window reaches. */
+typedef struct truth {
+    uint64_t now;
+    uint32_t *came; /* KEYS x EPOCHS, a ring */
+    double *g;
+} truth;
+
+static void truth_to(truth *t, uint64_t now) {
+    for (uint64_t e = 1; e <= ebi_min(now - t->now, EPOCHS); e++)
+        for (size_t key = 0; key < KEYS; key++) t->came[key * EPOCHS + (t->now + e) % EPOCHS] = 0;
+    t->now = now;
+}
+
+static double truth_of(const truth *t, const run *r, size_t key) {
+    double sum = 0;
+    for (uint64_t age = 0; age < r->window && age <= t->now; age++)
+        sum += t->g[age] * t->came[key * EPOCHS + (t->now - age) % EPOCHS];
+    return sum;
+}
+
+static eb_hash key_of(uint64_t i) {
+    return ebi_mix(i + UINT64_C(0xa9e5));
+}
+
+static double count_of(const eb_filter *f, uint64_t key) {
+    const eb_hash h = key_of(key);
+    double count;
+    eb_count_batch(f, &h, 1, &count);
+    return count;
+}
+
+static eb_stats stats_of(const eb_filter *f) {
+    eb_stats s = {.size = sizeof s};
+    eb_stat(f, &s);
+    return s;
+}
+
+static truth truth_new(const run *r) {
+    truth t = {0, model_zeros(KEYS * EPOCHS, sizeof *t.came), model_zeros(r->window, sizeof *t.g)};
+    for (uint64_t age = 0; age < r->window; age++) t.g[age] = g_of(r, age);
+    return t;
+}
+
+/* Never too low; and a key that has all counters for itself is counted exactly, unless buckets are
+ * joined. */
+static void compare(const eb_filter *f, const truth *t, const run *r, size_t key, bool alone) {
+    const double exact = truth_of(t, r, key), count = count_of(f, key);
+    const double most = alone && r->excess == 0 ? exact * (1 + 1e-12) : INFINITY;
+    if (count >= exact * (1 - 1e-12) && count <= most) return;
+    print_error("%s: key %zu: %.12g, exactly %.12g\n", r->spec, key, count, exact);
+    fail();
+}
+
+static void run_against_truth(const run *r, uint64_t n, size_t keys) {
+    eb_filter *const f = suite_new(r->spec);
+    truth t = truth_new(r);
+    uint64_t random = 1, time = 0;
+    suite_at("%s", r->spec);
+    NEAR(stats_of(f).excess, r->excess, 1e-4);
+    for (uint64_t i = 0; i < n; i++) {
+        const size_t key = (size_t)suite_below(&random, keys);
+        const uint32_t value = 1 + (uint32_t)suite_below(&random, 3);
+        time += suite_below(&random, 1000) == 0 ? suite_below(&random, 60 * PERIOD)
+                                                : suite_below(&random, 8);
+        const eb_hash h = key_of(key);
+        OK(eb_add_batch(f, &(eb_batch){1, &h, &value, &time}, NULL));
+        truth_to(&t, time / PERIOD);
+        t.came[key * EPOCHS + t.now % EPOCHS] += value;
+        if (i % 64 == 0) compare(f, &t, r, (size_t)suite_below(&random, keys), keys == 1);
+    }
+    for (size_t key = 0; key < keys; key++) compare(f, &t, r, key, keys == 1);
+    HOLDS(f->kind->check(&f->p, f->block, NULL) == EB_OK);
+    free(t.came);
+    free(t.g);
+    eb_free(f);
+}
+
+static run with_period(const run *r, char spec[200]) {
+    run full = *r;
+    (void)snprintf(spec, 200, "%s,period=%d", r->spec, PERIOD);
+    full.spec = spec;
+    return full;
+}
+
+static void counts_are_never_too_low(void **state) {
+    (void)state;
+    const char *const wish = getenv("EVERBLOOM_TEST_EVENTS");
+    const uint64_t n = wish ? strtoull(wish, NULL, 10) : 600000;
+    for (size_t i = 0; i < SUITE_COUNT(runs); i++) {
+        char spec[200];
+        const run r = with_period(&runs[i], spec);
+        run_against_truth(&r, n / SUITE_COUNT(runs), KEYS);
+    }
+}
+
+static void a_key_alone_is_counted_exactly(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(runs); i++) {
+        char spec[200];
+        if (strstr(runs[i].spec, "width=8")) continue;
+        const run r = with_period(&runs[i], spec);
+        run_against_truth(&r, 20000, 1);
+    }
+}
+
+/* Old arrivals of a joined bucket count as its youngest epoch, no more: an arrival of any age. */
+static void joined_buckets_add_a_stated_share(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(runs); i++) {
+        const run *const r = &runs[i];
+        char spec[200];
+        if (r->decay != POLY) continue;
+        (void)snprintf(spec, sizeof spec, "%s,period=1", r->spec);
+        suite_at("%s", spec);
+        double most = 0;
+        for (uint64_t start = 1000; start < 1030; start++) {
+            eb_filter *const f = suite_new(spec);
+            const eb_hash h = key_of(0);
+            OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &start}, NULL));
+            for (uint64_t age = 0; age < r->window; age += 1 + age / 50) {
+                OK(eb_advance(f, start + age));
+                const double share = count_of(f, 0) / g_of(r, age) - 1;
+                HOLDS(share >= -1e-12 && share <= r->excess + 1e-4);
+                most = fmax(most, share);
+            }
+            OK(eb_advance(f, start + 2 * r->window));
+            HOLDS(count_of(f, 0) == 0);
+            eb_free(f);
+        }
+        HOLDS(most > r->excess / 2);
+    }
+}
+
+static void idle_filters_come_to_zero(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(runs); i++) {
+        char spec[200];
+        const run r = with_period(&runs[i], spec);
+        eb_filter *const f = suite_filled(r.spec, 2000, 3);
+        const uint64_t now = stats_of(f).clock;
+        suite_at("%s", r.spec);
+        HOLDS(stats_of(f).cells_used > 0);
+        OK(eb_advance(f, now + 2 * r.window * PERIOD));
+        HOLDS(stats_of(f).cells_used == 0 && stats_of(f).fpr == 0);
+        for (uint64_t key = 0; key < 100; key++) HOLDS(count_of(f, key) == 0);
+        eb_free(f);
+    }
+}
+
+/* An add writes k records, whatever time has passed; passing time writes none. */
+static void time_costs_nothing(void **state) {
+    (void)state;
+    static const uint64_t epochs[] = {0, 1, 2, 27, 28, 60, 1000, 1000000000, UINT64_C(1) << 50};
+    for (size_t i = 0; i < SUITE_COUNT(epochs); i++) {
+        eb_filter *const f = suite_filled("aging:memory=64K,period=20", 3000, 6);
+        const size_t bytes = ebi_bytes(f);
+        const uint64_t now = stats_of(f).clock + 20 * epochs[i], stride = 64;
+        uint8_t *const before = malloc(bytes);
+        HOLDS(before != NULL);
+        memcpy(before, f->block, bytes);
+        OK(eb_advance(f, now));
+        HOLDS(memcmp(before + 64, f->block + 64, bytes - 64) == 0);
+        const eb_hash h = key_of(1);
+        OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &now}, NULL));
+        size_t changed = 0;
+        for (size_t at = 128; at + stride <= bytes; at += stride)
+            changed += memcmp(before + at, f->block + at, stride) != 0;
+        HOLDS(changed > 0 && changed <= 4);
+        HOLDS(epochs[i] < 28 || stats_of(f).cells_used == 4);
+        free(before);
+        eb_free(f);
+    }
+}
+
+/* Sums of minima err less than minima of sums: the same stream in one bucket. */
+static void a_sum_of_minima_errs_less(void **state) {
+    (void)state;
+    eb_filter *const ring = suite_new("aging:cells=512,window=8,period=1000");
+    eb_filter *const one = suite_new("aging:cells=512,window=1,period=8000");
+    uint64_t random = 5;
+    double sums[2] = {0, 0};
+    for (uint64_t i = 0; i < 8000; i++) {
+        const eb_hash h = key_of(suite_below(&random, 2000));
+        OK(eb_add_batch(ring, &(eb_batch){1, &h, NULL, &i}, NULL));
+        OK(eb_add_batch(one, &(eb_batch){1, &h, NULL, &i}, NULL));
+    }
+    for (uint64_t key = 0; key < 2000; key++) {
+        sums[0] += count_of(ring, key);
+        sums[1] += count_of(one, key);
+    }
+    HOLDS(sums[0] < 0.9 * sums[1] && sums[0] >= 8000);
+    eb_free(ring);
+    eb_free(one);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counts_are_never_too_low),
+        cmocka_unit_test(a_key_alone_is_counted_exactly),
+        cmocka_unit_test(joined_buckets_add_a_stated_share),
+        cmocka_unit_test(idle_filters_come_to_zero),
+        cmocka_unit_test(time_costs_nothing),
+        cmocka_unit_test(a_sum_of_minima_errs_less),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
