@@ -24,6 +24,7 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 #define DEFAULT_MAX_DROP 1e-6
 #define DEFAULT_IMPORTANCE_DROP 1e-3
 #define DEFAULT_MEMORY "64M"
+#define DEFAULT_SUM "spectral:policy=ms,window=0,store=u32"
 #define DEFAULT_JOIN_MEMORY "1G"
 #define DEFAULT_EVERY_SECONDS 30
 #define HOT_MAX 1e9
@@ -67,6 +68,7 @@ typedef struct settings {
     const char *code, *store;
     double counter_bits; /* 0: not given */
     const char *fields, *having, *with, *exact, *counts, *method;
+    const char *per;
     bool ship, candidates, verify, size, snapshots;
     texts at_least, rescan;
     double alert;                 /* 0: not given */
@@ -175,6 +177,7 @@ int run_count(const cli_command *c, const settings *set, char **operands, size_t
 int run_iceberg(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_range(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_join(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_sum(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_weigh(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_info(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_check(const cli_command *c, const settings *set, char **operands, size_t n);

@@ -157,6 +157,8 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
         strcpy(spec, set->filter);
     else if (c->run == run_dedup)
         default_dedup(c, set, spec);
+    else if (c->run == run_sum)
+        strcpy(spec, DEFAULT_SUM);
     else if (c->run == run_range)
         strcpy(spec, DEFAULT_RANGE);
     else if (c->run == run_count || c->run == run_iceberg)

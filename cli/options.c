@@ -258,6 +258,8 @@ const cli_command cli_commands[] = {
      iceberg_examples, "some answer may lack keys", 0, MANY, run_iceberg},
     {"range", "[FILE]...", "say how many numbers or times lie in a range", range_text,
      range_options, range_examples, NULL, 0, MANY, run_range},
+    {"sum", "[FILE]...", "add up the counts or values of a list of keys", sum_text, sum_options,
+     sum_examples, NULL, 0, MANY, run_sum},
     {"join", "R [S]", "say which keys two files share, and in how many pairs", join_text,
      join_options, join_examples, NULL, 1, 2, run_join},
     {"weigh", "[SAMPLE]...", "learn from a query log which keys deserve more bits",

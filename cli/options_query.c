@@ -1,4 +1,4 @@
-/* options_query.c - the options of range and join: see options.c. */
+/* options_query.c - the options of range, sum and join: see options.c. */
 #include "options.h"
 
 const cli_option range_options[] = {
@@ -65,6 +65,49 @@ const char range_text[] =
     "A line whose value is no number, or outside of the domain, ends the command without an "
     "answer. Adding "
     "a value takes time in proportion to the bits of the domain.";
+
+const cli_option sum_options[] = {
+    KEY_OPTIONS_IF_MISSING("is an error"),
+    SKIP_FIRST,
+    OPTION(0, "weight-field", "N", OPT_INDEX, weight_field,
+           "Field N of a line is its value, a whole number; 0 is not counted at all. Sums and "
+           "averages "
+           "of values are printed then, beside counts of lines."),
+    HEADING("What is asked"),
+    OPTION(0, "key", "KEY", OPT_TEXTS, keys, "KEY is in the list. May be given several times."),
+    OPTION(0, "queries", "FILE", OPT_TEXT, queries,
+           "Each line of FILE is in the list; twice is once. - is standard input."),
+    OPTION(0, "snapshot", "FILE", OPT_TEXT, snapshot,
+           "Ask the filter in FILE as it is; no lines are read."),
+    OPTION(0, "per", "FILE", OPT_TEXT, per,
+           "With --snapshot, which holds sums of values: the filter in FILE holds counts of lines, "
+           "and averages are printed too. Equal seeds."),
+    HEADING("What is printed"),
+    FLAG(0, "json", json, "One JSON object."),
+    FILTER_OPTIONS("policy=ms,window=0"),
+    QUIET,
+    END};
+
+const cli_example sum_examples[] = {
+    {"everbloom sum --csv -f 2 --queries vip.txt orders.csv", "Orders of a list of customers."},
+    {"everbloom sum --csv -f 2 --weight-field 4 --queries vip.txt orders.csv",
+     "What they spent, and on average."},
+    {"everbloom sum --snapshot euros.eb --per orders.eb --queries vip.txt", "The same, later."},
+    {NULL, NULL}};
+
+const char sum_text[] =
+    "Counts the keys of the lines of the FILEs, or of standard input if there is none or it is -, "
+    "in "
+    "one pass and in fixed memory, and then says how often the keys of a list came together, what "
+    "their "
+    "values add up to (--weight-field), and the mean value.\n\n"
+    "Counts and sums are right on average, with the standard error that is printed; what is "
+    "printed as 'at "
+    "most' is certain. With many small counts the first is nearer to the truth, with few large "
+    "ones the second. The average lies between the two numbers that are printed, unless count or "
+    "sum is "
+    "off by more than two standard errors. Filters to be asked with --snapshot should have "
+    "policy=ms and window=0; others can only say 'at most'.";
 
 const cli_option join_options[] = {
     KEY_OPTIONS_IF_MISSING("is an error"),

@@ -138,6 +138,42 @@ static void sums_are_right_on_average(void **state) {
     sums_of(RMX, 100);
 }
 
+/* Two errors of two standard errors each: more than nine in ten intervals hold the truth. */
+static void averages_lie_in_their_interval(void **state) {
+    (void)state;
+    enum { AMONG = 100 };
+    static world w;
+    int held = 0;
+    eb_average a = {.size = sizeof a};
+    for (uint64_t seed = 1; seed <= RUNS; seed++) {
+        double sum = 0, count = 0;
+        uint32_t value[KEYS];
+        make_world(&w, 0.5, seed);
+        for (size_t i = 0; i < KEYS; i++) value[i] = w.count[i] * (10 + (uint32_t)(i % 7));
+        for (size_t i = 0; i < AMONG; i++) sum += value[i * 10], count += w.count[i * 10];
+        eb_hash among[AMONG];
+        for (size_t i = 0; i < AMONG; i++) among[i] = w.hash[i * 10];
+        eb_filter *const counts = filled(MS, &w), *const sums = suite_new(MS);
+        OK(eb_add_batch(sums, &(eb_batch){KEYS, w.hash, value, NULL}, NULL));
+        OK(eb_average_keys(sums, counts, among, AMONG, &a, NULL));
+        HOLDS(a.lower <= a.average && a.average <= a.upper && a.lower > 8 && a.upper < 20);
+        held += a.lower <= sum / count && sum / count <= a.upper;
+        eb_free(counts);
+        eb_free(sums);
+    }
+    HOLDS(held >= RUNS * 9 / 10);
+    eb_error err = {EB_OK, ""};
+    eb_filter *const f = suite_new(MS), *const mi = suite_new(MI);
+    eb_filter *const seeded = suite_new("spectral:policy=ms,cells=7140,window=0,seed=4");
+    OK(eb_average_keys(f, f, w.hash, 1, &a, &err));
+    HOLDS(isnan(a.average) && a.lower == 0 && isinf(a.upper));
+    GIVES(EB_EMISMATCH, eb_average_keys(f, seeded, w.hash, 1, &a, &err));
+    GIVES(EB_ENOTSUP, eb_average_keys(mi, mi, w.hash, 1, &a, &err));
+    eb_free(f);
+    eb_free(mi);
+    eb_free(seeded);
+}
+
 static void joins_are_right_on_average(void **state) {
     (void)state;
     static world a, b;
@@ -334,6 +370,7 @@ int main(void) {
         cmocka_unit_test(bounds_hold),
         cmocka_unit_test(a_single_minimum_is_suspect),
         cmocka_unit_test(sums_are_right_on_average),
+        cmocka_unit_test(averages_lie_in_their_interval),
         cmocka_unit_test(joins_are_right_on_average),
         cmocka_unit_test(a_window_slides_by_panes),
         cmocka_unit_test(combinations_bound_combined_counts),

@@ -35,6 +35,16 @@ typedef struct eb_sum {
 EB_API eb_status eb_sum_keys(const eb_filter *f, const eb_hash *h, size_t n, eb_sum *out,
                              eb_error *err);
 
+/* The mean value of all occurrences of n different keys: sums holds the keys with their values for
+ * multiplicity, counts holds them with 1 each.  It lies in lower..upper unless the sum or the count
+ * is more than two of its standard errors off; upper is INFINITY if the count may be 0. */
+typedef struct eb_average {
+    size_t size;
+    double average, lower, upper;
+} eb_average;
+EB_API eb_status eb_average_keys(const eb_filter *sums, const eb_filter *counts, const eb_hash *h,
+                                 size_t n, eb_average *out, eb_error *err);
+
 /* The whole stream: F1, and F2 with its standard error (at most F2 sqrt(2/m)). */
 typedef struct eb_moments {
     size_t size;

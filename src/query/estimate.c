@@ -172,6 +172,34 @@ eb_status eb_sum_keys(const eb_filter *f, const eb_hash *h, size_t n, eb_sum *ou
     return EB_OK;
 }
 
+/* The same hashes must name the same keys in both. */
+eb_status ebi_query_same_hashes(const eb_filter *a, const eb_filter *b, eb_error *err) {
+    EB_TRY(ebi_query_counts(a, err));
+    EB_TRY(ebi_query_counts(b, err));
+    if (a->p.opt[EB_O_HASH] == b->p.opt[EB_O_HASH] && a->p.opt[EB_O_SEED] == b->p.opt[EB_O_SEED] &&
+        memcmp(a->p.key, b->p.key, sizeof a->p.key) == 0)
+        return EB_OK;
+    return ebi_fail(err, EB_EMISMATCH, "filters must have the same seed: %llu and %llu differ",
+                    (unsigned long long)a->p.opt[EB_O_SEED],
+                    (unsigned long long)b->p.opt[EB_O_SEED]);
+}
+
+eb_status eb_average_keys(const eb_filter *sums, const eb_filter *counts, const eb_hash *h,
+                          size_t n, eb_average *out, eb_error *err) {
+    eb_sum s = {.size = sizeof s}, c = {.size = sizeof c};
+    eb_average a = {.size = sizeof a};
+    EB_TRY(ebi_query_same_hashes(sums, counts, err));
+    EB_TRY(eb_sum_keys(sums, h, n, &s, err));
+    EB_TRY(eb_sum_keys(counts, h, n, &c, err));
+    const double sum = fmax(0, fmin(s.sum, s.upper)), count = fmax(0, fmin(c.sum, c.upper));
+    const double most = fmin(c.upper, c.sum + 2 * c.error), least = count - 2 * c.error;
+    a.average = count > 0 ? sum / count : NAN;
+    a.lower = most > 0 ? fmax(0, sum - 2 * s.error) / most : 0;
+    a.upper = least > 0 ? fmin(s.upper, s.sum + 2 * s.error) / least : INFINITY;
+    ebi_give(out, &a, sizeof a);
+    return EB_OK;
+}
+
 eb_status eb_join_size(const eb_filter *a, const eb_filter *b, eb_join *out, eb_error *err) {
     eb_join j = {.size = sizeof j};
     double variance = 0;

@@ -26,17 +26,6 @@ typedef struct join_side {
     double tuples, dense; /* at least so many: dense */
 } join_side;
 
-static eb_status join_same_hashes(const eb_filter *a, const eb_filter *b, eb_error *err) {
-    EB_TRY(ebi_query_counts(a, err));
-    EB_TRY(ebi_query_counts(b, err));
-    if (a->p.opt[EB_O_HASH] == b->p.opt[EB_O_HASH] && a->p.opt[EB_O_SEED] == b->p.opt[EB_O_SEED] &&
-        memcmp(a->p.key, b->p.key, sizeof a->p.key) == 0)
-        return EB_OK;
-    return ebi_fail(err, EB_EMISMATCH, "filters must have the same seed: %llu and %llu differ",
-                    (unsigned long long)a->p.opt[EB_O_SEED],
-                    (unsigned long long)b->p.opt[EB_O_SEED]);
-}
-
 static join_side join_open(const eb_filter *f, const eb_hash *sample, size_t n) {
     join_side s = {.f = f, .sample = sample, .n = n};
     for (uint64_t i = 0; i < ebi_shards(f); i++) s.tuples += (double)*ebi_query_open(f, i).total;
@@ -124,7 +113,7 @@ eb_status eb_join_sampled(const eb_filter *a, const eb_filter *b, const eb_join_
                           eb_join *out, eb_error *err) {
     eb_join j = {.size = sizeof j};
     double variance = 0, dense = 0;
-    EB_TRY(join_same_hashes(a, b, err));
+    EB_TRY(ebi_query_same_hashes(a, b, err));
     if (s->a_n == 0 || s->b_n == 0)
         return ebi_fail(err, EB_EINVAL, "samples must have 1 tuple or more");
     const join_side x = join_open(a, s->a, s->a_n), y = join_open(b, s->b, s->b_n);

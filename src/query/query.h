@@ -16,6 +16,7 @@ eb_status ebi_query_counts(const eb_filter *f, eb_error *err);    /* it has coun
 eb_status ebi_query_linear(const eb_filter *f, eb_error *err);    /* which are sums */
 eb_status ebi_query_uniform(const eb_filter *f, eb_error *err);   /* of keys from everywhere */
 eb_status ebi_query_never_low(const eb_filter *f, eb_error *err); /* for keys of any age */
+eb_status ebi_query_same_hashes(const eb_filter *a, const eb_filter *b, eb_error *err);
 eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err);
 
 /* Put another value for an option into a spec, or (NULL) leave the option out.  The text has

@@ -3,7 +3,7 @@
 everbloom --generate pages
 status_is 0
 cp out pages
-[ "$(wc -l <pages)" = 18 ] || fail "$(shown pages)"
+[ "$(wc -l <pages)" = 19 ] || fail "$(shown pages)"
 for page in $(cat pages); do
     everbloom --generate man "$page"
     status_is 0; silent
