@@ -161,6 +161,7 @@ void report_plain(report *r, const char *key, const char *number); /* a number a
 void report_count(report *r, const char *key, const char *label, uint64_t value);
 void report_bytes(report *r, const char *key, const char *label, double value);
 void report_real(report *r, const char *key, const char *label, double value);
+void report_amount(report *r, const char *key, const char *label, double value); /* no exponents */
 void report_list(report *r, const char *key, const char *label, const double *values, size_t n);
 void report_end(report *r);
 void json_string(FILE *to, const char *text);

@@ -77,9 +77,9 @@ static eb_sum sum_of(const eb_filter *f, const key_list *l) {
 static void put_sum(report *r, const eb_filter *f, const key_list *l, const char *const names[3],
                     const char *const labels[3]) {
     const eb_sum s = sum_of(f, l);
-    report_real(r, names[0], labels[0], s.sum);
-    report_real(r, names[1], labels[1], s.error);
-    report_real(r, names[2], labels[2], eb_caps(f) & EB_NO_FALSE_NEGATIVES ? s.upper : NAN);
+    report_amount(r, names[0], labels[0], s.sum);
+    report_amount(r, names[1], labels[1], s.error);
+    report_amount(r, names[2], labels[2], eb_caps(f) & EB_NO_FALSE_NEGATIVES ? s.upper : NAN);
 }
 
 static void put_average(report *r, const eb_filter *sums, const eb_filter *counts,
@@ -90,9 +90,9 @@ static void put_average(report *r, const eb_filter *sums, const eb_filter *count
         cli_warn("no average: %s", err.text);
         return;
     }
-    report_real(r, "average", "average", a.average);
-    report_real(r, "average_lower", "average from", a.lower);
-    report_real(r, "average_upper", "average to", a.upper);
+    report_amount(r, "average", "average", a.average);
+    report_amount(r, "average_lower", "average from", a.lower);
+    report_amount(r, "average_upper", "average to", a.upper);
 }
 
 /* counts is NULL if there are no values. */

@@ -57,9 +57,9 @@ static void print_size(const settings *set, const eb_join *j, const char *method
     report out;
     report_begin(&out, stdout, set->json);
     report_text(&out, "method", "method", method);
-    report_real(&out, "pairs", "pairs", j->join);
-    report_real(&out, "error", "standard error", j->error);
-    report_real(&out, "upper", "at most", j->upper);
+    report_amount(&out, "pairs", "pairs", j->join);
+    report_amount(&out, "error", "standard error", j->error);
+    report_amount(&out, "upper", "at most", j->upper);
     report_end(&out);
     finish_stdout();
 }

@@ -124,6 +124,16 @@ void report_real(report *r, const char *key, const char *label, double value) {
     end_value(r);
 }
 
+void report_amount(report *r, const char *key, const char *label, double value) {
+    if (r->json || !isfinite(value) || fabs(value) < 100) {
+        report_real(r, key, label, value);
+        return;
+    }
+    put_name(r, key, label);
+    fprintf(r->to, "%.0f", value);
+    end_value(r);
+}
+
 void report_list(report *r, const char *key, const char *label, const double *values, size_t n) {
     put_name(r, key, label);
     if (r->json) fputc('[', r->to);
