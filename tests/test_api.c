@@ -4,6 +4,7 @@
  * test_api --write-golden writes the golden files that are missing. */
 #include "suite.h"
 #include <dirent.h>
+#include <everbloom/query.h>
 
 /* Specs that are refused, with the whole sentence */
 
@@ -284,19 +285,31 @@ static size_t golden_read(const char *name, uint8_t *bytes) {
     return len;
 }
 
+/* The filter that golden_filter makes of a spec, frozen if the spec says so. */
+static eb_filter *golden_again(const eb_filter *f) {
+    char spec[EB_SPEC_MAX], code[16] = "";
+    eb_filter *frozen = NULL;
+    (void)eb_spec(f, spec, sizeof spec);
+    if (!ebi_is_frozen(f)) return golden_filter(spec);
+    (void)sscanf(strstr(spec, "frozen="), "frozen=%15[a-z]", code);
+    (void)ebi_spec_thawed(f, spec, sizeof spec);
+    eb_filter *const thawed = golden_filter(spec);
+    OK(eb_freeze(&frozen, thawed, code, NULL, NULL));
+    eb_free(thawed);
+    return frozen;
+}
+
 static void golden_agrees(const char *name) {
     uint8_t bytes[GOLDEN_MAX + 1], again[GOLDEN_MAX];
     const size_t len = golden_read(name, bytes);
     suite_at("%s/%s", golden, name);
     HOLDS(len > 0 && len <= GOLDEN_MAX);
     eb_filter *f;
-    char spec[EB_SPEC_MAX];
     OK(eb_load(&f, bytes, len, NULL, NULL));
     HOLDS(eb_snapshot_size(f) == len);
     OK(eb_save(f, again, len));
     HOLDS(memcmp(bytes, again, len) == 0);
-    (void)eb_spec(f, spec, sizeof spec);
-    eb_filter *const anew = golden_filter(spec);
+    eb_filter *const anew = golden_again(f);
     HOLDS(suite_equal(f, anew));
     eb_free(anew);
     eb_free(f);
@@ -333,12 +346,11 @@ static bool golden_name(const suite_case *c, char *name, size_t cap) {
     return true;
 }
 
-static void golden_write(const suite_case *c) {
+static void golden_write_file(const char *name, const eb_filter *f) {
     uint8_t bytes[GOLDEN_MAX + 1];
-    char name[300], path[400];
-    if (!golden_name(c, name, sizeof name) || golden_read(name, bytes) > 0) return;
-    eb_filter *const f = golden_filter(c->spec);
+    char path[400];
     const size_t len = eb_snapshot_size(f);
+    if (golden_read(name, bytes) > 0) return;
     (void)snprintf(path, sizeof path, "%s/%s", golden, name);
     FILE *const out = fopen(path, "wb");
     if (!out || len > GOLDEN_MAX || eb_save(f, bytes, len) != EB_OK ||
@@ -347,6 +359,20 @@ static void golden_write(const suite_case *c) {
         exit(2);
     }
     (void)printf("%s: %zu bytes\n", path, len);
+}
+
+static void golden_write(const suite_case *c) {
+    static const char *const codes[] = {"line", "elias", "steps"};
+    char name[300];
+    if (!golden_name(c, name, sizeof name)) return;
+    eb_filter *const f = golden_filter(c->spec), *frozen;
+    golden_write_file(name, f);
+    for (size_t i = 0; i < SUITE_COUNT(codes) && c->base && c->kind->frozen; i++) {
+        OK(eb_freeze(&frozen, f, codes[i], NULL, NULL));
+        (void)snprintf(name, sizeof name, "%s-frozen-%s.evb", c->kind->info.name, codes[i]);
+        golden_write_file(name, frozen);
+        eb_free(frozen);
+    }
     eb_free(f);
 }
 
