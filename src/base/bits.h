@@ -21,12 +21,14 @@ EB_INLINE uint64_t ebi_ones(unsigned n) { /* n low bits, n = 0..64 */
     return n == 0 ? 0 : ~UINT64_C(0) >> (64 - n);
 }
 
+/* Into the second level of cache, from where a load takes a few cycles that other work hides.  The
+ * first level has room for fewer lines on their way, and a core that asks it for one more waits. */
 EB_INLINE void ebi_prefetch_read(const void *p) {
-    __builtin_prefetch(p, 0, 3);
+    __builtin_prefetch(p, 0, 2);
 }
 
 EB_INLINE void ebi_prefetch_write(const void *p) {
-    __builtin_prefetch(p, 1, 3);
+    __builtin_prefetch(p, 1, 2);
 }
 
 EB_INLINE bool ebi_has_avx2(void) { /* this machine, at run time */
