@@ -220,34 +220,35 @@ EB_INLINE void lru_line_add(const eb_params *p, uint8_t *block, const eb_batch *
                             unsigned w) {
     const ebi_lru_fields f = ebi_lru_line_fields(w);
     const uint64_t last = ebi_lru_last_used(f, ebi_lru_b(p));
-    ebi_lru_places to;
-    ebi_lru_find_places(block, ebi_lru_lines(p), EBI_LRU_LINE_BYTES, w, b->hash, b->n, true, &to);
-    for (size_t i = 0; i < b->n; i++) {
-        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, true);
-        seen[i] = lru_line_observe(block + to.at[i], to.print[i], f, last);
+    const ebi_lru_batch keys = {block, ebi_lru_lines(p), b->hash, b->n};
+    ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, true);
+    for (size_t i = 0; i < keys.n; i++) {
+        ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, true);
+        uint8_t *const line = block + ebi_lru_at(&keys, i, EBI_LRU_LINE_BYTES);
+        seen[i] = lru_line_observe(line, ebi_lru_print(keys.hash[i], w), f, last);
     }
 }
 
 EB_INLINE void lru_line_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                              uint8_t *seen, unsigned w) {
     const ebi_lru_fields f = ebi_lru_line_fields(w);
-    ebi_lru_places to;
-    ebi_lru_find_places(block, ebi_lru_lines(p), EBI_LRU_LINE_BYTES, w, h, n, false, &to);
+    const ebi_lru_batch keys = {block, ebi_lru_lines(p), h, n};
+    ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, false);
     for (size_t i = 0; i < n; i++) {
-        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, false);
-        seen[i] = lru_line_has(block + to.at[i], to.print[i], f);
+        ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, false);
+        const uint8_t *const line = block + ebi_lru_at(&keys, i, EBI_LRU_LINE_BYTES);
+        seen[i] = lru_line_has(line, ebi_lru_print(h[i], w), f);
     }
 }
 
 static void lru_word_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
     const ebi_lru_fields f = ebi_lru_fields_of(ebi_lru_b(p), lru_w(p));
-    ebi_lru_places to;
-    ebi_lru_find_places(block, lru_buckets(p), EBI_LRU_WORD_BYTES, f.bits, b->hash, b->n, true,
-                        &to);
-    for (size_t i = 0; i < b->n; i++) {
-        uint8_t *const at = block + to.at[i];
-        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, true);
-        const uint64_t word = ebi_load64(at), print = to.print[i];
+    const ebi_lru_batch keys = {block, lru_buckets(p), b->hash, b->n};
+    ebi_lru_fetch_first(&keys, EBI_LRU_WORD_BYTES, true);
+    for (size_t i = 0; i < keys.n; i++) {
+        ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_WORD_BYTES, true);
+        uint8_t *const at = block + ebi_lru_at(&keys, i, EBI_LRU_WORD_BYTES);
+        const uint64_t word = ebi_load64(at), print = ebi_lru_print(keys.hash[i], f.bits);
         const uint64_t equal = lru_equal(word ^ print * f.ones, f);
         ebi_store64(at, lru_up(word, print, lru_upto(equal) & f.used, f.bits));
         seen[i] = equal != 0;
@@ -257,11 +258,12 @@ static void lru_word_add(const eb_params *p, uint8_t *block, const eb_batch *b, 
 static void lru_word_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                           uint8_t *seen) {
     const ebi_lru_fields f = ebi_lru_fields_of(ebi_lru_b(p), lru_w(p));
-    ebi_lru_places to;
-    ebi_lru_find_places(block, lru_buckets(p), EBI_LRU_WORD_BYTES, f.bits, h, n, false, &to);
+    const ebi_lru_batch keys = {block, lru_buckets(p), h, n};
+    ebi_lru_fetch_first(&keys, EBI_LRU_WORD_BYTES, false);
     for (size_t i = 0; i < n; i++) {
-        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, false);
-        seen[i] = lru_equal(ebi_load64(block + to.at[i]) ^ to.print[i] * f.ones, f) != 0;
+        ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_WORD_BYTES, false);
+        const uint64_t word = ebi_load64(block + ebi_lru_at(&keys, i, EBI_LRU_WORD_BYTES));
+        seen[i] = lru_equal(word ^ ebi_lru_print(h[i], f.bits) * f.ones, f) != 0;
     }
 }
 
@@ -465,6 +467,7 @@ const eb_kind ebi_kind_lru = {
     .info = {"lru", "the last keys seen, in lists that move to front: for endless streams",
              "everbloom's own", EB_FORGETS, lru_options},
     .version = 1,
+    .long_batches = true,
     .resolve = lru_resolve,
     .select = lru_select,
     .check = lru_check,

@@ -54,34 +54,33 @@ EB_INLINE uint64_t ebi_lru_print(eb_hash h, unsigned w) {
     return 1 + ((h & ebi_ones(bits)) * ebi_ones(w) >> bits);
 }
 
-/* Where the keys of a batch go: the bucket's offset behind the head, from the
- * top bits of the hash, and the fingerprint. */
-typedef struct ebi_lru_places {
-    uint64_t at[EB_BATCH], print[EB_BATCH];
+/* The buckets, and the hashes of a batch of keys. */
+typedef struct ebi_lru_batch {
+    const uint8_t *block;
+    uint64_t buckets;
+    const eb_hash *hash;
     size_t n;
-} ebi_lru_places;
+} ebi_lru_batch;
 
-/* Buckets are asked for this many keys before they are used, so that memory and
- * the work on lists overlap inside a batch. */
-enum { EBI_LRU_AHEAD = 24 };
-
-EB_INLINE void ebi_lru_fetch(const uint8_t *block, const ebi_lru_places *to, size_t i, bool write) {
-    if (i >= to->n) return;
-    if (write)
-        ebi_prefetch_write(block + to->at[i]);
-    else
-        ebi_prefetch_read(block + to->at[i]);
+/* Where key i goes: its bucket's offset in the block, from the top bits of the hash. */
+EB_INLINE uint64_t ebi_lru_at(const ebi_lru_batch *b, size_t i, unsigned bytes) {
+    return sizeof(eb_head) + eb_scale(b->hash[i], b->buckets) * bytes;
 }
 
-EB_INLINE void ebi_lru_find_places(const uint8_t *block, uint64_t buckets, unsigned bytes,
-                                   unsigned w, const eb_hash *h, size_t n, bool write,
-                                   ebi_lru_places *to) {
-    to->n = n;
-    for (size_t i = 0; i < n; i++) {
-        to->at[i] = sizeof(eb_head) + eb_scale(h[i], buckets) * bytes;
-        to->print[i] = ebi_lru_print(h[i], w);
-        if (i < EBI_LRU_AHEAD) ebi_lru_fetch(block, to, i, write);
-    }
+/* Buckets are asked for this many keys before they are used, so that memory and the work on lists
+ * overlap. */
+enum { EBI_LRU_AHEAD = 64 };
+
+EB_INLINE void ebi_lru_fetch(const ebi_lru_batch *b, size_t i, unsigned bytes, bool write) {
+    if (i >= b->n) return;
+    if (write)
+        ebi_prefetch_write(b->block + ebi_lru_at(b, i, bytes));
+    else
+        ebi_prefetch_read(b->block + ebi_lru_at(b, i, bytes));
+}
+
+EB_INLINE void ebi_lru_fetch_first(const ebi_lru_batch *b, unsigned bytes, bool write) {
+    for (size_t i = 0; i < EBI_LRU_AHEAD; i++) ebi_lru_fetch(b, i, bytes, write);
 }
 
 /* The loops for p: portable, or NULL if this machine has no AVX2 or p needs none. */

@@ -25,11 +25,6 @@ LRU_AVX2 EB_INLINE void lru_store(uint8_t *line, __m256i low, __m256i high) {
     _mm256_storeu_si256((__m256i *)(void *)(line + 32), high);
 }
 
-/* b where mask is set, else a */
-LRU_AVX2 EB_INLINE __m256i lru_choose(__m256i a, __m256i b, __m256i mask) {
-    return _mm256_xor_si256(a, _mm256_and_si256(_mm256_xor_si256(a, b), mask));
-}
-
 /* Lanes of `lane` bytes, 1 or 2: slot i is lane i of both registers. */
 
 LRU_AVX2 EB_INLINE __m256i lru_lane_fill(uint64_t half, unsigned lane) {
@@ -69,8 +64,8 @@ LRU_AVX2 EB_INLINE bool lru_lane_observe(uint8_t *line, uint64_t print, unsigned
     const uint32_t hits = lru_lane_hits(x, f, lane);
     const unsigned last = ebi_ctz(hits | UINT32_C(1) << (b - 1) * lane); /* hit, or last slot */
     const __m256i moved = lru_first_bytes(last + lane);
-    lru_store(line, lru_choose(x.low, lru_lane_up(x.low, f.low, lane), moved),
-              lru_choose(x.high, lru_lane_up(x.high, f.high, lane), moved));
+    lru_store(line, _mm256_blendv_epi8(x.low, lru_lane_up(x.low, f.low, lane), moved),
+              _mm256_blendv_epi8(x.high, lru_lane_up(x.high, f.high, lane), moved));
     return hits != 0;
 }
 
@@ -89,46 +84,55 @@ LRU_AVX2 EB_INLINE lru_line lru_word_print(uint64_t print, ebi_lru_fields f) {
                       lru_word_fill((print >> f.bits) * f.ones)};
 }
 
-/* The top bit of each field that is equal in both registers. */
+/* The top bit of fields that are equal in both registers: of each word's lowest such field, and
+ * perhaps of fields above it. */
 LRU_AVX2 EB_INLINE __m256i lru_word_equal(lru_line x, lru_line y, ebi_lru_fields f) {
     const __m256i differ =
         _mm256_or_si256(_mm256_xor_si256(x.low, y.low), _mm256_xor_si256(x.high, y.high));
-    const __m256i low = lru_word_fill(f.used ^ f.highs);
-    const __m256i nonzero =
-        _mm256_or_si256(_mm256_add_epi64(_mm256_and_si256(differ, low), low), differ);
-    return _mm256_andnot_si256(nonzero, lru_word_fill(f.highs));
+    const __m256i less = _mm256_sub_epi64(differ, lru_word_fill(f.ones));
+    return _mm256_and_si256(_mm256_andnot_si256(differ, less), lru_word_fill(f.highs));
 }
 
-/* Which of the four words have a hit, one bit for each. */
-LRU_AVX2 EB_INLINE unsigned lru_word_hits(__m256i equal) {
+/* Which of the four words have no hit, one bit for each. */
+LRU_AVX2 EB_INLINE unsigned lru_word_misses(__m256i equal) {
     const __m256i none = _mm256_cmpeq_epi64(equal, _mm256_setzero_si256());
-    return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(none)) ^ 15u;
+    return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(none));
 }
 
-/* All fields one place up, the lowest from print. */
-LRU_AVX2 EB_INLINE __m256i lru_word_up(__m256i x, __m256i print, ebi_lru_fields f) {
+/* The words up to the first with a hit. */
+LRU_AVX2 EB_INLINE __m256i lru_word_gate(unsigned misses) {
+#define LRU_GATE(n)                                                                                \
+    { -1, -(n > 1), -(n > 2), -(n > 3) }
+    static const int64_t gate[16][4] = {LRU_GATE(1), LRU_GATE(2), LRU_GATE(1), LRU_GATE(3),
+                                        LRU_GATE(1), LRU_GATE(2), LRU_GATE(1), LRU_GATE(4),
+                                        LRU_GATE(1), LRU_GATE(2), LRU_GATE(1), LRU_GATE(3),
+                                        LRU_GATE(1), LRU_GATE(2), LRU_GATE(1), LRU_GATE(4)};
+#undef LRU_GATE
+    return _mm256_loadu_si256((const __m256i *)(const void *)gate[misses]);
+}
+
+/* The fields in `moved` go one place up, the lowest comes from print. */
+LRU_AVX2 EB_INLINE __m256i lru_word_up(__m256i x, __m256i print, __m256i moved, ebi_lru_fields f) {
     const __m256i before = _mm256_blend_epi32(_mm256_permute4x64_epi64(x, 0x90), print, 3);
-    return _mm256_or_si256(_mm256_slli_epi64(x, (int)f.bits),
-                           _mm256_srli_epi64(before, (int)((f.n - 1) * f.bits)));
+    const __m256i up = _mm256_or_si256(_mm256_slli_epi64(x, (int)f.bits),
+                                       _mm256_srli_epi64(before, (int)((f.n - 1) * f.bits)));
+    return _mm256_xor_si256(x, _mm256_and_si256(_mm256_xor_si256(x, up), moved));
 }
 
 LRU_AVX2 EB_INLINE bool lru_word_observe(uint8_t *line, uint64_t print, ebi_lru_fields f,
                                          __m256i used) {
     const lru_line x = lru_load(line), y = lru_word_print(print, f);
     const __m256i equal = lru_word_equal(x, y, f);
-    const unsigned hits = lru_word_hits(equal);
-    const unsigned last = ebi_ctz(hits | 8u); /* the first word with a hit, or the last word */
-    /* All of the words before it and its fields up to the hit. */
+    const unsigned misses = lru_word_misses(equal);
+    /* All of the words before the hit and its word's fields up to it. */
     const __m256i upto = _mm256_xor_si256(equal, _mm256_add_epi64(equal, _mm256_set1_epi64x(-1)));
-    const __m256i moved =
-        _mm256_and_si256(_mm256_and_si256(upto, used), lru_first_bytes(8 * (last + 1)));
-    lru_store(line, lru_choose(x.low, lru_word_up(x.low, y.low, f), moved),
-              lru_choose(x.high, lru_word_up(x.high, y.high, f), moved));
-    return hits != 0;
+    const __m256i moved = _mm256_and_si256(_mm256_and_si256(upto, used), lru_word_gate(misses));
+    lru_store(line, lru_word_up(x.low, y.low, moved, f), lru_word_up(x.high, y.high, moved, f));
+    return misses != 15;
 }
 
 LRU_AVX2 EB_INLINE bool lru_word_has(const uint8_t *line, uint64_t print, ebi_lru_fields f) {
-    return lru_word_hits(lru_word_equal(lru_load(line), lru_word_print(print, f), f)) != 0;
+    return lru_word_misses(lru_word_equal(lru_load(line), lru_word_print(print, f), f)) != 15;
 }
 
 /* Loops, compiled for each width */
@@ -139,28 +143,30 @@ LRU_AVX2 EB_INLINE void lru_avx2_add(const eb_params *p, uint8_t *block, const e
     const unsigned slots = ebi_lru_b(p);
     const __m256i used =
         _mm256_blend_epi32(lru_word_fill(f.used), lru_word_fill(ebi_lru_last_used(f, slots)), 0xC0);
-    ebi_lru_places to;
-    ebi_lru_find_places(block, ebi_lru_lines(p), EBI_LRU_LINE_BYTES, w, b->hash, b->n, true, &to);
-    for (size_t i = 0; i < b->n; i++) {
-        uint8_t *const line = block + to.at[i];
-        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, true);
-        seen[i] = w == 16   ? lru_lane_observe(line, to.print[i], slots, 1)
-                  : w == 32 ? lru_lane_observe(line, to.print[i], slots, 2)
-                            : lru_word_observe(line, to.print[i], f, used);
+    const ebi_lru_batch keys = {block, ebi_lru_lines(p), b->hash, b->n};
+    ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, true);
+    for (size_t i = 0; i < keys.n; i++) {
+        ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, true);
+        uint8_t *const line = block + ebi_lru_at(&keys, i, EBI_LRU_LINE_BYTES);
+        const uint64_t print = ebi_lru_print(keys.hash[i], w);
+        seen[i] = w == 16   ? lru_lane_observe(line, print, slots, 1)
+                  : w == 32 ? lru_lane_observe(line, print, slots, 2)
+                            : lru_word_observe(line, print, f, used);
     }
 }
 
 LRU_AVX2 EB_INLINE void lru_avx2_test(const eb_params *p, const uint8_t *block, const eb_hash *h,
                                       size_t n, uint8_t *seen, unsigned w) {
     const ebi_lru_fields f = ebi_lru_line_fields(w);
-    ebi_lru_places to;
-    ebi_lru_find_places(block, ebi_lru_lines(p), EBI_LRU_LINE_BYTES, w, h, n, false, &to);
+    const ebi_lru_batch keys = {block, ebi_lru_lines(p), h, n};
+    ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, false);
     for (size_t i = 0; i < n; i++) {
-        const uint8_t *const line = block + to.at[i];
-        ebi_lru_fetch(block, &to, i + EBI_LRU_AHEAD, false);
-        seen[i] = w == 16   ? lru_lane_has(line, to.print[i], 1)
-                  : w == 32 ? lru_lane_has(line, to.print[i], 2)
-                            : lru_word_has(line, to.print[i], f);
+        ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, false);
+        const uint8_t *const line = block + ebi_lru_at(&keys, i, EBI_LRU_LINE_BYTES);
+        const uint64_t print = ebi_lru_print(h[i], w);
+        seen[i] = w == 16   ? lru_lane_has(line, print, 1)
+                  : w == 32 ? lru_lane_has(line, print, 2)
+                            : lru_word_has(line, print, f);
     }
 }
 
