@@ -1,5 +1,7 @@
 /* test_choosy.c - the choosy filter on streams of known make: what it plans it keeps, what it
- * predicts is measured, xmax is a wall, and damaged blocks are refused. */
+ * predicts is measured, xmax is a wall, damaged blocks are refused; and portable code and AVX2 give
+ * the same answers and the same bytes. */
+#include "filter/choosy.h"
 #include "suite.h"
 #include <math.h>
 
@@ -161,6 +163,44 @@ static void damage_is_refused(void **state) {
     eb_free(used);
 }
 
+/* A stream with half of its keys repeated soon, in batches of all lengths up to the longest. */
+static void codes_agree(const char *spec) {
+    eb_filter *const a = suite_new(spec), *const b = suite_new(spec);
+    uint64_t rng = 3, keys = 0;
+    a->ops = ebi_choosy_portable(&a->p);
+    b->ops = ebi_choosy_avx2(&b->p);
+    suite_at("%s", spec);
+    for (int i = 0; b->ops && i < 60; i++) {
+        eb_hash h[EB_LONG_BATCH];
+        uint8_t seen[2][EB_LONG_BATCH], there[2][EB_LONG_BATCH];
+        const eb_batch batch = {1 + suite_below(&rng, EB_LONG_BATCH), h, NULL, NULL};
+        for (size_t j = 0; j < batch.n; j++)
+            h[j] = ebi_mix(suite_below(&rng, 2) ? keys++ : suite_below(&rng, keys + 1));
+        OK(eb_add_batch(a, &batch, seen[0]));
+        OK(eb_add_batch(b, &batch, seen[1]));
+        eb_test_batch(a, h, batch.n, there[0]);
+        eb_test_batch(b, h, batch.n, there[1]);
+        HOLDS(memcmp(seen[0], seen[1], batch.n) == 0 && memcmp(there[0], there[1], batch.n) == 0);
+        HOLDS(memcmp(a->block, b->block, (size_t)a->p.span) == 0);
+    }
+    eb_free(a);
+    eb_free(b);
+}
+
+static void portable_and_avx2_are_equal(void **state) {
+    (void)state;
+    for (unsigned k = 1; k <= 12; k++) {
+        static const char *const rules[] = {"", ",s=0.3", ",s=-0.5,xmax=0.4", ",xmax=0.5"};
+        for (size_t i = 0; i < SUITE_COUNT(rules); i++)
+            for (int large = 0; large < 2; large++) { /* with and without fetching ahead */
+                char spec[80];
+                (void)snprintf(spec, sizeof spec, "choosy:memory=%s,k=%u%s", large ? "600K" : "3K",
+                               k, rules[i]);
+                codes_agree(spec);
+            }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_kept_and_predictions_measured),
@@ -168,6 +208,7 @@ int main(void) {
         cmocka_unit_test(plain_filters_miss_nothing),
         cmocka_unit_test(wishes_without_a_number_of_keys),
         cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(portable_and_avx2_are_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -26,16 +26,13 @@
  * 0.02 %, more below; false negatives -0.8 to +1.4 %.
  *
  * Cost: one cache line a key, and counting its bits if the key is new and s < k. */
+#include "choosy.h"
 #include "cells/bitarray.h"
-#include "loops.h"
 #include "theory/choosy_field.h"
 #include <math.h>
 
-enum { O_K = EB_O_OWN, O_S, O_XMAX, O_DISTINCT, O_SHARE, O_FPR };
-enum { LINE_BITS = 512, LINE_BYTES = 64, K_MAX = 12 };
-enum { MILLION = 1000000, BONUS = 200000 };
+enum { K_MAX = 12 };
 static const double S_MIN = -0.99, XMAX_MIN = 0.05;
-#define R_ONE (UINT64_C(1) << 62)
 
 static const eb_option choosy_options[] = {
     EB_COMMON_OPTIONS,
@@ -47,26 +44,6 @@ static const eb_option choosy_options[] = {
     {"fpr", "real", NULL, "1e-9", "0.9", "wanted mean of false positives: k and s follow", true},
     {0}};
 
-typedef struct choosy_state { /* the first segment */
-    uint64_t r;
-    uint64_t reserved[7]; /* zero */
-} choosy_state;
-static_assert(sizeof(choosy_state) == 64, "one cache line");
-
-enum { LINES_AT = sizeof(eb_head) + sizeof(choosy_state) };
-
-EB_INLINE unsigned choosy_k(const eb_params *p) {
-    return (unsigned)p->opt[O_K];
-}
-
-EB_INLINE uint64_t choosy_lines(const eb_params *p) {
-    return p->opt[EB_O_CELLS] / LINE_BITS;
-}
-
-EB_INLINE unsigned choosy_line_max(const eb_params *p) { /* bits that may be set in a line */
-    return (unsigned)(p->opt[O_XMAX] * LINE_BITS / MILLION);
-}
-
 /* Parameters: the fewest false negatives at the wanted rate of false positives */
 
 /* Aim so much lower than wished: two standard errors of 2 x 10^4 false positives. */
@@ -77,7 +54,7 @@ static double choosy_share(double share) { /* repeats must be possible for rates
 }
 
 static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: fpr is kept */
-    return fmax(XMAX_MIN, floor(pow(fpr, 1. / k) * MILLION) / MILLION);
+    return fmax(XMAX_MIN, floor(pow(fpr, 1. / k) * EBI_CHOOSY_MILLION) / EBI_CHOOSY_MILLION);
 }
 
 /* Set s so that the mean of the false positives is `fpr`; if even the choosiest filter has more,
@@ -104,9 +81,11 @@ static ebi_choosy_rates choosy_solve_s(ebi_choosy *c, double fpr) {
 }
 
 static void choosy_store(eb_params *p, const eb_args *a, const ebi_choosy *c) {
-    if (!a->given[O_K]) p->opt[O_K] = c->k;
-    if (!a->given[O_S]) p->opt[O_S] = (uint64_t)(int64_t)floor(c->s * MILLION);
-    if (!a->given[O_XMAX]) p->opt[O_XMAX] = (uint64_t)floor(c->xmax * MILLION);
+    if (!a->given[EBI_CHOOSY_K]) p->opt[EBI_CHOOSY_K] = c->k;
+    if (!a->given[EBI_CHOOSY_S])
+        p->opt[EBI_CHOOSY_S] = (uint64_t)(int64_t)floor(c->s * EBI_CHOOSY_MILLION);
+    if (!a->given[EBI_CHOOSY_XMAX])
+        p->opt[EBI_CHOOSY_XMAX] = (uint64_t)floor(c->xmax * EBI_CHOOSY_MILLION);
 }
 
 /* The best k of 1..7 that keeps the wish, each with its s. */
@@ -126,194 +105,135 @@ static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr) {
 
 static unsigned choosy_start_k(const eb_args *a, double bits_per_key) {
     double k = 6;
-    if (a->given[O_K])
-        k = a->real[O_K];
-    else if (a->given[O_DISTINCT])
+    if (a->given[EBI_CHOOSY_K])
+        k = a->real[EBI_CHOOSY_K];
+    else if (a->given[EBI_CHOOSY_DISTINCT])
         k = round(0.8 * bits_per_key);
-    else if (a->given[O_FPR])
-        k = round(-log2(a->real[O_FPR]));
+    else if (a->given[EBI_CHOOSY_FPR])
+        k = round(-log2(a->real[EBI_CHOOSY_FPR]));
     return (unsigned)fmax(1, fmin(K_MAX, k));
 }
 
 static eb_status choosy_solve(eb_params *p, const eb_args *a, eb_error *err) {
     const double bits = (double)p->opt[EB_O_CELLS] * (double)p->opt[EB_O_SHARDS];
-    const double fpr = a->real[O_FPR] * choosy_aim;
+    const double fpr = a->real[EBI_CHOOSY_FPR] * choosy_aim;
     double kept = 0; /* rate that is sure or predicted */
-    ebi_choosy c = {.xmax = a->real[O_XMAX],
-                    .bits_per_key = a->given[O_DISTINCT] ? bits / a->real[O_DISTINCT] : 0,
-                    .share = choosy_share(a->real[O_SHARE])};
+    ebi_choosy c = {.xmax = a->real[EBI_CHOOSY_XMAX],
+                    .bits_per_key =
+                        a->given[EBI_CHOOSY_DISTINCT] ? bits / a->real[EBI_CHOOSY_DISTINCT] : 0,
+                    .share = choosy_share(a->real[EBI_CHOOSY_SHARE])};
     c.k = choosy_start_k(a, c.bits_per_key);
-    c.s = a->given[O_S] ? a->real[O_S] : c.k;
-    if (a->given[O_FPR] && !a->given[O_DISTINCT] && !a->given[O_XMAX]) {
-        c.xmax = choosy_cap(a->real[O_FPR], c.k);
+    c.s = a->given[EBI_CHOOSY_S] ? a->real[EBI_CHOOSY_S] : c.k;
+    if (a->given[EBI_CHOOSY_FPR] && !a->given[EBI_CHOOSY_DISTINCT] && !a->given[EBI_CHOOSY_XMAX]) {
+        c.xmax = choosy_cap(a->real[EBI_CHOOSY_FPR], c.k);
         kept = pow(c.xmax, c.k);
-    } else if (a->given[O_FPR] && a->given[O_DISTINCT] && !a->given[O_S] &&
-               ebi_choosy_field(&c).mean_fpr > fpr) {
-        if (a->given[O_K])
+    } else if (a->given[EBI_CHOOSY_FPR] && a->given[EBI_CHOOSY_DISTINCT] &&
+               !a->given[EBI_CHOOSY_S] && ebi_choosy_field(&c).mean_fpr > fpr) {
+        if (a->given[EBI_CHOOSY_K])
             kept = choosy_solve_s(&c, fpr).mean_fpr;
         else
             c = choosy_solve_k(c, fpr);
     }
-    if (kept > a->real[O_FPR])
-        return ebi_fail(err, EB_ESPEC, "choosy: k=%u is too small for fpr=%g", c.k, a->real[O_FPR]);
+    if (kept > a->real[EBI_CHOOSY_FPR])
+        return ebi_fail(err, EB_ESPEC, "choosy: k=%u is too small for fpr=%g", c.k,
+                        a->real[EBI_CHOOSY_FPR]);
     choosy_store(p, a, &c);
     return EB_OK;
 }
 
 static eb_status choosy_size(eb_params *p, const eb_args *a, eb_error *err) {
     const uint64_t budget = ebi_budget(p);
-    if (!a->given[EB_O_CELLS] && budget > sizeof(choosy_state))
-        p->opt[EB_O_CELLS] = (budget - sizeof(choosy_state)) * 8;
+    if (!a->given[EB_O_CELLS] && budget > sizeof(ebi_choosy_state))
+        p->opt[EB_O_CELLS] = (budget - sizeof(ebi_choosy_state)) * 8;
     const uint64_t cells = p->opt[EB_O_CELLS];
-    if (cells % LINE_BITS != 0)
+    if (cells % EBI_CHOOSY_BITS != 0)
         return ebi_fail(err, EB_ESPEC, "choosy: cells must be a multiple of %d, not %llu",
-                        LINE_BITS, (unsigned long long)cells);
+                        EBI_CHOOSY_BITS, (unsigned long long)cells);
     if (cells == 0)
         return ebi_fail(err, EB_ESPEC, "choosy: memory=%llu is too small for shards=%llu",
                         (unsigned long long)p->opt[EB_O_MEMORY],
                         (unsigned long long)p->opt[EB_O_SHARDS]);
-    p->span = LINES_AT + cells / 8;
+    p->span = EBI_CHOOSY_LINES_AT + cells / 8;
     return EB_OK;
 }
 
 static eb_status choosy_resolve(eb_params *p, const eb_args *a, eb_error *err) {
     EB_TRY(choosy_size(p, a, err));
-    return a->given[O_K] && a->given[O_S] ? EB_OK : choosy_solve(p, a, err);
+    return a->given[EBI_CHOOSY_K] && a->given[EBI_CHOOSY_S] ? EB_OK : choosy_solve(p, a, err);
 }
 
 static void choosy_init(const eb_params *p, uint8_t *block) {
     (void)p;
-    ebi_store64(block + sizeof(eb_head), R_ONE);
+    ebi_store64(block + sizeof(eb_head), EBI_CHOOSY_R_ONE);
 }
 
 /* Loops */
 
-typedef struct choosy_key {
-    uint64_t line; /* its first byte */
-    uint64_t mix;
-} choosy_key;
-
-EB_INLINE choosy_key choosy_locate(eb_hash h, uint64_t lines) {
-    return (choosy_key){LINES_AT + eb_scale(h, lines) * LINE_BYTES, ebi_mix(h)};
-}
-
-/* Keys are located AHEAD places before their turn and their lines fetched meanwhile, so that memory
- * and arithmetic overlap. */
-enum { AHEAD = 20 };
-
-EB_INLINE choosy_key choosy_fetch(const uint8_t *block, eb_hash h, uint64_t lines, bool write) {
-    const choosy_key key = choosy_locate(h, lines);
-    if (write)
-        ebi_prefetch_write(block + key.line);
-    else
-        ebi_prefetch_read(block + key.line);
-    return key;
-}
-
-EB_INLINE void choosy_fetch_first(const uint8_t *block, const eb_hash *h, size_t n, uint64_t lines,
-                                  bool write, choosy_key *keys) {
-    for (size_t i = 0; i < n && i < AHEAD; i++) keys[i] = choosy_fetch(block, h[i], lines, write);
-}
-
-/* Key i of the batch; key i + AHEAD is fetched. */
-EB_INLINE choosy_key choosy_next(const uint8_t *block, const eb_hash *h, size_t n, size_t i,
-                                 uint64_t lines, bool write, choosy_key *keys) {
-    const choosy_key key = keys[i % AHEAD];
-    if (i + AHEAD < n) keys[i % AHEAD] = choosy_fetch(block, h[i + AHEAD], lines, write);
-    return key;
-}
-
-enum { FIELD_BITS = 9, FIELDS = 6 };
-
-/* Of n places of a key, n <= FIELDS. */
-EB_INLINE unsigned choosy_zeros_of(const uint8_t *line, uint64_t fields, unsigned n) {
+EB_INLINE unsigned choosy_zeros(const uint8_t *line, uint64_t fields, unsigned n) {
     unsigned zeros = 0;
 #pragma GCC unroll 6
-    for (unsigned i = 0; i < n; i++, fields >>= FIELD_BITS)
-        zeros += !ebi_bit(line, fields % LINE_BITS);
+    for (unsigned i = 0; i < n; i++, fields >>= EBI_CHOOSY_FIELD_BITS)
+        zeros += !ebi_bit(line, fields % EBI_CHOOSY_BITS);
     return zeros;
 }
 
-EB_INLINE void choosy_set(uint8_t *line, uint64_t fields, unsigned n) {
+EB_INLINE void choosy_set(uint8_t *line, uint64_t fields, unsigned n, uint64_t take) {
 #pragma GCC unroll 6
-    for (unsigned i = 0; i < n; i++, fields >>= FIELD_BITS) ebi_bit_set(line, fields % LINE_BITS);
+    for (unsigned i = 0; take && i < n; i++, fields >>= EBI_CHOOSY_FIELD_BITS)
+        ebi_bit_set(line, fields % EBI_CHOOSY_BITS);
 }
 
-EB_INLINE unsigned choosy_zeros(const uint8_t *line, uint64_t mix, unsigned k) {
-    if (k <= FIELDS) return choosy_zeros_of(line, mix, k);
-    return choosy_zeros_of(line, mix, FIELDS) + choosy_zeros_of(line, ebi_mix(mix), k - FIELDS);
-}
-
-EB_INLINE void choosy_insert(uint8_t *line, uint64_t mix, unsigned k) {
-    choosy_set(line, mix, k <= FIELDS ? k : FIELDS);
-    if (k > FIELDS) choosy_set(line, ebi_mix(mix), k - FIELDS);
-}
-
-/* zeros <= price + u + 0.2(1/R - 1), multiplied by R: no division. */
-EB_INLINE bool choosy_is_cheap(unsigned zeros, unsigned used, uint64_t mix, uint64_t r, unsigned k,
-                               int64_t s) {
-    const int64_t average = (int64_t)k * (LINE_BITS - used) * (MILLION / 64) / (LINE_BITS / 64);
-    const int64_t u = (int64_t)(mix >> 56) * (MILLION / 64) / 4;
-    const int64_t over = (int64_t)zeros * MILLION - average - s - u;
-    return (over + BONUS) * (int64_t)(r >> 30) <= (int64_t)BONUS << 32;
+EB_INLINE bool choosy_put(uint8_t *line, uint64_t fields, unsigned n) {
+    const bool all = choosy_zeros(line, fields, n) == 0;
+    choosy_set(line, fields, n, !all);
+    return all;
 }
 
 EB_INLINE void choosy_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen,
                           unsigned k, bool far) {
-    const uint64_t lines = choosy_lines(p), step = R_ONE / (4 * lines);
-    const unsigned line_max = choosy_line_max(p);
-    const int64_t s = (int64_t)p->opt[O_S];
-    const bool plain = s >= (int64_t)k * MILLION && line_max == LINE_BITS; /* every key is taken */
-    uint64_t r = ebi_load64(block + sizeof(eb_head));
-    choosy_key keys[AHEAD];
-    if (far) choosy_fetch_first(block, b->hash, b->n, lines, true, keys);
-    for (size_t i = 0; i < b->n; i++) {
-        const choosy_key key = far ? choosy_next(block, b->hash, b->n, i, lines, true, keys)
-                                   : choosy_locate(b->hash[i], lines);
-        uint8_t *const line = block + key.line;
-        const unsigned zeros = choosy_zeros(line, key.mix, k);
-        r = r - eb_scale(r, step << 2) + (zeros > 0 ? step : 0);
-        seen[i] = zeros == 0;
-        if (zeros == 0) continue;
-        const unsigned used = plain ? 0 : ebi_bits_count_512(line);
-        if (plain || (used + zeros <= line_max && choosy_is_cheap(zeros, used, key.mix, r, k, s)))
-            choosy_insert(line, key.mix, k);
-    }
-    ebi_store64(block + sizeof(eb_head), r);
+    const ebi_choosy_code code = {choosy_zeros, ebi_bits_count_512, choosy_set, choosy_put};
+    ebi_choosy_add(p, block, b, seen, k, far, code);
 }
 
 EB_INLINE void choosy_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                            uint8_t *seen, unsigned k, bool far) {
-    const uint64_t lines = choosy_lines(p);
-    choosy_key keys[AHEAD];
-    if (far) choosy_fetch_first(block, h, n, lines, false, keys);
-    for (size_t i = 0; i < n; i++) {
-        const choosy_key key =
-            far ? choosy_next(block, h, n, i, lines, false, keys) : choosy_locate(h[i], lines);
-        seen[i] = choosy_zeros(block + key.line, key.mix, k) == 0;
-    }
+    const ebi_choosy_code code = {.zeros = choosy_zeros};
+    ebi_choosy_test(p, block, h, n, seen, k, far, code);
+}
+
+EB_INLINE unsigned choosy_k(const eb_params *p) {
+    return ebi_choosy_k(p);
 }
 
 EB_LOOPS(choosy)
+
+const eb_ops *ebi_choosy_portable(const eb_params *p) {
+    return choosy_loops(p);
+}
+
+static const eb_ops *choosy_select(const eb_params *p) {
+    const eb_ops *const fast = ebi_choosy_avx2(p);
+    return fast ? fast : ebi_choosy_portable(p);
+}
 
 /* The whole filter */
 
 static eb_status choosy_check(const eb_params *p, const uint8_t *block, eb_error *err) {
     const uint64_t keys = ebi_head_of(block)->items, r = ebi_load64(block + sizeof(eb_head));
-    const unsigned line_max = choosy_line_max(p);
+    const unsigned line_max = ebi_choosy_line_max(p);
     uint64_t used = 0;
-    if (r == 0 || r > R_ONE || (keys == 0 && r != R_ONE))
+    if (r == 0 || r > EBI_CHOOSY_R_ONE || (keys == 0 && r != EBI_CHOOSY_R_ONE))
         return ebi_fail(err, EB_EFORMAT, "damaged choosy filter: share of new keys out of range");
-    if (!ebi_tail_is_zero(block + sizeof(eb_head), 64, sizeof(choosy_state)))
+    if (!ebi_tail_is_zero(block + sizeof(eb_head), 64, sizeof(ebi_choosy_state)))
         return ebi_fail(err, EB_EFORMAT, "damaged choosy filter: reserved bytes are not zero");
-    for (uint64_t i = 0; i < choosy_lines(p); i++) {
-        const unsigned one = ebi_bits_count_512(block + LINES_AT + i * LINE_BYTES);
+    for (uint64_t i = 0; i < ebi_choosy_lines(p); i++) {
+        const unsigned one = ebi_bits_count_512(block + EBI_CHOOSY_LINES_AT + i * EBI_CHOOSY_BYTES);
         if (one > line_max)
             return ebi_fail(err, EB_EFORMAT, "damaged choosy filter: line %llu is over xmax",
                             (unsigned long long)i);
         used += one;
     }
-    if ((used + p->opt[O_K] - 1) / p->opt[O_K] > keys)
+    if ((used + p->opt[EBI_CHOOSY_K] - 1) / p->opt[EBI_CHOOSY_K] > keys)
         return ebi_fail(err, EB_EFORMAT,
                         "damaged choosy filter: more bits are set than %llu keys can set",
                         (unsigned long long)keys);
@@ -321,12 +241,14 @@ static eb_status choosy_check(const eb_params *p, const uint8_t *block, eb_error
 }
 
 static void choosy_stat(const eb_params *p, const uint8_t *block, eb_stats *s) {
-    const uint64_t lines = choosy_lines(p);
-    double passed[LINE_BITS + 1]; /* chance of a fresh key in a line with so many bits */
-    for (unsigned i = 0; i <= LINE_BITS; i++) passed[i] = pow(i / 512., (double)p->opt[O_K]);
+    const uint64_t lines = ebi_choosy_lines(p);
+    double passed[EBI_CHOOSY_BITS + 1]; /* chance of a fresh key in a line with so many bits */
+    for (unsigned i = 0; i <= EBI_CHOOSY_BITS; i++)
+        passed[i] = pow(i / 512., (double)p->opt[EBI_CHOOSY_K]);
     s->cells = p->opt[EB_O_CELLS];
     for (uint64_t i = 0; i < lines; i++) {
-        const unsigned used = ebi_bits_count_512(block + LINES_AT + i * LINE_BYTES);
+        const unsigned used =
+            ebi_bits_count_512(block + EBI_CHOOSY_LINES_AT + i * EBI_CHOOSY_BYTES);
         s->cells_used += used;
         s->fpr += passed[used];
     }
@@ -335,22 +257,23 @@ static void choosy_stat(const eb_params *p, const uint8_t *block, eb_stats *s) {
 
 /* Load of a line that takes in no fresh key any more, while nearly all keys are called new. */
 static double choosy_full(const eb_params *p) {
-    const double s = (double)(int64_t)p->opt[O_S] / MILLION, k = (double)p->opt[O_K];
-    return fmin((double)p->opt[O_XMAX] / MILLION, s < 0 ? 1 + s / k : 1);
+    const double s = (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
+                 k = (double)p->opt[EBI_CHOOSY_K];
+    return fmin((double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION, s < 0 ? 1 + s / k : 1);
 }
 
 static void choosy_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
     out->settles_after = 0;
     if (w->items == 0 && w->distinct == 0) { /* fresh keys for ever */
         out->fill = choosy_full(p);
-        out->fpr = out->mean_fpr = pow(out->fill, (double)p->opt[O_K]);
+        out->fpr = out->mean_fpr = pow(out->fill, (double)p->opt[EBI_CHOOSY_K]);
         return;
     }
     const double distinct = w->distinct > 0 ? w->distinct : w->items;
     const double share = w->items > 0 ? distinct / w->items : 1e-6;
-    const ebi_choosy c = {choosy_k(p), (double)(int64_t)p->opt[O_S] / MILLION,
-                          (double)p->opt[O_XMAX] / MILLION, (double)p->opt[EB_O_CELLS] / distinct,
-                          choosy_share(share)};
+    const ebi_choosy c = {choosy_k(p), (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
+                          (double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION,
+                          (double)p->opt[EB_O_CELLS] / distinct, choosy_share(share)};
     const ebi_choosy_rates r = ebi_choosy_field(&c);
     out->fill = r.load;
     out->fpr = r.fpr;
@@ -366,7 +289,7 @@ const eb_kind ebi_kind_choosy = {
     .version = 1,
     .long_batches = true,
     .resolve = choosy_resolve,
-    .select = choosy_loops,
+    .select = choosy_select,
     .init = choosy_init,
     .check = choosy_check,
     .stat = choosy_stat,

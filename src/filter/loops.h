@@ -7,38 +7,41 @@
  * and says EB_LOOPS(FILE).  That compiles them for k = 1..8 and for any k, each
  * with far = false (touch cells as you go) and far = true (compute and prefetch
  * the positions of the whole batch first), and defines FILE_loops(p), which picks
- * one; FILE_k(p) says k. */
+ * one; FILE_k(p) says k.  EB_LOOPS_FOR(attribute, FILE) does so for machines that
+ * have more than the usual instructions. */
 #ifndef EB_LOOPS_H
 #define EB_LOOPS_H
 #include "cells/packed.h"
 #include "kind.h"
 
-#define EB_LOOP(file, name, k_of_p, far)                                                           \
-    static void file##_add_##name(const eb_params *p, uint8_t *block, const eb_batch *b,           \
-                                  uint8_t *seen) {                                                 \
+#define EB_LOOP(attribute, file, name, k_of_p, far)                                                \
+    attribute static void file##_add_##name(const eb_params *p, uint8_t *block, const eb_batch *b, \
+                                            uint8_t *seen) {                                       \
         file##_add(p, block, b, seen, k_of_p, far);                                                \
     }                                                                                              \
-    static void file##_test_##name(const eb_params *p, const uint8_t *block, const eb_hash *h,     \
-                                   size_t n, uint8_t *seen) {                                      \
+    attribute static void file##_test_##name(const eb_params *p, const uint8_t *block,             \
+                                             const eb_hash *h, size_t n, uint8_t *seen) {          \
         file##_test(p, block, h, n, seen, k_of_p, far);                                            \
     }
-#define EB_LOOP_NEAR_FAR(file, k) EB_LOOP(file, near_##k, k, false) EB_LOOP(file, far_##k, k, true)
+#define EB_LOOP_NEAR_FAR(attribute, file, k)                                                       \
+    EB_LOOP(attribute, file, near_##k, k, false) EB_LOOP(attribute, file, far_##k, k, true)
 #define EB_LOOP_OPS(file, name)                                                                    \
     { .add = file##_add_##name, .test = file##_test_##name }
 #define EB_LOOP_PAIR(file, k)                                                                      \
     { EB_LOOP_OPS(file, near_##k), EB_LOOP_OPS(file, far_##k) }
 
-#define EB_LOOPS(file)                                                                             \
-    EB_LOOP_NEAR_FAR(file, 1)                                                                      \
-    EB_LOOP_NEAR_FAR(file, 2)                                                                      \
-    EB_LOOP_NEAR_FAR(file, 3)                                                                      \
-    EB_LOOP_NEAR_FAR(file, 4)                                                                      \
-    EB_LOOP_NEAR_FAR(file, 5)                                                                      \
-    EB_LOOP_NEAR_FAR(file, 6)                                                                      \
-    EB_LOOP_NEAR_FAR(file, 7)                                                                      \
-    EB_LOOP_NEAR_FAR(file, 8)                                                                      \
-    EB_LOOP(file, near_any, file##_k(p), false)                                                    \
-    EB_LOOP(file, far_any, file##_k(p), true)                                                      \
+#define EB_LOOPS(file) EB_LOOPS_FOR(, file)
+#define EB_LOOPS_FOR(attribute, file)                                                              \
+    EB_LOOP_NEAR_FAR(attribute, file, 1)                                                           \
+    EB_LOOP_NEAR_FAR(attribute, file, 2)                                                           \
+    EB_LOOP_NEAR_FAR(attribute, file, 3)                                                           \
+    EB_LOOP_NEAR_FAR(attribute, file, 4)                                                           \
+    EB_LOOP_NEAR_FAR(attribute, file, 5)                                                           \
+    EB_LOOP_NEAR_FAR(attribute, file, 6)                                                           \
+    EB_LOOP_NEAR_FAR(attribute, file, 7)                                                           \
+    EB_LOOP_NEAR_FAR(attribute, file, 8)                                                           \
+    EB_LOOP(attribute, file, near_any, file##_k(p), false)                                         \
+    EB_LOOP(attribute, file, far_any, file##_k(p), true)                                           \
     static const eb_ops *file##_loops(const eb_params *p) {                                        \
         static const eb_ops ops[9][2] = {                                                          \
             EB_LOOP_PAIR(file, any), EB_LOOP_PAIR(file, 1), EB_LOOP_PAIR(file, 2),                 \
