@@ -26,7 +26,8 @@ eb_status eb_merge(eb_filter *into, const eb_filter *from, eb_error *err) {
     if (strcmp(a, b) != 0)
         return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", a, b);
     if (!(eb_caps(into) & EB_CAN_MERGE))
-        return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be merged", into->kind->info.name);
+        return ebi_fail(err, EB_ENOTSUP, "%s filters%s cannot be merged", into->kind->info.name,
+                        into->kind->info.caps & EB_CAN_MERGE ? " with these options" : "");
     for (uint64_t i = 0; i < ebi_shards(into); i++) {
         eb_head *const head = ebi_head(ebi_shard(into, i));
         const eb_head *const other = ebi_head_of(ebi_shard(from, i));

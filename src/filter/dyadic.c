@@ -35,7 +35,7 @@ static const eb_option dyadic_options[] = {
     {"values", "unsigned|signed|time", "unsigned", NULL, NULL, "how values are written", false},
     {"top", "int", NULL, "0", "20", "2^top nodes are counted exactly", false},
     {"k", "int", "5", "1", "16", "counters for each node", false},
-    {"policy", "ms|mi", "ms", NULL, NULL, "ms: removals and merging; mi: smallest errors", false},
+    {"policy", "ms|mi", "ms", NULL, NULL, "ms: removals; mi: smallest errors", false},
     {"store", "u32|u8", "u32", NULL, NULL, "how counters are laid out", false},
     {"window", "int", NULL, "0", "65536", "counters among which a node's lie; 0: all", false},
     {"bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},
@@ -265,8 +265,9 @@ static eb_status dyadic_remove(const eb_params *p, uint8_t *block, const eb_batc
 /* The whole filter */
 
 static unsigned dyadic_caps(const eb_params *p) {
-    const unsigned linear = p->opt[O_POLICY] == POLICY_MS ? EB_CAN_REMOVE | EB_CAN_MERGE : 0;
-    return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_KEYS_ARE_NUMBERS | linear;
+    const unsigned linear = p->opt[O_POLICY] == POLICY_MS ? EB_CAN_REMOVE : 0;
+    return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_KEYS_ARE_NUMBERS |
+           EB_CAN_MERGE | linear;
 }
 
 static void dyadic_init(const eb_params *p, uint8_t *block) {

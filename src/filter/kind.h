@@ -84,7 +84,9 @@ typedef struct eb_kind {
     /* Takes EB_LONG_BATCH keys at once: for loops that fetch some keys ahead of their turn and lose
      * time at each start.  Only for kinds without time and values. */
     bool long_batches;
-    bool merge_bounds; /* merged filters keep all promises, but not the bytes of one stream */
+    /* Merged filters keep all promises, but have not the bytes of one stream.  So it is, too, where
+     * counters are no sums: of all that count but cannot remove. */
+    bool merge_bounds;
     /* Check the options together, choose those not given, set p->span.  Given a
      * canonical spec it must use no floating point that shapes the block. */
     eb_status (*resolve)(eb_params *p, const eb_args *a, eb_error *err);

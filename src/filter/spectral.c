@@ -8,6 +8,7 @@
  *
  *   policy=mi   minimal increase (conservative update): only counters below the
  *               new estimate are raised.  Smallest errors; nothing can be removed.
+ *               Filters of two streams add up to one that is never too low for both.
  *   policy=ms   minimum selection: all k counters are raised.  Linear: keys can be
  *               removed, and filters of two streams add up to that of both.
  *
@@ -21,8 +22,7 @@
 enum { POLICY_MI, POLICY_MS };
 
 static const eb_option spectral_options[] = {
-    EB_COUNTING_OPTIONS("1", "mi|ms", "mi", "mi: smallest errors; ms: removals and merging",
-                        "u8|u32|line|sai"),
+    EB_COUNTING_OPTIONS("1", "mi|ms", "mi", "mi: smallest errors; ms: removals", "u8|u32|line|sai"),
     {0}};
 
 static eb_counting spectral_open(const eb_params *p, const uint8_t *block) {
@@ -104,8 +104,8 @@ static void spectral_restore(const eb_params *p, uint8_t *block, const eb_batch 
 /* The whole filter */
 
 static unsigned spectral_caps(const eb_params *p) {
-    const unsigned linear = p->opt[EB_C_POLICY] == POLICY_MS ? EB_CAN_REMOVE | EB_CAN_MERGE : 0;
-    return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | linear;
+    const unsigned linear = p->opt[EB_C_POLICY] == POLICY_MS ? EB_CAN_REMOVE : 0;
+    return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_MERGE | linear;
 }
 
 static void spectral_init(const eb_params *p, uint8_t *block) {
