@@ -57,13 +57,10 @@ static double join_sparse(const join_side *from, size_t n, const join_side *othe
     return from->tuples * mean;
 }
 
-/* What a count is too high on average, if it stays sparse. */
+/* What a count is too high on average. */
 static double join_excess(const join_side *s) {
     double sum = 0;
-    for (uint64_t i = 0; i < STRANGERS; i++) {
-        const double count = join_count(s, ebi_mix(ebi_mix(i + 1)));
-        if (count < s->dense) sum += count;
-    }
+    for (uint64_t i = 0; i < STRANGERS; i++) sum += join_count(s, ebi_mix(ebi_mix(i + 1)));
     return sum / STRANGERS;
 }
 
@@ -122,7 +119,7 @@ eb_status eb_join_sampled(const eb_filter *a, const eb_filter *b, const eb_join_
     j.join = dense + join_sparse(&y, ebi_min(sparse, y.n), &x, false, &variance) +
              join_sparse(&x, ebi_min(sparse, x.n), &y, true, &variance);
     const double excess = y.tuples * join_excess(&x) + x.tuples * join_excess(&y);
-    j.error = sqrt(variance + excess * excess / 4);
+    j.error = sqrt(variance + excess * excess);
     j.upper = join_upper(a, b);
     ebi_give(out, &j, sizeof j);
     return EB_OK;
