@@ -27,6 +27,9 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 #define DEFAULT_SUM "spectral:policy=ms,window=0,store=u32"
 #define DEFAULT_JOIN_MEMORY "1G"
 #define DEFAULT_EVERY_SECONDS 30
+#define DEFAULT_HALF_LIFE_SECONDS 600
+#define DEFAULT_REFRESH_SECONDS 5
+#define DEFAULT_TOP 20
 #define HOT_MAX 1e9
 
 /* What an option that may be given several times was given. */
@@ -53,7 +56,9 @@ typedef struct settings {
     uint64_t class_field; /* 0: not given */
     const char *window;   /* NULL: not given */
     const char *on_overload;
-    uint64_t time_field; /* 0: not given */
+    uint64_t time_field;               /* 0: not given */
+    double half_life, refresh_seconds; /* in seconds; 0: not given */
+    uint64_t top;                      /* 0: not given */
     bool refresh;
     const char *members;
     double hot;
@@ -176,6 +181,7 @@ int run_add(const cli_command *c, const settings *set, char **operands, size_t n
 int run_test(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_count(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_iceberg(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_hot(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_range(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_join(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_sum(const cli_command *c, const settings *set, char **operands, size_t n);

@@ -15,6 +15,7 @@ typedef struct asker {
     const eb_filter *filter;
     char end;      /* of a line */
     uint64_t full; /* answers that say nothing */
+    bool fades;    /* by time in milliseconds */
 } asker;
 
 /* What the kind does not know is NAN. */
@@ -37,17 +38,23 @@ static void put_column(double value) {
         printf(value == floor(value) ? "%.0f\t" : "%.6g\t", value);
 }
 
+/* Of counts that fade: arrivals in a second. */
+static double rate_of(const asker *a, const eb_estimate *e) {
+    return e->count * eb_faded(a->filter, 1000);
+}
+
 static void put_text(const asker *a, const eb_estimate *e, const char *hint, eb_key key) {
     put_column(e->count);
     put_column(e->lower);
     put_column(e->upper);
     put_column(e->confidence);
     printf("%s\t", hint ? hint : "-");
+    if (a->fades) put_column(rate_of(a, e));
     fwrite(key.p, 1, key.len, stdout);
     putchar(a->end);
 }
 
-static void put_json(const eb_estimate *e, const char *hint, eb_key key) {
+static void put_json(const asker *a, const eb_estimate *e, const char *hint, eb_key key) {
     report r;
     report_begin(&r, stdout, true);
     report_key(&r, "key", key);
@@ -56,6 +63,7 @@ static void put_json(const eb_estimate *e, const char *hint, eb_key key) {
     report_real(&r, "upper", "upper", e->upper);
     report_real(&r, "confidence", "confidence", e->confidence);
     if (hint) report_text(&r, "hint", "hint", hint);
+    if (a->fades) report_real(&r, "rate", "rate", rate_of(a, e));
     report_end(&r);
 }
 
@@ -67,7 +75,7 @@ static void answer(asker *a, eb_key key) {
     a->full += e.count >= EB_COUNT_FULL;
     const char *const hint = !bounded ? NULL : e.single ? "single" : "recurring";
     if (a->set->json)
-        put_json(&e, hint, key);
+        put_json(a, &e, hint, key);
     else
         put_text(a, &e, hint, key);
     if (ferror(stdout)) finish_stdout(); /* nobody listens any more */
@@ -79,8 +87,12 @@ static void answer_line(void *ctx, reader *r, const char *line, const char *end)
 }
 
 static void answer_all(const settings *set, const eb_filter *f) {
-    asker a = {.set = set, .filter = f, .end = set->nul ? '\0' : '\n'};
-    if (set->header) printf("count\tlower\tupper\tconfidence\thint\tkey%c", a.end);
+    asker a = {.set = set,
+               .filter = f,
+               .end = set->nul ? '\0' : '\n',
+               .fades = set->half_life > 0 || set->time_field > 0};
+    const char *const rate = a.fades ? "rate\t" : "";
+    if (set->header) printf("count\tlower\tupper\tconfidence\thint\t%skey%c", rate, a.end);
     for (size_t i = 0; i < set->keys.n; i++)
         answer(&a, (eb_key){set->keys.text[i], strlen(set->keys.text[i])});
     if (set->queries) {
@@ -126,7 +138,8 @@ static void check_usage(const cli_command *c, const settings *set, char *const *
 static int ask_snapshot(const cli_command *c, const settings *set, char *const *paths) {
     snapshot snap;
     if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
-    if (set->output || set->state || set->filter || set->memory || set->seed || set->removable)
+    if (set->output || set->state || set->filter || set->memory || set->seed || set->removable ||
+        set->half_life > 0 || set->time_field)
         cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
     snapshot_open_or_fail(&snap, set->snapshot);
     refuse_numbers(c, snap.view);
@@ -148,6 +161,7 @@ int run_count(const cli_command *c, const settings *set, char **operands, size_t
     if (!(eb_caps(s.filter) & EB_CAN_COUNT))
         cli_misuse(c, "count needs a filter that counts, such as " DEFAULT_COUNT);
     values_open(&s.values, c, set, s.filter, true);
+    times_open(&s.times, c, set, s.filter);
     const int status = stream_run(&s);
     if (status == STATUS_YES) {
         if (set->output) filter_save(s.filter, set->output);

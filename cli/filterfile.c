@@ -133,7 +133,7 @@ static void append_range(const cli_command *c, const settings *set, char *spec) 
 
 static bool describes_filter(const settings *set) {
     return set->filter || set->memory || set->max_drop > 0 || set->items > 0 || set->distinct > 0 ||
-           set->importance_range || set->removable || set->window;
+           set->importance_range || set->removable || set->window || set->half_life > 0;
 }
 
 static void check_window(const cli_command *c, const settings *set) {
@@ -146,10 +146,19 @@ static void check_window(const cli_command *c, const settings *set) {
 }
 
 /* What --filter, -m and their like say, without a seed of its own. */
+/* Counts that fade, by time in milliseconds. */
+static void default_decay(const settings *set, char *spec) {
+    const double seconds = set->half_life > 0 ? set->half_life : DEFAULT_HALF_LIFE_SECONDS;
+    snprintf(spec, SPEC_TEXT, "decay:halflife=%.6f,update=conservative", 1000 * seconds);
+}
+
 static void spec_of_options(const cli_command *c, const settings *set, char *spec) {
     if (set->filter && (set->max_drop > 0 || set->items > 0 || set->distinct > 0))
         cli_misuse(c, "--max-drop, --records and --distinct choose a filter: not with --filter");
     check_window(c, set);
+    if (set->half_life > 0 && (set->filter || set->removable))
+        cli_misuse(c, "--half-life chooses a filter: not with %s",
+                   set->filter ? "--filter" : "--removable");
     if (set->filter && set->removable)
         cli_misuse(c, "--removable chooses a filter: not with --filter");
     if (set->filter && strlen(set->filter) >= SPEC_TEXT) cli_misuse(c, "--filter is too long");
@@ -161,6 +170,8 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
         strcpy(spec, DEFAULT_SUM);
     else if (c->run == run_range)
         strcpy(spec, DEFAULT_RANGE);
+    else if (c->run == run_hot || set->half_life > 0)
+        default_decay(set, spec);
     else if (c->run == run_count || c->run == run_iceberg)
         strcpy(spec, set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT);
     else

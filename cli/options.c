@@ -29,12 +29,7 @@ static const cli_option dedup_options[] = {
         "or a time such as 90s, 10m, 12h or 7d. A window of lines takes the memory that it needs; "
         "for a time, -m says how many lines there is room for. Two times at which a line is "
         "printed are more than a window apart."),
-    OPTION(
-        0, "time-field", "N", OPT_INDEX, time_field,
-        "Field N of a line is its time: seconds since 1970, with a fraction or not, milliseconds "
-        "if they are 100000000000 or more, or a time such as 2026-01-31T12:00:00Z. Lines that are "
-        "older than the line before them are taken as of its time. Without this option, the time "
-        "of a line is when it is read."),
+    TIME_FIELD_OPTION,
     FLAG(0, "refresh", refresh,
          "Age counts from the last time a line came: one that keeps coming is never printed again. "
          "Unless given, age counts from when it was printed, so that it is printed once a window."),
@@ -256,6 +251,8 @@ const cli_command cli_commands[] = {
      NULL, 0, MANY, run_count},
     {"iceberg", "[FILE]...", "print the keys that came often", iceberg_text, iceberg_options,
      iceberg_examples, "some answer may lack keys", 0, MANY, run_iceberg},
+    {"hot", "[FILE]...", "print the keys that are hottest now", hot_text, hot_options, hot_examples,
+     NULL, 0, MANY, run_hot},
     {"range", "[FILE]...", "say how many numbers or times lie in a range", range_text,
      range_options, range_examples, NULL, 0, MANY, run_range},
     {"sum", "[FILE]...", "add up the counts or values of a list of keys", sum_text, sum_options,

@@ -91,10 +91,25 @@
 
 #define QUIET FLAG('q', "quiet", quiet, "No progress line.")
 
+#define HALF_LIFE_OPTION                                                                           \
+    OPTION(0, "half-life", "TIME", OPT_TIME, half_life,                                            \
+           "The time in which a count fades to half, such as 10m or 7d. The filter is then "       \
+           "decay, whose times are milliseconds.")
+
+#define TIME_FIELD_OPTION                                                                          \
+    OPTION(0, "time-field", "N", OPT_INDEX, time_field,                                            \
+           "Field N of a line is its time: seconds since 1970, with a fraction or not, "           \
+           "milliseconds if they are 100000000000 or more, or a time such as "                     \
+           "2026-01-31T12:00:00Z. Lines that are older than the line before them are taken as of " \
+           "its time. Without this option, the time of a line is when it is read.")
+
 /* options_count.c: the commands that count. */
 extern const cli_option count_options[];
 extern const cli_example count_examples[];
 extern const char count_text[];
+extern const cli_option hot_options[]; /* options_hot.c */
+extern const cli_example hot_examples[];
+extern const char hot_text[];
 extern const cli_option iceberg_options[];
 extern const cli_example iceberg_examples[];
 extern const char iceberg_text[];

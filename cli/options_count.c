@@ -5,6 +5,9 @@ const cli_option count_options[] = {
     KEY_OPTIONS,
     SKIP_FIRST,
     WEIGHT_OPTION,
+    HEADING("Counts that fade"),
+    HALF_LIFE_OPTION,
+    TIME_FIELD_OPTION,
     HEADING("What is asked"),
     OPTION(0, "key", "KEY", OPT_TEXTS, keys, "Say how often KEY came. May be given several times."),
     OPTION(0, "queries", "FILE", OPT_TEXT, queries,
@@ -34,6 +37,8 @@ const cli_example count_examples[] = {
      "Bytes for each host of a list."},
     {"tail -F app.log | everbloom count --state counts.eb", "Count for ever, in 64 MiB."},
     {"everbloom count --snapshot counts.eb --key error", "Ask what is kept."},
+    {"everbloom count --half-life 1h --time-field 1 -f 2 --key 10.0.0.1 requests.tsv",
+     "How often lately?"},
     {NULL, NULL}};
 
 const char count_text[] =
@@ -48,7 +53,10 @@ const char count_text[] =
     "filter is one that may count too low. An estimate that several counters agree on "
     "(recurring) is "
     "nearly always right; one that a single counter gave is wrong about a hundred times as often. "
-    "What a kind of filter cannot say is -.";
+    "What a kind of filter cannot say is -.\n\n"
+    "With --half-life counts fade, and are as of the time of the last line. A further column, the "
+    "rate, stands before the key: the mean number of arrivals in a second, weighted by the same "
+    "fading.";
 
 const cli_option iceberg_options[] = {
     KEY_OPTIONS_IF_MISSING("is an error"),

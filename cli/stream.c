@@ -125,6 +125,7 @@ static bool saves_on_the_way(const stream *s) {
 
 static void between_blocks(stream *s) {
     double now = now_seconds();
+    if (s->tick) s->tick(s);
     progress_show(&s->progress, now, s->lines, s->seen, s->in.bytes);
     if (!saves_on_the_way(s) || now < s->save_due) return;
     if (s->print != PRINT_NONE) output_sync(&s->out);
@@ -132,6 +133,7 @@ static void between_blocks(stream *s) {
 }
 
 static int wait_ms(const stream *s) {
+    if (s->tick) return (int)ceil(fmin(s->tick_seconds, 1e6) * 1000);
     if (!saves_on_the_way(s)) return -1;
     double left = ceil((s->save_due - now_seconds()) * 1000);
     return left < 0 ? 0 : left > 1e9 ? (int)1e9 : (int)left;

@@ -28,6 +28,8 @@ typedef struct stream {
     void (*look_up)(struct stream *s, const eb_batch *batch);  /* in place of the filter's */
     void (*take)(void *ctx, const struct stream *s, size_t n); /* n keys that were looked up */
     void *ctx;
+    void (*tick)(struct stream *s); /* between blocks, and at least so often, in seconds */
+    double tick_seconds;
 
     const char *state; /* where to save on the way, or NULL */
     uint64_t lines_saved;

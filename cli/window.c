@@ -74,10 +74,18 @@ static bool counts_time(const eb_filter *f) {
     return filter_is(f, "window") && strstr(spec, ",unit=time,");
 }
 
+/* Filters whose counts fade take one tick a line, unless there is reason to take milliseconds. */
+static bool fades_by_time(const cli_command *c, const settings *set, const eb_filter *f) {
+    const bool asked = c->run == run_hot || set->half_life > 0 || set->time_field;
+    return asked && (filter_is(f, "decay") || filter_is(f, "aging"));
+}
+
 void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f) {
     eb_stats stats = {.size = sizeof stats};
-    *t = (times){.wanted = counts_time(f), .field = set->time_field};
-    if (set->time_field && !t->wanted) cli_misuse(c, "--time-field needs a --window in time");
+    *t = (times){.wanted = counts_time(f) || fades_by_time(c, set, f), .field = set->time_field};
+    if (set->time_field && !t->wanted)
+        cli_misuse(c, c->run == run_dedup ? "--time-field needs a --window in time"
+                                          : "--time-field needs --half-life");
     eb_stat(f, &stats);
     t->last = stats.clock;
 }
@@ -137,8 +145,15 @@ static uint64_t read_field(const times *t, reader *r, const char *line, const ch
              (const char *)text.p);
 }
 
+uint64_t times_now(times *t) {
+    const uint64_t now = arrival();
+    if (now > t->last) t->last = now;
+    return t->last;
+}
+
 uint64_t time_of_line(times *t, reader *r, const char *line, const char *end) {
-    const uint64_t now = t->field ? read_field(t, r, line, end) : arrival();
+    if (!t->field) return times_now(t);
+    const uint64_t now = read_field(t, r, line, end);
     if (now >= t->last)
         t->last = now;
     else

@@ -1,4 +1,5 @@
-/* window.h - dedup --window: what filter it takes, the times of lines, and what became of it. */
+/* window.h - dedup --window: what filter it takes, the times of lines, and what became of it.
+ * Times are also for filters whose counts fade. */
 #ifndef EVERBLOOM_WINDOW_H
 #define EVERBLOOM_WINDOW_H
 #include "cli.h"
@@ -17,6 +18,7 @@ typedef struct times {
     uint64_t late; /* lines whose time was before the last one */
 } times;
 void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f);
+uint64_t times_now(times *t); /* by the clock, but not before the last */
 uint64_t time_of_line(times *t, reader *r, const char *line, const char *end);
 
 /* At the end: more rows for a report; sentences on what was not as asked.  STATUS_NO if the window

@@ -1,0 +1,45 @@
+/* options_hot.c - the options of hot: see options.c. */
+#include "options.h"
+
+const cli_option hot_options[] = {
+    KEY_OPTIONS,
+    WEIGHT_OPTION,
+    HEADING("Time"),
+    HALF_LIFE_OPTION,
+    TIME_FIELD_OPTION,
+    HEADING("What is printed"),
+    OPTION(0, "top", "N", OPT_INDEX, top,
+           "The N hottest keys; " TEXT_OF(DEFAULT_TOP) " unless given."),
+    OPTION(0, "every", "TIME", OPT_TIME, refresh_seconds,
+           "Print so often, by the clock, or by the time of the lines with --time-field. On a "
+           "terminal " TEXT_OF(DEFAULT_REFRESH_SECONDS) "s unless given; elsewhere only at the "
+                                                        "end. Units are ms, s, m, h and d."),
+    FLAG(0, "json", json, "One JSON object on one line each time."),
+    FILTER_OPTIONS("decay, with conservative update,"),
+    HEADING("Reports"),
+    FLAG(0, "stats", stats,
+         "At the end, print on standard error: lines, bytes, seconds, rate, fill of the filter. As "
+         "one JSON object with --json."),
+    QUIET,
+    END};
+
+const cli_example hot_examples[] = {
+    {"tail -F access.log | everbloom hot -f 7 -d ' ' --half-life 10m",
+     "Watch the pages that are hottest now."},
+    {"everbloom hot --csv --time-field 1 -f 2 --every 1h --json visits.csv",
+     "Replay a file: the hottest of each hour."},
+    {NULL, NULL}};
+
+const char hot_text[] =
+    "Counts the keys of the lines of the FILEs, or of standard input if there is none or it is -, "
+    "in fixed memory and with counts that fade: a line counts 1 when it comes, a half after a "
+    "half-life, a quarter after two. Prints the keys whose counts are largest now, the hottest "
+    "first: at the end, and on a terminal every few seconds.\n\n"
+    "A row is the count, a rate and the key, with tabs between. The rate is the mean number of "
+    "lines in a second, weighted by the same fading. Counts are never too low, but for a small "
+    "epsilon; now and then one is too high, since keys share counters: more memory makes that "
+    "rarer.\n\n"
+    "The filter holds no keys, so those that may be among the hottest are kept beside it, ten "
+    "times as many as are printed and at least a thousand. A key that was not kept has at most "
+    "the count that is called the watermark ('complete above' on a terminal): the answer is "
+    "complete down to there.";
