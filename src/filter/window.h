@@ -91,25 +91,41 @@ EB_INLINE uint64_t ebi_window_time(const eb_params *p, const uint8_t *block, con
     return p->opt[EBI_WINDOW_UNIT] == EBI_WINDOW_TIME ? b->time[i] : ebi_head_of(block)->items + i;
 }
 
+/* Will no era end, and is no line due to be swept, until this time and so many keys? */
+EB_INLINE bool ebi_window_is_calm(const ebi_window *x, uint64_t time, size_t keys) {
+    return !ebi_window_is_over(x, time) && x->state->unswept == 0 &&
+           x->state->entered + keys < x->quota;
+}
+
+EB_INLINE void ebi_window_enter(const ebi_window *x, uint64_t entries) {
+    x->state->entered += entries;
+    x->state->dirty += entries;
+}
+
 /* Where the keys of a batch go.  A line of 128 bytes is two cache lines. */
-EB_INLINE const uint8_t *ebi_window_line_of(const ebi_window *x, eb_hash h) {
-    return x->lines + eb_scale(h, x->count) * x->bytes;
-}
+typedef struct ebi_window_places {
+    uint64_t at[EB_BATCH];
+    size_t n;
+} ebi_window_places;
 
-EB_INLINE void ebi_window_fetch(const ebi_window *x, const eb_hash *h, size_t n, size_t i,
+EB_INLINE void ebi_window_fetch(const ebi_window *x, const ebi_window_places *to, size_t i,
                                 bool write) {
-    if (i >= n) return;
-    const uint8_t *const line = ebi_window_line_of(x, h[i]);
-    if (write)
-        ebi_prefetch_write(line);
-    else
-        ebi_prefetch_read(line);
-    if (x->bytes > 64 && write) ebi_prefetch_write(line + 64);
-    if (x->bytes > 64 && !write) ebi_prefetch_read(line + 64);
+    if (i >= to->n) return;
+    for (unsigned part = 0; part < x->bytes; part += 64) {
+        if (write)
+            ebi_prefetch_write(x->lines + to->at[i] + part);
+        else
+            ebi_prefetch_read(x->lines + to->at[i] + part);
+    }
 }
 
-EB_INLINE void ebi_window_fetch_first(const ebi_window *x, const eb_hash *h, size_t n, bool write) {
-    for (size_t i = 0; i < EBI_WINDOW_AHEAD; i++) ebi_window_fetch(x, h, n, i, write);
+EB_INLINE void ebi_window_find_places(const ebi_window *x, const eb_hash *h, size_t n, bool write,
+                                      ebi_window_places *to) {
+    to->n = n;
+    for (size_t i = 0; i < n; i++) {
+        to->at[i] = eb_scale(h[i], x->count) * x->bytes;
+        if (i < EBI_WINDOW_AHEAD) ebi_window_fetch(x, to, i, write);
+    }
 }
 
 /* The loops: portable, with AVX2 or NULL, and those of mode=rotate. */

@@ -1,6 +1,8 @@
 /* window_avx2.c - the loops of mode=elastic with AVX2: eight fingerprints are compared at once. The
  * bytes are those of the portable loops.
  *
+ * What is rare (other widths, full lines, refreshed entries) is left to them.
+ *
  * Eight slots of w bits are w bytes, so each group of eight begins on a byte.  A shuffle brings
  * four bytes with each fingerprint into its lane, a shift by 0..7 puts it in place: 25 bits of it,
  * which is all of it but for the widest; those are compared again. */
@@ -10,43 +12,50 @@
 #include <immintrin.h>
 
 #define WINDOW_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
-enum { LANES = 8, LANE_BITS = 25 };
+enum { LANES = 8, LANE_BITS = 25, WORD = 64 };
 
-/* For one width: the bytes of each lane, from the start of its half of the group, and its shift. */
+/* For each width: the bytes of each lane, from the start of its half of the group, and its shift.
+ */
 typedef struct window_lanes {
-    __m256i bytes, shift;
+    uint32_t bytes[LANES], shift[LANES];
 } window_lanes;
 
-WINDOW_AVX2 EB_INLINE window_lanes window_lanes_of(unsigned w) {
-    const __m256i slot = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i half = _mm256_setr_epi32(0, 0, 0, 0, 8, 8, 8, 8);
-    const __m256i bit = _mm256_sub_epi32(_mm256_mullo_epi32(slot, _mm256_set1_epi32((int)w)),
-                                         _mm256_mullo_epi32(half, _mm256_set1_epi32((int)(w / 2))));
-    const __m256i byte =
-        _mm256_mullo_epi32(_mm256_srli_epi32(bit, 3), _mm256_set1_epi32(0x01010101));
-    return (window_lanes){_mm256_add_epi32(byte, _mm256_set1_epi32(0x03020100)),
-                          _mm256_and_si256(bit, _mm256_set1_epi32(7))};
+#define LANE_BIT(w, i) ((i) * (w) - ((i) >= 4 ? 8 * ((w) / 2) : 0))
+#define LANE_BYTES(w, i) (LANE_BIT(w, i) / 8 * 0x01010101u + 0x03020100u)
+#define EACH_LANE(M, w)                                                                            \
+    { M(w, 0), M(w, 1), M(w, 2), M(w, 3), M(w, 4), M(w, 5), M(w, 6), M(w, 7) }
+#define LANE_SHIFT(w, i) (LANE_BIT(w, i) % 8)
+#define ROW(w)                                                                                     \
+    { EACH_LANE(LANE_BYTES, w), EACH_LANE(LANE_SHIFT, w) }
+static const window_lanes window_lanes_of[EBI_WINDOW_W_MAX + 1] = {
+    ROW(0u),  ROW(1u),  ROW(2u),  ROW(3u),  ROW(4u),  ROW(5u),  ROW(6u),  ROW(7u),
+    ROW(8u),  ROW(9u),  ROW(10u), ROW(11u), ROW(12u), ROW(13u), ROW(14u), ROW(15u),
+    ROW(16u), ROW(17u), ROW(18u), ROW(19u), ROW(20u), ROW(21u), ROW(22u), ROW(23u),
+    ROW(24u), ROW(25u), ROW(26u), ROW(27u), ROW(28u), ROW(29u), ROW(30u), ROW(31u)};
+
+WINDOW_AVX2 EB_INLINE __m256i window_load_lanes(const uint32_t *lanes) {
+    return _mm256_loadu_si256((const __m256i *)(const void *)lanes);
 }
 
-/* A load near the end of the line begins earlier, and its lanes take later bytes. */
-WINDOW_AVX2 EB_INLINE __m128i window_load(const uint8_t *line, unsigned at, unsigned last,
-                                          unsigned *late) {
-    *late = at > last ? at - last : 0;
-    return _mm_loadu_si128((const __m128i *)(const void *)(line + at - *late));
+WINDOW_AVX2 EB_INLINE __m128i window_load(const uint8_t *p) {
+    return _mm_loadu_si128((const __m128i *)(const void *)p);
 }
 
-/* Eight fingerprints from byte `at` on, each in the low bits of a lane. */
-WINDOW_AVX2 EB_INLINE __m256i window_group(const ebi_window *x, const uint8_t *line, unsigned at,
-                                           unsigned w, window_lanes lanes) {
-    const unsigned last = x->bytes - 16;
-    unsigned low_late, high_late;
-    const __m128i low = window_load(line, at, last, &low_late);
-    const __m128i high = window_load(line, at + w / 2, last, &high_late);
-    if (high_late > 0)
-        lanes.bytes = _mm256_add_epi8(lanes.bytes, _mm256_set_m128i(_mm_set1_epi8((char)high_late),
-                                                                    _mm_set1_epi8((char)low_late)));
-    return _mm256_srlv_epi32(_mm256_shuffle_epi8(_mm256_set_m128i(high, low), lanes.bytes),
-                             lanes.shift);
+/* Eight fingerprints from byte `at` on, each in the low bits of a lane.  A load near the end of the
+ * line begins earlier, and its lanes take later bytes. */
+WINDOW_AVX2 EB_INLINE __m256i window_group(const uint8_t *line, unsigned at, unsigned w,
+                                           unsigned last, __m256i bytes, __m256i shift) {
+    const unsigned high = at + w / 2;
+    __m256i group;
+    if (high <= last) {
+        group = _mm256_set_m128i(window_load(line + high), window_load(line + at));
+    } else {
+        const unsigned low_at = at < last ? at : last;
+        group = _mm256_set_m128i(window_load(line + last), window_load(line + low_at));
+        bytes = _mm256_add_epi8(bytes, _mm256_set_m128i(_mm_set1_epi8((char)(high - last)),
+                                                        _mm_set1_epi8((char)(at - low_at))));
+    }
+    return _mm256_srlv_epi32(_mm256_shuffle_epi8(group, bytes), shift);
 }
 
 WINDOW_AVX2 EB_INLINE unsigned window_zeros(__m256i lanes, __m256i mask) {
@@ -58,44 +67,147 @@ WINDOW_AVX2 EB_INLINE __m256i window_mask(unsigned bits) {
     return _mm256_set1_epi32((int)ebi_ones(bits < LANE_BITS ? bits : LANE_BITS));
 }
 
-/* Of fingerprints that are equal in 25 bits, those that are equal in all. */
-WINDOW_AVX2 static ebi_wide window_verify(const ebi_window *x, const uint8_t *line,
-                                          const ebi_window_line *l, uint32_t print,
-                                          ebi_wide found) {
-    const ebi_wide partly = ebi_window_first(l, l->nn);
-    for (unsigned slot = 0; slot < l->slots; slot++) {
-        if (!(found >> slot & 1)) continue;
+/* A line whose marks, and so its slots, fit in a word: all but those of an overload. */
+typedef struct window_narrow {
+    unsigned w, wn, nn, head, n, slots;
+    uint64_t marks;
+} window_narrow;
+
+/* x if the condition holds, else 0: what is a coin's throw is no branch here. */
+EB_INLINE unsigned window_if(bool condition, unsigned x) {
+    return x & (0u - (unsigned)condition);
+}
+
+EB_INLINE unsigned window_wrap(unsigned slot, unsigned slots) {
+    return slot - window_if(slot >= slots, slots);
+}
+
+WINDOW_AVX2 EB_INLINE bool window_read(const ebi_window *x, const uint8_t *line, window_narrow *l) {
+    uint32_t header;
+    memcpy(&header, line, sizeof header);
+    l->w = header >> 8 & 31;
+    l->slots = ebi_window_slots_uncapped(x, l->w);
+    const unsigned marks = ebi_window_marks(x, l->slots);
+    const unsigned d = ((unsigned)x->state->era - header) % EBI_WINDOW_STAMPS;
+    if ((l->w == 0) | (marks >= WORD) | (d > x->eras)) return false;
+    const uint64_t all = ebi_load64(line + x->bytes - 8) >> (WORD - marks) | ~UINT64_C(0) << marks;
+    /* Expiry, as in ebi_window_expire: up to the d-th one. */
+    const uint64_t dth = _pdep_u64(UINT64_C(1) << d >> 1, all);
+    const unsigned passed = window_if(d > 0, (unsigned)_tzcnt_u64(dth) + 1), old = passed - d;
+    const unsigned nn = header >> 18 & 127, wn = header >> 13 & 31;
+    l->marks = all >> passed | ~(~UINT64_C(0) >> passed);
+    l->n = ebi_popcount(~l->marks);
+    l->head = window_wrap((header >> 25) + old, l->slots);
+    l->nn = window_if(nn > old, nn - old);
+    l->wn = l->w - window_if(l->nn > 0, l->w - wn);
+    return true;
+}
+
+WINDOW_AVX2 EB_INLINE void window_write(const ebi_window *x, uint8_t *line,
+                                        const window_narrow *l) {
+    const uint32_t header = ((unsigned)x->state->era % EBI_WINDOW_STAMPS) | l->w << 8 |
+                            l->wn << 13 | l->nn << 18 | l->head << 25;
+    const unsigned above = WORD - ebi_window_marks(x, l->slots);
+    uint8_t *const end = line + x->bytes - 8;
+    memcpy(line, &header, sizeof header);
+    ebi_store64(end, _bzhi_u64(ebi_load64(end), above) | l->marks << above);
+}
+
+/* The slots of the first n entries. */
+WINDOW_AVX2 EB_INLINE uint64_t window_first(const window_narrow *l, unsigned n) {
+    const uint64_t ones = _bzhi_u64(~UINT64_C(0), n);
+    return _bzhi_u64(ones << l->head | ones >> (l->slots - l->head), l->slots);
+}
+
+/* Of slots whose fingerprints are equal in all that is known of the oldest, or in 25 bits, those
+ * that match. */
+WINDOW_AVX2 EB_INLINE uint64_t window_verify(const ebi_window *x, const uint8_t *line,
+                                             const window_narrow *l, uint32_t print,
+                                             uint64_t maybe) {
+    const uint64_t partly = window_first(l, l->nn);
+    uint64_t found = 0;
+    for (; maybe; maybe &= maybe - 1) {
+        const unsigned slot = (unsigned)_tzcnt_u64(maybe);
         const uint32_t differ = ebi_window_get(x, line, slot, l->w) ^ print;
-        if (differ & ebi_ones(partly >> slot & 1 ? l->wn : l->w)) found &= ~((ebi_wide)1 << slot);
+        const bool equal = _bzhi_u32(differ, partly >> slot & 1 ? l->wn : l->w) == 0;
+        found |= (uint64_t)equal << slot;
     }
     return found;
 }
 
-WINDOW_AVX2 EB_INLINE ebi_wide window_find(const ebi_window *x, const uint8_t *line,
-                                           const ebi_window_line *l, uint32_t print) {
-    const window_lanes lanes = window_lanes_of(l->w);
-    const __m256i wanted = _mm256_set1_epi32((int)print);
-    const __m256i all = window_mask(l->w), known = window_mask(l->wn);
-    ebi_wide equal = 0, partly = 0;
+WINDOW_AVX2 EB_INLINE uint64_t window_find(const ebi_window *x, const uint8_t *line,
+                                           const window_narrow *l, uint32_t print) {
+    const window_lanes *const lanes = &window_lanes_of[l->w];
+    const __m256i bytes = window_load_lanes(lanes->bytes), shift = window_load_lanes(lanes->shift);
+    const __m256i wanted = _mm256_set1_epi32((int)print), known = window_mask(l->wn);
+    uint64_t maybe = 0;
     for (unsigned slot = 0, at = EBI_WINDOW_HEADER / 8; slot < l->slots;
          slot += LANES, at += l->w) {
-        const __m256i differ = _mm256_xor_si256(window_group(x, line, at, l->w, lanes), wanted);
-        equal |= (ebi_wide)window_zeros(differ, all) << slot;
-        partly |= (ebi_wide)window_zeros(differ, known) << slot;
+        const __m256i group = window_group(line, at, l->w, x->bytes - 16, bytes, shift);
+        maybe |= (uint64_t)window_zeros(_mm256_xor_si256(group, wanted), known) << slot;
     }
-    const ebi_wide found =
-        (equal | (partly & ebi_window_first(l, l->nn))) & ebi_window_first(l, l->n);
-    return found && l->w > LANE_BITS ? window_verify(x, line, l, print, found) : found;
+    maybe &= window_first(l, l->n);
+    return maybe ? window_verify(x, line, l, print, maybe) : 0;
+}
+
+WINDOW_AVX2 EB_INLINE bool window_can_widen(const ebi_window *x, const window_narrow *l) {
+    return (l->w < x->w) & (l->nn == 0) & (ebi_window_slots_uncapped(x, l->w + 1) >= l->n + 2);
+}
+
+WINDOW_AVX2 EB_INLINE void window_append(const ebi_window *x, uint8_t *line, window_narrow *l,
+                                         uint32_t print) {
+    const unsigned slot = window_wrap(l->head + l->n, l->slots);
+    l->marks &= ~(UINT64_C(1) << ebi_window_marks(x, l->n));
+    window_write(x, line, l);
+    ebi_window_put(x, line, slot, l->w, print);
+    ebi_window_enter(x, 1);
+}
+
+WINDOW_AVX2 EB_INLINE bool window_observe(const ebi_window *x, uint8_t *line, uint32_t print) {
+    window_narrow l;
+    if (!window_read(x, line, &l)) return ebi_window_add_one(x, line, print);
+    if (window_can_widen(x, &l)) {
+        ebi_window_renew(x, line);
+        (void)window_read(x, line, &l);
+    }
+    const uint64_t found = window_find(x, line, &l, print);
+    if (!found && l.n < l.slots)
+        window_append(x, line, &l, print);
+    else if (!found)
+        return ebi_window_add_fresh(x, line, print);
+    else if (x->refresh)
+        ebi_window_refresh(x, line, print, found);
+    else
+        window_write(x, line, &l);
+    return found != 0;
 }
 
 WINDOW_AVX2 static void window_avx2_add(const eb_params *p, uint8_t *block, const eb_batch *b,
                                         uint8_t *seen) {
-    ebi_window_add(p, block, b, seen, window_find);
+    const ebi_window x = ebi_window_open(p, block);
+    const bool calm = ebi_window_is_calm(&x, ebi_window_time(p, block, b, b->n - 1), b->n);
+    ebi_window_places to;
+    ebi_window_find_places(&x, b->hash, b->n, true, &to);
+    for (size_t i = 0; i < b->n; i++) {
+        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
+        if (!calm) ebi_window_reach(&x, ebi_window_time(p, block, b, i));
+        seen[i] = window_observe(&x, x.lines + to.at[i], ebi_window_print(&x, b->hash[i]));
+    }
 }
 
 WINDOW_AVX2 static void window_avx2_test(const eb_params *p, const uint8_t *block, const eb_hash *h,
                                          size_t n, uint8_t *seen) {
-    ebi_window_test(p, block, h, n, seen, window_find);
+    const ebi_window x = ebi_window_open(p, block);
+    ebi_window_places to;
+    ebi_window_find_places(&x, h, n, false, &to);
+    for (size_t i = 0; i < n; i++) {
+        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, false);
+        const uint8_t *const line = x.lines + to.at[i];
+        const uint32_t print = ebi_window_print(&x, h[i]);
+        window_narrow l;
+        seen[i] = window_read(&x, line, &l) ? window_find(&x, line, &l, print) != 0
+                                            : ebi_window_test_one(&x, line, print);
+    }
 }
 
 const eb_ops *ebi_window_avx2(void) {

@@ -1,6 +1,5 @@
 /* window_line.h - a line of mode=elastic: a ring of fingerprints in order of arrival, with marks
- * that say where eras end.  window.c draws it.  The loops are written here once; window_loop.c and
- * window_avx2.c compile them, each with its own way to find a fingerprint. */
+ * that say where eras end.  window.c draws it. */
 #ifndef EB_WINDOW_LINE_H
 #define EB_WINDOW_LINE_H
 #include "window.h"
@@ -34,13 +33,17 @@ EB_INLINE ebi_wide ebi_wide_ones(unsigned n) { /* n < 128 */
 }
 
 /* As many slots as a line has for fingerprints of w bits: each takes w bits and a mark. */
-EB_INLINE unsigned ebi_window_slots(const ebi_window *x, unsigned w) {
-    static const uint16_t inverse[EBI_WINDOW_W_MAX + 2] = {
+EB_INLINE unsigned ebi_window_slots_uncapped(const ebi_window *x, unsigned w) {
+    static const uint16_t inverse[EBI_WINDOW_W_MAX + 3] = {
         /* ceil(2^16 / i): exact, room < 2^10 */
-        0,    0,    32768, 21846, 16384, 13108, 10923, 9363, 8192, 7282, 6554,
-        5958, 5462, 5042,  4682,  4370,  4096,  3856,  3641, 3450, 3277, 3121,
-        2979, 2850, 2731,  2622,  2521,  2428,  2341,  2260, 2185, 2115, 2048};
-    const unsigned n = x->room * inverse[w + 1] >> 16;
+        0,    0,    32768, 21846, 16384, 13108, 10923, 9363, 8192, 7282, 6554, 5958,
+        5462, 5042, 4682,  4370,  4096,  3856,  3641,  3450, 3277, 3121, 2979, 2850,
+        2731, 2622, 2521,  2428,  2341,  2260,  2185,  2115, 2048, 1986};
+    return x->room * inverse[w + 1] >> 16;
+}
+
+EB_INLINE unsigned ebi_window_slots(const ebi_window *x, unsigned w) {
+    const unsigned n = ebi_window_slots_uncapped(x, w);
     return n < x->cap ? n : x->cap;
 }
 
@@ -174,8 +177,7 @@ EB_INLINE bool ebi_window_append(const ebi_window *x, uint8_t *line, ebi_window_
     const unsigned slot = ebi_window_slot(l, l->n++);
     ebi_window_write(x, line, l);
     ebi_window_put(x, line, slot, l->w, print);
-    x->state->entered++;
-    x->state->dirty++;
+    ebi_window_enter(x, 1);
     return true;
 }
 
@@ -185,56 +187,15 @@ EB_INLINE bool ebi_window_is_new(const ebi_window *x, const ebi_window_line *l, 
     return (l->marks >> (ebi_window_marks(x, i)) & ebi_wide_ones(before + 1)) == 0;
 }
 
-/* Which slots hold the fingerprint, of those that live?  One for each kind of machine. */
-typedef ebi_wide ebi_window_find(const ebi_window *x, const uint8_t *line, const ebi_window_line *l,
-                                 uint32_t print);
-
-EB_INLINE bool ebi_window_observe(const ebi_window *x, uint8_t *line, uint32_t print,
-                                  ebi_window_find *find) {
-    ebi_window_line l = ebi_window_read(x, line);
-    ebi_window_expire(x, &l, x->state->era);
-    ebi_window_widen(x, line, &l);
-    const ebi_wide found = find(x, line, &l, print);
-    if (!found) {
-        if (ebi_window_append(x, line, &l, print)) return false;
-    } else if (x->refresh) {
-        const unsigned i = ebi_window_youngest(&l, found);
-        if (!ebi_window_is_new(x, &l, i)) {
-            /* What is known in part may be another key's: it stays. */
-            if (i >= l.nn) ebi_window_take_out(x, line, &l, i);
-            if (ebi_window_append(x, line, &l, print)) return true;
-        }
-    }
-    ebi_window_write(x, line, &l);
-    return true;
-}
-
 EB_INLINE uint32_t ebi_window_print(const ebi_window *x, eb_hash h) {
     return (uint32_t)(h & ebi_ones(x->w));
 }
 
-EB_INLINE void ebi_window_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen,
-                              ebi_window_find *find) {
-    const ebi_window x = ebi_window_open(p, block);
-    ebi_window_fetch_first(&x, b->hash, b->n, true);
-    for (size_t i = 0; i < b->n; i++) {
-        ebi_window_fetch(&x, b->hash, b->n, i + EBI_WINDOW_AHEAD, true);
-        ebi_window_reach(&x, ebi_window_time(p, block, b, i));
-        uint8_t *const line = x.lines + (ebi_window_line_of(&x, b->hash[i]) - x.lines);
-        seen[i] = ebi_window_observe(&x, line, ebi_window_print(&x, b->hash[i]), find);
-    }
-}
-
-EB_INLINE void ebi_window_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
-                               uint8_t *seen, ebi_window_find *find) {
-    const ebi_window x = ebi_window_open(p, block);
-    ebi_window_fetch_first(&x, h, n, false);
-    for (size_t i = 0; i < n; i++) {
-        ebi_window_fetch(&x, h, n, i + EBI_WINDOW_AHEAD, false);
-        const uint8_t *const line = ebi_window_line_of(&x, h[i]);
-        ebi_window_line l = ebi_window_read(&x, line);
-        ebi_window_expire(&x, &l, x.state->era);
-        seen[i] = find(&x, line, &l, ebi_window_print(&x, h[i])) != 0;
-    }
-}
+/* Parts of it, for who has looked for the key already: expiry and width, a fresh key, a repeat. */
+void ebi_window_renew(const ebi_window *x, uint8_t *line);
+bool ebi_window_add_fresh(const ebi_window *x, uint8_t *line, uint32_t print);
+void ebi_window_refresh(const ebi_window *x, uint8_t *line, uint32_t print, ebi_wide found);
+/* One key: its answer, whatever the state of the line. */
+bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print);
+bool ebi_window_test_one(const ebi_window *x, const uint8_t *line, uint32_t print);
 #endif

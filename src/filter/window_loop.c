@@ -2,13 +2,24 @@
  * other widths, an entry out of the middle. */
 #include "window_line.h"
 
-/* All fingerprints at another width, the oldest in slot 0. */
+/* All fingerprints at another width, the oldest in slot 0.  They come from a copy and go out in
+ * whole words, so that no load waits for a store. */
 void ebi_window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned w) {
-    uint32_t print[EBI_WINDOW_SLOTS_MAX];
-    for (unsigned i = 0; i < l->n; i++)
-        print[i] = ebi_window_get(x, line, ebi_window_slot(l, i), l->w);
-    memset(line + EBI_WINDOW_HEADER / 8, 0, x->bytes - EBI_WINDOW_HEADER / 8);
-    for (unsigned i = 0; i < l->n; i++) ebi_window_put(x, line, i, w, print[i]);
+    uint8_t from[128];
+    uint64_t out = ebi_load64(line) & ebi_ones(EBI_WINDOW_HEADER);
+    unsigned used = EBI_WINDOW_HEADER, word = 0;
+    memcpy(from, line, x->bytes);
+    for (unsigned i = 0; i < l->n; i++) {
+        const uint64_t print =
+            ebi_window_get(x, from, ebi_window_slot(l, i), l->w) & (uint32_t)ebi_ones(w);
+        out |= print << used;
+        used += w;
+        if (used < 64) continue;
+        ebi_store64(line + 8 * word++, out);
+        used -= 64;
+        out = used > 0 ? print >> (w - used) : 0;
+    }
+    for (; word < x->bytes / 8; word++, out = 0) ebi_store64(line + 8 * word, out);
     l->w = w;
     l->slots = ebi_window_slots(x, w);
     l->head = 0;
@@ -86,13 +97,70 @@ static ebi_wide window_find(const ebi_window *x, const uint8_t *line, const ebi_
     return found;
 }
 
+EB_INLINE ebi_window_line window_read_now(const ebi_window *x, const uint8_t *line) {
+    ebi_window_line l = ebi_window_read(x, line);
+    ebi_window_expire(x, &l, x->state->era);
+    return l;
+}
+
+void ebi_window_renew(const ebi_window *x, uint8_t *line) {
+    ebi_window_line l = window_read_now(x, line);
+    ebi_window_widen(x, line, &l);
+    ebi_window_write(x, line, &l);
+}
+
+bool ebi_window_add_fresh(const ebi_window *x, uint8_t *line, uint32_t print) {
+    ebi_window_line l = window_read_now(x, line);
+    if (ebi_window_append(x, line, &l, print)) return false;
+    ebi_window_write(x, line, &l);
+    return true;
+}
+
+/* What is known in part may be another key's: it stays. */
+void ebi_window_refresh(const ebi_window *x, uint8_t *line, uint32_t print, ebi_wide found) {
+    ebi_window_line l = window_read_now(x, line);
+    const unsigned i = ebi_window_youngest(&l, found);
+    if (!ebi_window_is_new(x, &l, i)) {
+        if (i >= l.nn) ebi_window_take_out(x, line, &l, i);
+        if (ebi_window_append(x, line, &l, print)) return;
+    }
+    ebi_window_write(x, line, &l);
+}
+
+bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print) {
+    ebi_window_renew(x, line);
+    const ebi_window_line l = ebi_window_read(x, line);
+    const ebi_wide found = window_find(x, line, &l, print);
+    if (!found) return ebi_window_add_fresh(x, line, print);
+    if (x->refresh) ebi_window_refresh(x, line, print, found);
+    return true;
+}
+
+bool ebi_window_test_one(const ebi_window *x, const uint8_t *line, uint32_t print) {
+    const ebi_window_line l = window_read_now(x, line);
+    return window_find(x, line, &l, print) != 0;
+}
+
 static void window_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
-    ebi_window_add(p, block, b, seen, window_find);
+    const ebi_window x = ebi_window_open(p, block);
+    ebi_window_places to;
+    ebi_window_find_places(&x, b->hash, b->n, true, &to);
+    for (size_t i = 0; i < b->n; i++) {
+        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
+        ebi_window_reach(&x, ebi_window_time(p, block, b, i));
+        seen[i] = ebi_window_add_one(&x, x.lines + to.at[i], ebi_window_print(&x, b->hash[i]));
+    }
 }
 
 static void window_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                         uint8_t *seen) {
-    ebi_window_test(p, block, h, n, seen, window_find);
+    const ebi_window x = ebi_window_open(p, block);
+    ebi_window_places to;
+    ebi_window_find_places(&x, h, n, false, &to);
+    for (size_t i = 0; i < n; i++) {
+        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, false);
+        seen[i] = ebi_window_test_one(&x, x.lines + to.at[i], ebi_window_print(&x, h[i]));
+    }
 }
 
 const eb_ops *ebi_window_portable(void) {

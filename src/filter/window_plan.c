@@ -12,17 +12,22 @@
 #include "window.h"
 #include <math.h>
 
+/* With lines of 64 and of 128 bytes, at rates 2^-1, 2^-2, ...  The ends of the table, where nothing
+ * can be measured, are drawn out. */
 typedef struct window_row {
-    double bits[2]; /* a window item, with lines of 64 and of 128 bytes */
+    double bits[2]; /* of a window item */
+    uint8_t w[2];
 } window_row;
-
-/* At rates 2^-1, 2^-2, ... */
 static const window_row window_rows[] = {
-    {{6.3, 6.1}},   {{9.0, 8.7}},   {{11.5, 11.1}}, {{13.9, 13.3}}, {{15.7, 15.0}}, {{17.3, 16.5}},
-    {{19.4, 18.4}}, {{21.2, 20.0}}, {{23.0, 21.5}}, {{24.9, 23.2}}, {{27.0, 24.7}}, {{29.0, 26.3}},
-    {{31.4, 27.8}}, {{33.9, 29.4}}, {{36.3, 31.3}}, {{38.8, 33.3}}, {{41.2, 35.2}}, {{43.7, 37.1}},
-    {{46.1, 39.1}}, {{49.0, 41.0}}, {{52.0, 43.0}}, {{55.0, 45.0}}, {{58.0, 47.0}}, {{61.0, 49.0}},
-    {{64.0, 51.0}}, {{67.0, 53.0}}, {{71.0, 55.0}},
+    {{6.30, 6.40}, {8, 9}},     {{8.94, 9.20}, {10, 10}},   {{11.66, 11.17}, {11, 12}},
+    {{13.84, 13.64}, {12, 12}}, {{15.76, 15.38}, {13, 13}}, {{17.63, 16.90}, {14, 15}},
+    {{19.49, 18.42}, {14, 15}}, {{21.26, 19.92}, {15, 16}}, {{23.04, 21.36}, {16, 17}},
+    {{24.88, 22.81}, {17, 18}}, {{26.75, 24.30}, {18, 19}}, {{28.84, 25.93}, {19, 20}},
+    {{30.82, 27.57}, {20, 21}}, {{33.27, 29.23}, {20, 22}}, {{35.76, 31.11}, {21, 22}},
+    {{37.94, 32.86}, {22, 23}}, {{40.95, 34.74}, {23, 24}}, {{43.48, 36.39}, {24, 25}},
+    {{45.98, 38.49}, {25, 26}}, {{49.19, 40.29}, {26, 27}}, {{52.32, 42.51}, {27, 28}},
+    {{55.90, 44.40}, {28, 29}}, {{58.68, 46.67}, {29, 30}}, {{62.34, 48.68}, {30, 31}},
+    {{65.11, 51.52}, {31, 31}}, {{69.72, 54.60}, {31, 31}}, {{74.32, 57.68}, {31, 31}},
 };
 enum { ROWS = EB_COUNT_OF(window_rows) };
 
@@ -103,7 +108,8 @@ double ebi_window_fpr(const ebi_window_plan *plan, double bits) {
 }
 
 unsigned ebi_window_width(const ebi_window_plan *plan, double fpr) {
-    const double bits = ebi_window_bits(plan, fpr), live = 8 * plan->bytes / bits;
-    if (plan->mode == EBI_WINDOW_ROTATE) return window_rotate_width(plan->eras, bits);
-    return (unsigned)fmin(ceil(log2(live / fpr)) + 2, EBI_WINDOW_W_MAX);
+    if (plan->mode == EBI_WINDOW_ROTATE)
+        return window_rotate_width(plan->eras, ebi_window_bits(plan, fpr));
+    const double row = fmin(fmax(floor(-log2(fpr) - 0.5), 0), ROWS - 1);
+    return window_rows[(unsigned)row].w[plan->bytes == 128];
 }

@@ -68,30 +68,30 @@ EB_INLINE bool rotate_observe(const ebi_window *x, uint8_t *line, eb_hash h) {
     const uint64_t found = rotate_find(x, line, h);
     if (!found || (x->refresh && !(found >> now & 1))) {
         rotate_put(x, line, h, now);
-        x->state->entered++;
-        x->state->dirty++;
+        ebi_window_enter(x, 1);
     }
     return found != 0;
 }
 
 static void rotate_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
     const ebi_window x = ebi_window_open(p, block);
-    ebi_window_fetch_first(&x, b->hash, b->n, true);
+    ebi_window_places to;
+    ebi_window_find_places(&x, b->hash, b->n, true, &to);
     for (size_t i = 0; i < b->n; i++) {
-        ebi_window_fetch(&x, b->hash, b->n, i + EBI_WINDOW_AHEAD, true);
+        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
         ebi_window_reach(&x, ebi_window_time(p, block, b, i));
-        uint8_t *const line = x.lines + (ebi_window_line_of(&x, b->hash[i]) - x.lines);
-        seen[i] = rotate_observe(&x, line, b->hash[i]);
+        seen[i] = rotate_observe(&x, x.lines + to.at[i], b->hash[i]);
     }
 }
 
 static void rotate_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                         uint8_t *seen) {
     const ebi_window x = ebi_window_open(p, block);
-    ebi_window_fetch_first(&x, h, n, false);
+    ebi_window_places to;
+    ebi_window_find_places(&x, h, n, false, &to);
     for (size_t i = 0; i < n; i++) {
-        ebi_window_fetch(&x, h, n, i + EBI_WINDOW_AHEAD, false);
-        const uint8_t *const line = ebi_window_line_of(&x, h[i]);
+        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, false);
+        const uint8_t *const line = x.lines + to.at[i];
         const uint64_t dead = rotate_begun(&x, rotate_age(&x, line));
         seen[i] = (rotate_find(&x, line, h[i]) & ~dead) != 0;
     }
