@@ -80,6 +80,13 @@ uint64_t model_position(uint64_t hash, unsigned i, uint64_t range) {
     return model_scale(hash, range);
 }
 
+uint64_t model_counter(uint64_t cells, uint64_t window, unsigned k, uint64_t hash, unsigned i) {
+    const bool everywhere = window == 0 || window > cells;
+    const uint64_t part = (everywhere ? cells : window) / k;
+    const uint64_t first = everywhere ? 0 : model_scale(hash, cells - window + 1);
+    return first + i * part + model_position(model_mix(hash), i, part);
+}
+
 uint64_t model_mix(uint64_t x) {
     x ^= x >> 30;
     x *= UINT64_C(0xbf58476d1ce4e5b9);

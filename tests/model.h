@@ -70,6 +70,8 @@ uint64_t model_entry(const char *spec, const char *key,
 bool model_is(const char *spec, const char *key, const char *choice); /* of an a|b|c option */
 uint64_t model_scale(uint64_t x, uint64_t range);                     /* floor(x * range / 2^64) */
 uint64_t model_position(uint64_t hash, unsigned i, uint64_t range);   /* i-th of a hash */
+/* The i-th of the k counters of a key among `cells`, in its window (0: everywhere). */
+uint64_t model_counter(uint64_t cells, uint64_t window, unsigned k, uint64_t hash, unsigned i);
 uint64_t model_mix(uint64_t x); /* a second hash from the first */
 uint64_t model_draw(uint64_t *rng);
 uint64_t model_below(uint64_t *rng, uint64_t range);

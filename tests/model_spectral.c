@@ -21,9 +21,7 @@ static void *make(const char *spec, uint64_t rng) {
 }
 
 static uint64_t *counter_of(const spectral *t, uint64_t hash, unsigned i) {
-    const uint64_t window = t->window == 0 ? t->cells : t->window, part = window / t->k;
-    const uint64_t first = t->window == 0 ? 0 : model_scale(hash, t->cells - window + 1);
-    return &t->counter[first + i * part + model_position(model_mix(hash), i, part)];
+    return &t->counter[model_counter(t->cells, t->window, t->k, hash, i)];
 }
 
 static uint64_t least(const spectral *t, uint64_t hash) {

@@ -37,19 +37,13 @@ static void *make(const char *spec, uint64_t rng) {
     return t;
 }
 
-static uint64_t place(const twin *t, uint64_t cells, uint64_t hash, unsigned i) {
-    const uint64_t window = t->window == 0 || t->window > cells ? cells : t->window;
-    const uint64_t part = window / t->k;
-    const uint64_t first = window == cells ? 0 : model_scale(hash, cells - window + 1);
-    return first + i * part + model_position(model_mix(hash), i, part);
-}
-
 static uint64_t *first_of(const twin *t, uint64_t hash, unsigned i) {
-    return &t->counter[place(t, t->cells, hash, i)];
+    return &t->counter[model_counter(t->cells, t->window, t->k, hash, i)];
 }
 
 static uint64_t *second_of(const twin *t, uint64_t hash, unsigned i) {
-    return &t->second[place(t, t->second_cells, model_mix(hash + UINT64_C(0xa0761d6478bd642f)), i)];
+    const uint64_t other = model_mix(hash + UINT64_C(0xa0761d6478bd642f));
+    return &t->second[model_counter(t->second_cells, t->window, t->k, other, i)];
 }
 
 static bool *mark_of(const twin *t, uint64_t hash, unsigned i) {
@@ -130,7 +124,8 @@ static void add_rmx(twin *t, model_key key) {
 static void spring(twin *t, model_key key) {
     const uint64_t before = least(t, first_of, key.hash) - key.value;
     for (unsigned i = 0; i < t->k; i++) {
-        const uint64_t at = place(t, t->cells, key.hash, i), owner = t->trap[at];
+        const uint64_t at = model_counter(t->cells, t->window, t->k, key.hash, i),
+                       owner = t->trap[at];
         if (!t->trapped[at] || owner == key.hash) continue;
         const uint64_t there = least(t, second_of, owner), by = before < there ? before : there;
         for (unsigned j = 0; j < t->k; j++) *second_of(t, owner, j) -= by;
@@ -148,8 +143,8 @@ static void add_published(twin *t, model_key key) {
     for (unsigned i = 0; i < t->k && !there; i++) {
         *mark_of(t, key.hash, i) = true;
         if (*first_of(t, key.hash, i) != m) continue;
-        t->trap[place(t, t->cells, key.hash, i)] = key.hash;
-        t->trapped[place(t, t->cells, key.hash, i)] = true;
+        t->trap[model_counter(t->cells, t->window, t->k, key.hash, i)] = key.hash;
+        t->trapped[model_counter(t->cells, t->window, t->k, key.hash, i)] = true;
     }
 }
 
