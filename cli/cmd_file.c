@@ -26,7 +26,7 @@ static void print_lengths(report *r, const eb_lengths *lengths) {
     report_real(r, "bits_per_counter", "bits per counter", lengths->bits);
     if (r->json) report_list(r, "counter_lengths", NULL, list, n);
     for (size_t i = 0; i < n && !r->json; i++) {
-        char label[32], value[64];
+        char label[48], value[64];
         snprintf(label, sizeof label, "  counters of %zu bit%s", i, i == 1 ? "" : "s");
         snprintf(value, sizeof value, "%.0f (%.4g %%)", list[i], 100 * list[i] / all);
         report_text(r, NULL, label, value);
