@@ -126,6 +126,7 @@ soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) FLAVOUR=asan build/asan/tests/test_stores.run
 	@EVERBLOOM_OPERATIONS=1e9 $(MAKE) build/release/tests/test_spectral.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_weighted.run
+	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_window.run
 	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_SECONDS=$(or $(SOAK_SECONDS),3600)
 
 bench: ## speed and accuracy of every kind and of the command, kept under bench/results/

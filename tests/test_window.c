@@ -1,0 +1,384 @@
+/* test_window.c - what the window filter promises: no repeat within the window passes, no key is
+ * let through twice within it, planned bits and rates, and what gives under overload.
+ *
+ * EVERBLOOM_OPERATIONS=1e8 makes the streams of the promises so long. */
+#include "filter/window_line.h"
+#include "model.h"
+#include "suite.h"
+#include <math.h>
+
+static size_t operations(size_t usual) {
+    const char *const text = getenv("EVERBLOOM_OPERATIONS");
+    return text ? (size_t)strtod(text, NULL) : usual;
+}
+
+static eb_stats stats_of(const eb_filter *f) {
+    eb_stats s = {.size = sizeof s};
+    eb_stat(f, &s);
+    return s;
+}
+
+/* Streams: half fresh keys, half repeats of any record within the window, at times that pass at
+ * rates which vary 30-fold, with idle gaps. */
+
+typedef struct record {
+    uint64_t key, time;
+} record;
+
+typedef struct source {
+    uint64_t random, next_key, time, window;
+    bool by_time;
+    double per_tick;             /* keys, at the middle rate */
+    double rate;                 /* now */
+    record *past;                /* a ring */
+    uint64_t size, first, count; /* of the records within the window */
+} source;
+
+static void source_open(source *s, uint64_t window, bool by_time, double per_tick, uint64_t seed) {
+    *s = (source){ebi_mix(seed), 0, 1000, window, by_time, per_tick, 1, NULL, 0, 0, 0};
+    s->size = (uint64_t)((double)window * fmax(1, 8 * per_tick)) + 1000;
+    s->past = calloc(s->size, sizeof *s->past);
+    HOLDS(s->past != NULL);
+}
+
+static void source_pass_time(source *s) {
+    if (!s->by_time) {
+        s->time++;
+        return;
+    }
+    const uint64_t draw = suite_below(&s->random, 100000);
+    if (draw < 20) s->rate = exp2((double)suite_below(&s->random, 100) / 20 - 4); /* 1/16..2 */
+    if (draw == 99999) s->time += suite_below(&s->random, 20 * s->window);        /* idle */
+    const double mean = 1 / (s->per_tick * s->rate);
+    const double gap = mean * (double)suite_below(&s->random, 2001) / 1000;
+    s->time += (uint64_t)gap;
+    s->time += suite_below(&s->random, 1000000) < (uint64_t)((gap - floor(gap)) * 1e6);
+}
+
+/* The next record; is it a repeat of one within the window? */
+static bool source_next(source *s, record *r) {
+    source_pass_time(s);
+    while (s->count > 0 && s->time - s->past[s->first % s->size].time > s->window)
+        s->first++, s->count--;
+    const bool repeat = s->count > 0 && suite_below(&s->random, 2) == 0;
+    r->time = s->time;
+    r->key = repeat ? s->past[(s->first + suite_below(&s->random, s->count)) % s->size].key
+                    : s->next_key++;
+    if (s->count == s->size) s->first++, s->count--;
+    s->past[(s->first + s->count++) % s->size] = *r;
+    return repeat;
+}
+
+typedef struct outcome {
+    uint64_t missed, twice, fresh, dropped; /* repeats; keys; fresh keys, and those taken for old */
+} outcome;
+
+static outcome run_stream(eb_filter *f, source *s, size_t n) {
+    enum { BATCH = 500 };
+    eb_hash hash[BATCH];
+    uint64_t time[BATCH], key[BATCH];
+    uint8_t seen[BATCH];
+    bool repeat[BATCH];
+    outcome o = {0, 0, 0, 0};
+    uint64_t *const emitted = calloc(n + BATCH, sizeof *emitted); /* when, by key */
+    HOLDS(emitted != NULL);
+    for (size_t done = 0; done < n; done += BATCH) {
+        for (size_t i = 0; i < BATCH; i++) {
+            record r;
+            repeat[i] = source_next(s, &r);
+            key[i] = r.key;
+            time[i] = r.time;
+            hash[i] = ebi_mix(r.key * UINT64_C(0x9E3779B97F4A7C15) + 1);
+        }
+        OK(eb_add_batch(f, &(eb_batch){BATCH, hash, NULL, time}, seen));
+        for (size_t i = 0; i < BATCH; i++) {
+            o.missed += repeat[i] && !seen[i];
+            o.fresh += !repeat[i];
+            o.dropped += !repeat[i] && seen[i];
+            if (seen[i]) continue;
+            o.twice += emitted[key[i]] > 0 && time[i] - emitted[key[i]] <= s->window;
+            emitted[key[i]] = time[i];
+        }
+    }
+    free(emitted);
+    return o;
+}
+
+static const struct promise {
+    const char *spec;
+    bool by_time;
+    double per_tick;
+} promises[] = {
+    {"window:window=30000,fpr=0.01", false, 1},
+    {"window:window=30000,fpr=0.1", false, 1},
+    {"window:window=20000,fpr=1e-5", false, 1},
+    {"window:window=3000,fpr=0.001,eras=3", false, 1},
+    {"window:window=30000,fpr=0.05,mode=rotate", false, 1},
+    {"window:window=60000,unit=time,items=20000,fpr=0.001", true, 0.3},
+    {"window:window=5000,unit=time,items=60000,fpr=1e-6", true, 6},
+    {"window:window=30000,unit=time,items=12000,fpr=0.01", true, 0.4}, /* too much at times */
+    {"window:window=30000,unit=time,items=12000,fpr=0.1,mode=rotate", true, 0.4},
+};
+
+static void keep_promise(const struct promise *p, const char *refresh, size_t n) {
+    char spec[EB_SPEC_MAX];
+    source s;
+    (void)snprintf(spec, sizeof spec, "%s,refresh=%s,seed=5", p->spec, refresh);
+    suite_at("%s", spec);
+    eb_filter *const f = suite_new(spec);
+    source_open(&s, f->p.opt[EBI_WINDOW_WINDOW], p->by_time, p->per_tick, 77);
+    const outcome o = run_stream(f, &s, n);
+    HOLDS(o.twice == 0);
+    if (strcmp(refresh, "yes") == 0) HOLDS(o.missed == 0);
+    HOLDS(o.dropped < o.fresh / 3);
+    HOLDS(stats_of(f).window == (double)s.window && stats_of(f).saturated == 0);
+    free(s.past);
+    eb_free(f);
+}
+
+static void no_repeat_within_the_window_passes(void **state) {
+    (void)state;
+    const size_t n = operations(400000) / 500 * 500;
+    for (size_t i = 0; i < SUITE_COUNT(promises); i++) keep_promise(&promises[i], "yes", n);
+}
+
+static void no_key_passes_twice_within_the_window(void **state) {
+    (void)state;
+    const size_t n = operations(400000) / 500 * 500;
+    for (size_t i = 0; i < SUITE_COUNT(promises); i++) keep_promise(&promises[i], "no", n);
+}
+
+/* Bits and rates, with distinct keys */
+
+static void feed_distinct(eb_filter *f, uint64_t *next, double n, double *seen_sum) {
+    enum { BATCH = 1000 };
+    eb_hash hash[BATCH];
+    uint8_t seen[BATCH];
+    for (double done = 0; done < n; done += BATCH) {
+        for (size_t i = 0; i < BATCH; i++)
+            hash[i] = ebi_mix(++*next * UINT64_C(0x9E3779B97F4A7C15));
+        OK(eb_add_batch(f, &(eb_batch){BATCH, hash, NULL, NULL}, seen));
+        for (size_t i = 0; i < BATCH; i++) *seen_sum += seen[i];
+    }
+}
+
+/* Mean of eb_stat's rate over some windows, at moments spread over an era, and the share of fresh
+ * keys that were taken for old ones. */
+static void measure(eb_filter *f, double window, double *stat, double *counted, double *keys) {
+    enum { LOOKS = 24 };
+    uint64_t next = UINT64_C(1) << 50;
+    double ignored = 0, seen = 0;
+    *stat = *keys = 0;
+    feed_distinct(f, &next, 2.5 * window, &ignored);
+    for (int i = 0; i < LOOKS; i++) {
+        const double more = ceil(window * 0.153 / 1000) * 1000;
+        feed_distinct(f, &next, more, &seen);
+        *keys += more;
+        *stat += stats_of(f).fpr / LOOKS;
+    }
+    *counted = seen / *keys;
+}
+
+static void rates_and_bits_are_as_planned(void **state) {
+    static const struct {
+        const char *line;
+        double fpr, bits, window;
+    } plans[] = {{"64", 0.1, 12.6, 2e5},  {"64", 0.05, 14.8, 2e5},  {"64", 0.02, 17.4, 2e5},
+                 {"64", 0.01, 18.9, 3e5}, {"64", 0.004, 21.3, 3e5}, {"64", 0.001, 24.9, 4e5},
+                 {"64", 1e-4, 32, 5e5},   {"128", 1e-4, 28.1, 6e5}, {"128", 1e-5, 34.6, 6e5},
+                 {"128", 1e-6, 41, 1e6},  {"64", 1e-6, 49, 8e5}};
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(plans); i++) {
+        char spec[EB_SPEC_MAX];
+        const double fpr = plans[i].fpr;
+        (void)snprintf(spec, sizeof spec, "window:window=%.0f,fpr=%g,line=%s", plans[i].window, fpr,
+                       plans[i].line);
+        suite_at("%s", spec);
+        eb_filter *const f = suite_new(spec);
+        double stat, counted, keys;
+        HOLDS((double)stats_of(f).bytes * 8 / plans[i].window <= plans[i].bits);
+        measure(f, plans[i].window, &stat, &counted, &keys);
+        NEAR(stat, fpr, 0.05 * fpr);
+        NEAR(counted, fpr, 0.05 * fpr + 4 * sqrt(fpr / keys));
+        eb_free(f);
+    }
+}
+
+/* Overload */
+
+static eb_filter *overloaded(const char *overload, double load, double *fpr) {
+    enum { WINDOW = 14000, ITEMS = 140000, BATCH = 500 };
+    char spec[EB_SPEC_MAX];
+    eb_hash hash[BATCH];
+    uint64_t time[BATCH], key = 1;
+    uint8_t seen[BATCH];
+    double taken = 0, keys = 0;
+    (void)snprintf(spec, sizeof spec, "window:window=%d,unit=time,items=%d,fpr=0.01,overload=%s",
+                   WINDOW, ITEMS, overload);
+    suite_at("%s at %g", spec, load);
+    eb_filter *const f = suite_new(spec);
+    for (double t = 0; t < 5 * WINDOW;) {
+        for (size_t i = 0; i < BATCH; i++, t += WINDOW / (ITEMS * load)) {
+            time[i] = (uint64_t)t;
+            hash[i] = ebi_mix(key++ * UINT64_C(0x9E3779B97F4A7C15));
+        }
+        OK(eb_add_batch(f, &(eb_batch){BATCH, hash, NULL, time}, seen));
+        for (size_t i = 0; i < BATCH && t > 2.2 * WINDOW; i++, keys++) taken += seen[i];
+    }
+    *fpr = taken / keys;
+    return f;
+}
+
+static void under_overload_the_rate_rises_or_the_window_shrinks(void **state) {
+    static const struct {
+        double load, fpr; /* as designed for 18.9 bits */
+    } loads[] = {{1, 0.01}, {1.2, 0.032}, {1.5, 0.095}, {2, 0.22}, {3, 0.43}, {5, 0.63}};
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(loads); i++) {
+        double fpr;
+        eb_filter *f = overloaded("degrade", loads[i].load, &fpr);
+        NEAR(fpr, loads[i].fpr, 0.15 * loads[i].fpr);
+        HOLDS(stats_of(f).window == 14000);
+        HOLDS((stats_of(f).saturated > 0) == (loads[i].load > 1.9));
+        eb_free(f);
+        if (loads[i].load < 1.1) continue;
+        f = overloaded("shorten", loads[i].load, &fpr);
+        /* An era has its share of entries; a key that is taken for another makes none, so there is
+         * one in a hundred more than in the plan, and the rate goes with the sixth power. */
+        NEAR(fpr, 0.0107, 0.0012);
+        NEAR(stats_of(f).window, 14000 / loads[i].load, 0.03 * 14000 / loads[i].load);
+        HOLDS(stats_of(f).saturated == 0);
+        eb_free(f);
+    }
+}
+
+/* At any load, degrade lets no key through twice; shorten says what it kept. */
+static void saturated_lines_keep_the_promise(void **state) {
+    (void)state;
+    for (int shorten = 0; shorten < 2; shorten++) {
+        char spec[EB_SPEC_MAX];
+        source s;
+        (void)snprintf(spec, sizeof spec,
+                       "window:window=9000,items=9000,w=12,cells=3200,overload=%s",
+                       shorten ? "shorten" : "degrade");
+        suite_at("%s", spec);
+        eb_filter *const f = suite_new(spec);
+        source_open(&s, 9000, false, 1, 3);
+        const outcome o = run_stream(f, &s, 200000);
+        HOLDS(stats_of(f).saturated > 100);
+        HOLDS(shorten ? stats_of(f).window < 9000 : o.twice == 0 && stats_of(f).window == 9000);
+        free(s.past);
+        eb_free(f);
+    }
+}
+
+/* Time */
+
+/* Lines that nobody touches come alive again after 256 eras, unless they are swept. */
+static void what_expired_stays_expired(void **state) {
+    enum { KEYS = 3000, ERAS = 700 };
+    static const char *const modes[] = {"elastic", "rotate"};
+    eb_hash hash[KEYS];
+    uint64_t time[KEYS];
+    uint8_t seen[KEYS];
+    (void)state;
+    for (size_t m = 0; m < SUITE_COUNT(modes); m++) {
+        char spec[EB_SPEC_MAX];
+        (void)snprintf(spec, sizeof spec,
+                       "window:mode=%s,window=1400,eras=14,unit=time,memory=64K,fpr=0.05",
+                       modes[m]);
+        suite_at("%s", spec);
+        eb_filter *const f = suite_new(spec);
+        for (size_t i = 0; i < KEYS; i++) hash[i] = ebi_mix(i + 1), time[i] = 50;
+        OK(eb_add_batch(f, &(eb_batch){KEYS, hash, NULL, time}, seen));
+        for (uint64_t era = 1; era < ERAS; era++) {
+            const eb_hash one = ebi_mix(era << 32);
+            uint64_t now = 50 + 100 * era, known = 0;
+            OK(eb_add_batch(f, &(eb_batch){1, &one, NULL, &now}, seen));
+            eb_test_batch(f, hash, KEYS, seen);
+            for (size_t i = 0; i < KEYS; i++) known += seen[i];
+            HOLDS(era <= 14 ? known == KEYS : known < KEYS / 50);
+        }
+        eb_free(f);
+    }
+}
+
+static void idle_time_costs_nothing_and_forgets_all(void **state) {
+    uint64_t time = 1;
+    uint8_t seen;
+    (void)state;
+    eb_filter *const f = suite_new("window:window=1000,unit=time,memory=1M");
+    for (uint64_t i = 0; i < 20000; i++) {
+        const eb_hash h = ebi_mix(i / 2 + 1);
+        time += i % 2 ? 1000 : 1001 + (i % 64 == 0 ? UINT64_C(1) << 44 : 5000);
+        OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &time}, &seen));
+        HOLDS(seen == (i % 2));
+    }
+    HOLDS(stats_of(f).cells_used <= 1);
+    OK(eb_advance(f, time + 1100));
+    HOLDS(stats_of(f).cells_used == 0 && stats_of(f).fpr == 0);
+    eb_free(f);
+}
+
+/* Twins and machines */
+
+static const char *const shapes[] = {
+    "w=9,eras=14,line=64,refresh=yes,overload=degrade,cells=128",
+    "w=9,eras=14,line=64,refresh=no,overload=degrade,cells=128",
+    "w=14,eras=14,line=64,refresh=yes,overload=shorten,cells=320",
+    "w=17,eras=5,line=64,refresh=yes,overload=degrade,cells=640",
+    "w=31,eras=30,line=64,refresh=yes,overload=degrade,cells=1280",
+    "w=27,eras=14,line=128,refresh=yes,overload=degrade,cells=960",
+    "w=22,eras=14,line=128,refresh=no,overload=shorten,cells=384",
+    "w=12,eras=1,line=128,refresh=yes,overload=shorten,cells=192",
+};
+
+static void same_as(const char *unit, const char *shape) {
+    enum { N = 30000, PART = 300 };
+    char spec[EB_SPEC_MAX];
+    uint8_t seen[N], portable[N];
+    (void)snprintf(spec, sizeof spec, "window:window=250,items=250,unit=%s,%s", unit, shape);
+    suite_at("%s", spec);
+    eb_filter *const f = suite_new(spec), *const g = suite_new(spec);
+    (void)eb_spec(f, spec, sizeof spec);
+    model *const m = model_new(spec);
+    suite_stream s = suite_make_stream(f, N, 900, 5);
+    g->ops = ebi_window_portable();
+    for (size_t i = 0; i < N; i += PART) {
+        const eb_batch part = suite_part(&s, i, i + PART);
+        OK(eb_add_batch(f, &part, seen + i));
+        OK(eb_add_batch(g, &part, portable + i));
+        HOLDS(suite_equal(f, g));
+    }
+    HOLDS(memcmp(seen, portable, N) == 0);
+    for (size_t i = 0; i < N; i++) HOLDS(model_add(m, s.hash[i], 1, s.time[i]) == (seen[i] != 0));
+    eb_test_batch(f, s.hash, N, seen);
+    eb_test_batch(g, s.hash, N, portable);
+    HOLDS(memcmp(seen, portable, N) == 0);
+    suite_free_stream(&s);
+    model_free(m);
+    eb_free(f);
+    eb_free(g);
+}
+
+static void all_machines_agree_with_the_twin(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(shapes); i++) {
+        same_as("records", shapes[i]);
+        same_as("time", shapes[i]);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_machines_agree_with_the_twin),
+        cmocka_unit_test(no_repeat_within_the_window_passes),
+        cmocka_unit_test(no_key_passes_twice_within_the_window),
+        cmocka_unit_test(rates_and_bits_are_as_planned),
+        cmocka_unit_test(under_overload_the_rate_rises_or_the_window_shrinks),
+        cmocka_unit_test(saturated_lines_keep_the_promise),
+        cmocka_unit_test(what_expired_stays_expired),
+        cmocka_unit_test(idle_time_costs_nothing_and_forgets_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
