@@ -139,6 +139,9 @@ eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b)
         EB_TRY(eb_add_count_batch(ice->f, &piece, after));
         for (size_t j = 0; j < piece.n; j++)
             if (after[j] > (double)ice->watermark) ebi_keyset_prefetch(&ice->set, piece.hash[j]);
+        for (size_t j = 0; j < piece.n; j++)
+            if (after[j] > (double)ice->watermark)
+                ebi_keyset_prefetch_entry(&ice->set, piece.hash[j]);
         for (size_t j = 0; j < piece.n; j++) {
             iceberg_take(ice, keys[i + j], piece.hash[j], iceberg_value(&piece, j),
                          (uint64_t)after[j]);
@@ -192,6 +195,7 @@ static void iceberg_read_piece(eb_iceberg *ice, const eb_key *keys, const eb_bat
     const bool known = ice->phase == PHASE_KNOWN;
     if (!known) eb_count_batch(ice->f, b->hash, b->n, count);
     for (size_t i = 0; i < b->n; i++) ebi_keyset_prefetch(&ice->set, b->hash[i]);
+    for (size_t i = 0; i < b->n; i++) ebi_keyset_prefetch_entry(&ice->set, b->hash[i]);
     for (size_t i = 0; i < b->n; i++) {
         const uint32_t value = iceberg_value(b, i);
         ice->again += value;

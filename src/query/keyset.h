@@ -63,6 +63,17 @@ EB_INLINE void ebi_keyset_prefetch(const eb_keyset *s, eb_hash h) {
     ebi_prefetch_read(&s->slots[ebi_keyset_home(s, h)]);
 }
 
+/* The entry that the first slots point at, when these have come. */
+EB_INLINE void ebi_keyset_prefetch_entry(const eb_keyset *s, eb_hash h) {
+    enum { NEAR = 4 };
+    const uint64_t home = ebi_keyset_home(s, h), end = ebi_min(home + NEAR, s->n_slots);
+    for (uint64_t i = home; i < end; i++)
+        if (s->slots[i].tag == (uint32_t)h && s->slots[i].place != 0) {
+            ebi_prefetch_write(s->arena + (s->slots[i].place - UINT64_C(1)) * 8);
+            return;
+        }
+}
+
 EB_INLINE eb_key ebi_keyset_key(const eb_keyset_entry *e) {
     return (eb_key){e + 1, e->len};
 }
