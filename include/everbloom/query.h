@@ -77,8 +77,7 @@ EB_API size_t eb_join_sample_size(double tuples);
 /* Operations.  Filters of two must have equal specs.  Adding up is eb_merge.
  *
  * eb_subtract takes the stream of one out of another that contains it; EB_EINVAL if
- * it cannot.  So a window over a stream is a filter for all of it and one for each
- * pane: merge a pane when it is full, subtract it when it is out of date.
+ * it cannot.
  *
  * The others make a new filter, with the allocator mem or the library's own:
  *   product, maximum, minimum   for each key no less than the product (or so) of its
@@ -92,6 +91,23 @@ EB_API eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter
                             eb_combination how, const eb_allocator *mem, eb_error *err);
 EB_API eb_status eb_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem,
                          eb_error *err);
+
+/* A window that slides over a stream, by panes: 1..EB_PANES_MAX filters of one spec (policy=ms or
+ * rmx), each for a part of the window, and one for the whole.  eb_panes_add adds to the newest pane
+ * and to the whole, and says what the whole had seen; eb_panes_turn ends the newest pane and drops
+ * the oldest.  When to turn is the caller's to say: after so many keys, or so much time.
+ * The whole counts as a filter of the keys in the window does (rmx: never too low, a little
+ * higher); it and the panes (age 0: the newest; NULL: there are not so many) stay the window's own.
+ */
+typedef struct eb_panes eb_panes;
+enum { EB_PANES_MAX = 65536 };
+EB_API eb_status eb_panes_new(eb_panes **out, const char *spec, size_t panes,
+                              const eb_allocator *mem, eb_error *err);
+EB_API void eb_panes_free(eb_panes *w); /* NULL is fine */
+EB_API eb_status eb_panes_add(eb_panes *w, const eb_batch *b, uint8_t *seen /* n, or NULL */);
+EB_API void eb_panes_turn(eb_panes *w);
+EB_API const eb_filter *eb_panes_whole(const eb_panes *w);
+EB_API const eb_filter *eb_panes_pane(const eb_panes *w, size_t age);
 
 /* Freezing: the same filter in the fewest bytes, to be sent, kept or mapped (eb_view), not
  * changed: adding and removing give EB_EREADONLY, eb_clear does nothing.  It answers all
