@@ -298,18 +298,23 @@ static void bench_size(const bench_options *o, const char *memory, size_t bytes)
 
 static const char help[] =
     "Usage: everbloom-bench [OPTION]...\n"
-    "Measure every kind of filter, next to touching one cache line per key and to libbloom.\n\n"
+    "Measure every kind of filter, next to touching one cache line per key and to libbloom;\nand "
+    "stores of counters next to a bare array and to uthash.\n\n"
     "  -f, --filter TEXT   only rows whose spec contains TEXT, and no libbloom\n"
     "      --large         also at 512M\n"
+    "      --counters      only the stores of counters\n"
     "      --quick         only at 256K, few rounds: checks the answers, not the speed\n"
     "      --raw FILE      write every sample there: spec, series, nanoseconds a key\n"
     "  -h, --help          this text\n";
 
 static bench_options bench_parse(int argc, char **argv) {
-    static const struct option longs[] = {
-        {"filter", required_argument, NULL, 'f'}, {"large", no_argument, NULL, 'l'},
-        {"quick", no_argument, NULL, 'q'},        {"raw", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"filter", required_argument, NULL, 'f'},
+                                          {"large", no_argument, NULL, 'l'},
+                                          {"counters", no_argument, NULL, 'c'},
+                                          {"quick", no_argument, NULL, 'q'},
+                                          {"raw", required_argument, NULL, 'r'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     bench_options o = {.rounds = ROUNDS};
     int opt;
     while ((opt = getopt_long(argc, argv, "f:h", longs, NULL)) != -1) {
@@ -320,6 +325,7 @@ static bench_options bench_parse(int argc, char **argv) {
         if (opt == '?') exit(2);
         if (opt == 'f') o.only = optarg;
         if (opt == 'l') o.large = true;
+        if (opt == 'c') o.counters = true;
         if (opt == 'q') o.rounds = QUICK_ROUNDS;
         if (opt == 'r' && !(o.raw = fopen(optarg, "w"))) bench_die(optarg, strerror(errno));
     }
@@ -334,8 +340,9 @@ int main(int argc, char **argv) {
     } sizes[] = {{"256K", 256 << 10}, {"8M", 8 << 20}, {"64M", 64 << 20}, {"512M", 512 << 20}};
     const bench_options o = bench_parse(argc, argv);
     const size_t n = o.rounds == QUICK_ROUNDS ? 1 : o.large ? 4 : 3;
-    for (size_t i = 0; i < n; i++) bench_size(&o, sizes[i].memory, sizes[i].bytes);
-    if (!o.only) {
+    for (size_t i = 0; i < n && !o.counters; i++) bench_size(&o, sizes[i].memory, sizes[i].bytes);
+    if (!o.only) failures += counters_bench(&o);
+    if (!o.only && !o.counters) {
         rival_title();
         for (size_t i = 0; i < n && i < 3; i++) /* libbloom counts bits in an int */
             failures += rival_bench(&o, sizes[i].memory, sizes[i].bytes);

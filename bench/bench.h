@@ -15,7 +15,7 @@ typedef struct bench_options {
     const char *only; /* rows whose spec contains this */
     FILE *raw;
     int rounds;
-    bool large;
+    bool large, counters;
 } bench_options;
 
 static inline double now_ns(void) {
@@ -53,4 +53,7 @@ static inline double spread(const double *x, int n) {
 /* rival.c: `bloom` against libbloom.  Returns the number of failed checks. */
 void rival_title(void);
 int rival_bench(const bench_options *o, const char *memory, size_t bytes);
+
+/* counters.c: stores of counters.  Returns the number of failed checks. */
+int counters_bench(const bench_options *o);
 #endif

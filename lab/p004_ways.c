@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 const char *const p004_names[P004_POLICIES] = {"MS",     "MI",  "RM",   "RM+Bf",
-                                               "RM+Bf*", "TRM", "RM-X", "MI, lowered"};
+                                               "RM+Bf*", "TRM", "RM-X", "MI-"};
 
 static void ways_must(eb_status s, const char *what) {
     if (s) lab_die("%s failed: %s", what, eb_status_name(s));
