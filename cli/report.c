@@ -125,7 +125,7 @@ void report_real(report *r, const char *key, const char *label, double value) {
 }
 
 void report_amount(report *r, const char *key, const char *label, double value) {
-    if (r->json || !isfinite(value) || fabs(value) < 100) {
+    if (r->json || !isfinite(value) || fabs(value) < 1e4) {
         report_real(r, key, label, value);
         return;
     }

@@ -17,10 +17,15 @@ static const lab_experiment p004_experiments[] = {
     {"low", "how often they do by chance", p004_run_low},
     {"theory", "Lemmas 2 and 3, windows", p004_run_theory},
     {"predictions", "what eb_predict says of counts", p004_run_predictions},
+    {"figure4", "Figure 4: false answers to iceberg queries", p004_run_figure4},
+    {"joins", "section 5.3: joins by key", p004_run_joins},
+    {"sizes", "section 5.4: sizes of joins by samples and by products", p004_run_sizes},
+    {"ranges", "section 5.5: ranges", p004_run_ranges},
     {"curves", "Figures 6, 8 and 9 as CSV", p004_run_curves},
     {"codes", "Figure 10 as CSV", p004_run_codes},
     {"figure1", "Figure 1 as CSV", p004_run_figure1},
     {"forest", "Figure 7 as CSV", p004_run_forest},
+    {"icebergs", "Figure 4 as CSV", p004_run_icebergs},
     {0}};
 
 const lab_paper lab_paper_004 = {"004", "spectral filters", p004_experiments, "curves", 1, 20};

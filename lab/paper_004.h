@@ -119,4 +119,9 @@ void p004_run_curves(lab_options *o);
 void p004_run_codes(lab_options *o);
 void p004_run_figure1(lab_options *o);
 void p004_run_forest(lab_options *o);
+void p004_run_figure4(lab_options *o);
+void p004_run_icebergs(lab_options *o);
+void p004_run_joins(lab_options *o);
+void p004_run_sizes(lab_options *o);
+void p004_run_ranges(lab_options *o);
 #endif
