@@ -157,5 +157,5 @@ typedef struct lab_paper {
     double scale;      /* unless --scale says another */
     unsigned seeds;    /* unless --seeds says another */
 } lab_paper;
-extern const lab_paper lab_paper_000, lab_paper_001, lab_paper_003, lab_paper_004;
+extern const lab_paper lab_paper_000, lab_paper_001, lab_paper_002, lab_paper_003, lab_paper_004;
 #endif

@@ -94,6 +94,13 @@ plots_004() {
     plot 004-codes.gp 004-figure-10.svg "Figure 10: minimum selection, k = 5, gamma = 0.7, skew 0.5" "$work/codes.csv"
 }
 
+plots_002() {
+    run 002 memory-curves --csv >"$work/memory-curves.csv"
+    run 002 error-curves --seeds 1 --csv >"$work/error-curves.csv"
+    plot 002-memory.gp 002-memory.svg "Figure 3: memory under skew and decay, k = 4, m/n = 5.8" "$work/memory-curves.csv"
+    plot 002-errors.gp 002-errors.svg "Estimates above the truth, Zipf 1, four arrivals a key and epoch" "$work/error-curves.csv"
+}
+
 text() {
     while IFS= read -r line; do
         case $line in
