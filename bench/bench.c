@@ -42,8 +42,7 @@ static int failures;
 
 /* ---- Small things. */
 
-/* A block as the library takes it: huge pages where the system gives them. */
-static uint64_t *block_new(size_t bytes) {
+uint64_t *block_new(size_t bytes) {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) bench_die("mmap", strerror(errno));
     madvise(p, bytes, MADV_HUGEPAGE);
@@ -303,18 +302,17 @@ static const char help[] =
     "  -f, --filter TEXT   only rows whose spec contains TEXT, and no libbloom\n"
     "      --large         also at 512M\n"
     "      --counters      only the stores of counters\n"
+    "      --lines         only filters of few lines a key, at 512M, next to touching lines\n"
     "      --quick         only at 256K, few rounds: checks the answers, not the speed\n"
     "      --raw FILE      write every sample there: spec, series, nanoseconds a key\n"
     "  -h, --help          this text\n";
 
 static bench_options bench_parse(int argc, char **argv) {
-    static const struct option longs[] = {{"filter", required_argument, NULL, 'f'},
-                                          {"large", no_argument, NULL, 'l'},
-                                          {"counters", no_argument, NULL, 'c'},
-                                          {"quick", no_argument, NULL, 'q'},
-                                          {"raw", required_argument, NULL, 'r'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"filter", required_argument, NULL, 'f'}, {"large", no_argument, NULL, 'l'},
+        {"counters", no_argument, NULL, 'c'},     {"lines", no_argument, NULL, 'n'},
+        {"quick", no_argument, NULL, 'q'},        {"raw", required_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     bench_options o = {.rounds = ROUNDS};
     int opt;
     while ((opt = getopt_long(argc, argv, "f:h", longs, NULL)) != -1) {
@@ -326,6 +324,7 @@ static bench_options bench_parse(int argc, char **argv) {
         if (opt == 'f') o.only = optarg;
         if (opt == 'l') o.large = true;
         if (opt == 'c') o.counters = true;
+        if (opt == 'n') o.lines = true;
         if (opt == 'q') o.rounds = QUICK_ROUNDS;
         if (opt == 'r' && !(o.raw = fopen(optarg, "w"))) bench_die(optarg, strerror(errno));
     }
@@ -340,9 +339,11 @@ int main(int argc, char **argv) {
     } sizes[] = {{"256K", 256 << 10}, {"8M", 8 << 20}, {"64M", 64 << 20}, {"512M", 512 << 20}};
     const bench_options o = bench_parse(argc, argv);
     const size_t n = o.rounds == QUICK_ROUNDS ? 1 : o.large ? 4 : 3;
-    for (size_t i = 0; i < n && !o.counters; i++) bench_size(&o, sizes[i].memory, sizes[i].bytes);
-    if (!o.only) failures += counters_bench(&o);
-    if (!o.only && !o.counters) {
+    const bool all = !o.counters && !o.lines;
+    for (size_t i = 0; i < n && all; i++) bench_size(&o, sizes[i].memory, sizes[i].bytes);
+    if (!o.only && !o.lines) failures += counters_bench(&o);
+    if (o.lines) lines_bench(&o);
+    if (!o.only && all) {
         rival_title();
         for (size_t i = 0; i < n && i < 3; i++) /* libbloom counts bits in an int */
             failures += rival_bench(&o, sizes[i].memory, sizes[i].bytes);

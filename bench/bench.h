@@ -8,19 +8,25 @@
 #include <string.h>
 #include <time.h>
 
-enum { CHUNK = 16384, ROUNDS = 31, QUICK_ROUNDS = 3, BATCH = 64 };
+enum { CHUNK = 16384, ROUNDS = 31, ROUNDS_MAX = 256, QUICK_ROUNDS = 3, BATCH = 64 };
 static const uint64_t ABSENT = (uint64_t)1 << 62; /* key numbers from here on are never added */
 
 typedef struct bench_options {
     const char *only; /* rows whose spec contains this */
     FILE *raw;
     int rounds;
-    bool large, counters;
+    bool large, counters, lines;
 } bench_options;
 
 static inline double now_ns(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static inline double thread_ns(void) { /* that this thread ran */
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -35,7 +41,7 @@ static inline int by_value(const void *a, const void *b) {
 }
 
 static inline double quantile(const double *x, int n, double q) {
-    double sorted[ROUNDS];
+    double sorted[ROUNDS_MAX];
     memcpy(sorted, x, (size_t)n * sizeof *x);
     qsort(sorted, (size_t)n, sizeof *sorted, by_value);
     return sorted[(int)(q * (n - 1) + 0.5)];
@@ -49,6 +55,12 @@ static inline double median(const double *x, int n) {
 static inline double spread(const double *x, int n) {
     return (quantile(x, n, 0.75) - quantile(x, n, 0.25)) / 2 / median(x, n);
 }
+
+/* A block as the library takes it: huge pages where the system gives them. */
+uint64_t *block_new(size_t bytes);
+
+/* lines.c: filters against touching the same number of lines. */
+void lines_bench(const bench_options *o);
 
 /* rival.c: `bloom` against libbloom.  Returns the number of failed checks. */
 void rival_title(void);

@@ -20,6 +20,7 @@ mkdir -p "$dir"
 } >"$dir/machine.txt"
 cat "$dir/machine.txt"
 "$B/everbloom-bench" --raw "$dir/kinds.tsv" "$@" | tee "$dir/kinds.txt"
+"$B/everbloom-bench" --lines --raw "$dir/lines.tsv" | tee "$dir/lines.txt"
 bench/cli.sh "$B" "$dir/cli.tsv" | tee "$dir/cli.txt"
 echo
 echo "kept in $dir"

@@ -137,11 +137,22 @@ static size_t jumps_differ(double factor, unsigned epochs, bool era) {
     return differ;
 }
 
-/* Filters of which one is asked and told the time after each epoch, the other only at the end. */
+static size_t counts_differ(const p002_stream *s, const eb_filter *a, const eb_filter *b) {
+    size_t differ = 0;
+    for (uint32_t i = 0; i < s->keys; i++) {
+        const eb_hash h = p002_hash(s, i);
+        double count[2];
+        eb_count_batch(a, &h, 1, &count[0]);
+        eb_count_batch(b, &h, 1, &count[1]);
+        differ += count[0] != count[1];
+    }
+    return differ;
+}
+
+/* Filters of which one is told the time eight times an epoch, the other not. */
 static size_t real_differ(lab_options *o, const char *options) {
     p002_stream s = p002_open(o, 1, 0.9, P002_K / log(2), o->seed);
     eb_filter *const often = p002_filter(&s, options), *const once = p002_filter(&s, options);
-    size_t differ = 0;
     for (uint64_t e = 0; e < 30; e++) {
         p002_epoch(&s);
         p002_feed(&s, often);
@@ -151,13 +162,7 @@ static size_t real_differ(lab_options *o, const char *options) {
     }
     (void)eb_advance(often, 60 * s.arrivals);
     (void)eb_advance(once, 60 * s.arrivals);
-    for (uint32_t i = 0; i < s.keys; i++) {
-        const eb_hash h = p002_hash(&s, i);
-        double a, b;
-        eb_count_batch(often, &h, 1, &a);
-        eb_count_batch(once, &h, 1, &b);
-        differ += a != b;
-    }
+    const size_t differ = counts_differ(&s, often, once);
     eb_free(often);
     eb_free(once);
     p002_close(&s);
@@ -241,19 +246,12 @@ static size_t modes_differ(lab_options *o) {
     p002_stream s = p002_open(o, 1, 0.9, P002_K / log(2), o->seed);
     eb_filter *const basic = p002_filter(&s, "mode=basic,width=32,fraction=0");
     eb_filter *const optimised = p002_filter(&s, "mode=optimised,fraction=0");
-    size_t differ = 0;
     for (int e = 0; e < 30; e++) {
         p002_epoch(&s);
         p002_feed(&s, basic);
         p002_feed(&s, optimised);
     }
-    for (uint32_t i = 0; i < s.keys; i++) {
-        const eb_hash h = p002_hash(&s, i);
-        double a, b;
-        eb_count_batch(basic, &h, 1, &a);
-        eb_count_batch(optimised, &h, 1, &b);
-        differ += a != b;
-    }
+    const size_t differ = counts_differ(&s, basic, optimised);
     eb_free(basic);
     eb_free(optimised);
     p002_close(&s);
