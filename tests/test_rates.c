@@ -73,6 +73,8 @@ typedef struct source {
 static eb_hash draw(source *s, uint32_t *value) {
     const uint64_t values = (uint64_t)s->f->p.value_max - s->f->p.value_min + 1;
     *value = s->f->p.value_min + (uint32_t)suite_below(&s->state, values);
+    if ((eb_caps(s->f) & EB_CAN_COUNT) && (eb_caps(s->f) & EB_USES_TIME))
+        *value = s->f->p.value_min; /* larger counts take longer to fade: keys come once */
     return ebi_mix(s->state + s->drawn++);
 }
 

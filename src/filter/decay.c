@@ -444,7 +444,8 @@ static void decay_stat(const eb_params *p, const uint8_t *block, eb_stats *out) 
 }
 
 static void decay_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    (void)p, (void)w, (void)out; /* a workload says nothing of time: no formula */
+    const eb_decay d = decay_shape(p);
+    ebi_decay_predict(&d, w, out);
 }
 
 static void decay_fading(const eb_params *p, eb_faded_counts *out) {

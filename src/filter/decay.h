@@ -78,6 +78,9 @@ void ebi_decay_init(const eb_decay *d);
 bool ebi_decay_check(const eb_decay *d, uint64_t era);
 uint64_t ebi_decay_rest_bytes(unsigned mode, uint64_t room);
 
+/* decay_predict.c */
+void ebi_decay_predict(const eb_decay *d, const eb_workload *w, eb_prediction *out);
+
 /* decay.c */
 eb_decay ebi_decay_open(const eb_params *p, const uint8_t *block);
 #endif
