@@ -128,6 +128,8 @@ everbloom iceberg -f 1 --at-least 2 -m 8K --seed 1 <stream
 status_is 1; err_has 'everbloom: keys that came 2 to '
 everbloom iceberg -f 1 --at-least 2 -m 8K --seed 1 stream
 status_is 1; err_has 'only: reading the input again'; err_has 'give more -m or use --multiscan'
+everbloom iceberg -q -f 1 --at-least 20 --filter spectral:cells=64 --candidates 1K --seed 1 stream
+status_is 2; no_output; err_is 'everbloom: the filter is full and tells keys no more apart: give more -m\n'
 head -n 100 stream >part
 everbloom iceberg -f 1 --at-least 2 --verify --rescan part stream
 status_is 2; no_output
