@@ -391,6 +391,7 @@ int run_join(const cli_command *c, const settings *set, char **operands, size_t 
     if (set->ship) return ship(c, set, &r);
     join j = {.c = c, .set = set, .having = having_read(c, set->having)};
     j.limit = (size_t)size_in_bytes(c, set->memory ? set->memory : DEFAULT_JOIN_MEMORY);
+    if (j.limit < TALLY_LEAST) cli_misuse(c, "-m must be 64K or more, not %s", set->memory);
     j.of_r.limit = j.limit;
     int status;
     if (set->with)

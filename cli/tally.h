@@ -3,7 +3,7 @@
 #define EVERBLOOM_TALLY_H
 #include "keytable.h"
 
-enum { TALLY_PARTS = 256 };
+enum { TALLY_PARTS = 256, TALLY_LEAST = 64 << 10 /* bytes: of any limit */ };
 typedef struct tally {
     keytable table;
     size_t limit; /* bytes of memory */

@@ -61,6 +61,19 @@ static void fuzz_spec(const uint8_t *data, size_t len) {
 
 /* Using whatever was loaded or made */
 
+static void fuzz_ask_ranges(const eb_filter *f) {
+    uint64_t low, high;
+    eb_range part = {.size = sizeof part}, all = part;
+    eb_quantile q = {.size = sizeof q};
+    if (eb_range_domain(f, &low, &high, NULL) != EB_OK) return;
+    const uint64_t middle = low + (high - low) / 3;
+    MUST(eb_range_count(f, low, high, &all, NULL) == EB_OK && all.lower == all.upper);
+    MUST(eb_range_count(f, low, middle, &part, NULL) == EB_OK);
+    MUST(part.lower >= 0 && part.upper <= all.upper);
+    if (eb_range_quantile(f, 0.5, &q, NULL) == EB_OK)
+        MUST(q.lower <= q.value && q.value <= q.upper && q.lower >= low && q.upper <= high);
+}
+
 static void fuzz_ask(const eb_filter *f) {
     eb_hash h[20];
     uint8_t seen[20];
@@ -69,6 +82,7 @@ static void fuzz_ask(const eb_filter *f) {
     eb_test_batch(f, h, 20, seen);
     eb_count_batch(f, h, 20, count);
     for (size_t i = 0; i < 20; i++) MUST(seen[i] <= 1 && count[i] >= 0);
+    fuzz_ask_ranges(f);
     eb_stats s = {.size = sizeof s};
     eb_stat(f, &s);
     MUST(s.cells_used <= s.cells && s.fpr >= 0 && s.fpr <= 1);
