@@ -58,13 +58,13 @@ WINDOW_AVX2 EB_INLINE __m256i window_group(const uint8_t *line, unsigned at, uns
     return _mm256_srlv_epi32(_mm256_shuffle_epi8(group, bytes), shift);
 }
 
-WINDOW_AVX2 EB_INLINE unsigned window_zeros(__m256i lanes, __m256i mask) {
-    const __m256i zero = _mm256_cmpeq_epi32(_mm256_and_si256(lanes, mask), _mm256_setzero_si256());
-    return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(zero));
+/* Lanes whose fingerprint is wanted, as far as it is known: all bits are set. */
+WINDOW_AVX2 EB_INLINE __m256i window_equal(__m256i group, __m256i wanted, __m256i known) {
+    return _mm256_cmpeq_epi32(_mm256_and_si256(group, known), wanted);
 }
 
-WINDOW_AVX2 EB_INLINE __m256i window_mask(unsigned bits) {
-    return _mm256_set1_epi32((int)ebi_ones(bits < LANE_BITS ? bits : LANE_BITS));
+WINDOW_AVX2 EB_INLINE uint32_t window_known(unsigned bits) {
+    return (uint32_t)ebi_ones(bits < LANE_BITS ? bits : LANE_BITS);
 }
 
 /* A line whose marks, and so its slots, fit in a word: all but those of an overload. */
@@ -82,13 +82,14 @@ EB_INLINE unsigned window_wrap(unsigned slot, unsigned slots) {
     return slot - window_if(slot >= slots, slots);
 }
 
-WINDOW_AVX2 EB_INLINE bool window_read(const ebi_window *x, const uint8_t *line, window_narrow *l) {
+WINDOW_AVX2 EB_INLINE bool window_read(const ebi_window *x, const uint8_t *line, uint64_t era,
+                                       window_narrow *l) {
     uint32_t header;
     memcpy(&header, line, sizeof header);
     l->w = header >> 8 & 31;
     l->slots = ebi_window_slots_uncapped(x, l->w);
     const unsigned marks = ebi_window_marks(x, l->slots);
-    const unsigned d = ((unsigned)x->state->era - header) % EBI_WINDOW_STAMPS;
+    const unsigned d = ((unsigned)era - header) % EBI_WINDOW_STAMPS;
     if ((l->w == 0) | (marks >= WORD) | (d > x->eras)) return false;
     const uint64_t all = ebi_load64(line + x->bytes - 8) >> (WORD - marks) | ~UINT64_C(0) << marks;
     /* Expiry, as in ebi_window_expire: up to the d-th one. */
@@ -103,10 +104,10 @@ WINDOW_AVX2 EB_INLINE bool window_read(const ebi_window *x, const uint8_t *line,
     return true;
 }
 
-WINDOW_AVX2 EB_INLINE void window_write(const ebi_window *x, uint8_t *line,
+WINDOW_AVX2 EB_INLINE void window_write(const ebi_window *x, uint8_t *line, uint64_t era,
                                         const window_narrow *l) {
-    const uint32_t header = ((unsigned)x->state->era % EBI_WINDOW_STAMPS) | l->w << 8 |
-                            l->wn << 13 | l->nn << 18 | l->head << 25;
+    const uint32_t header =
+        ((unsigned)era % EBI_WINDOW_STAMPS) | l->w << 8 | l->wn << 13 | l->nn << 18 | l->head << 25;
     const unsigned above = WORD - ebi_window_marks(x, l->slots);
     uint8_t *const end = line + x->bytes - 8;
     memcpy(line, &header, sizeof header);
@@ -119,8 +120,7 @@ WINDOW_AVX2 EB_INLINE uint64_t window_first(const window_narrow *l, unsigned n) 
     return _bzhi_u64(ones << l->head | ones >> (l->slots - l->head), l->slots);
 }
 
-/* Of slots whose fingerprints are equal in all that is known of the oldest, or in 25 bits, those
- * that match. */
+/* Of these slots, those that match. */
 WINDOW_AVX2 EB_INLINE uint64_t window_verify(const ebi_window *x, const uint8_t *line,
                                              const window_narrow *l, uint32_t print,
                                              uint64_t maybe) {
@@ -135,69 +135,134 @@ WINDOW_AVX2 EB_INLINE uint64_t window_verify(const ebi_window *x, const uint8_t 
     return found;
 }
 
+/* Which slots hold the fingerprint?  Of a fresh key none does, nor does any that has expired, but
+ * for chance: so first all slots are asked at once. */
 WINDOW_AVX2 EB_INLINE uint64_t window_find(const ebi_window *x, const uint8_t *line,
                                            const window_narrow *l, uint32_t print) {
     const window_lanes *const lanes = &window_lanes_of[l->w];
     const __m256i bytes = window_load_lanes(lanes->bytes), shift = window_load_lanes(lanes->shift);
-    const __m256i wanted = _mm256_set1_epi32((int)print), known = window_mask(l->wn);
-    uint64_t maybe = 0;
-    for (unsigned slot = 0, at = EBI_WINDOW_HEADER / 8; slot < l->slots;
-         slot += LANES, at += l->w) {
-        const __m256i group = window_group(line, at, l->w, x->bytes - 16, bytes, shift);
-        maybe |= (uint64_t)window_zeros(_mm256_xor_si256(group, wanted), known) << slot;
-    }
-    maybe &= window_first(l, l->n);
-    return maybe ? window_verify(x, line, l, print, maybe) : 0;
+    const uint32_t bits = window_known(l->wn);
+    const __m256i wanted = _mm256_set1_epi32((int)(print & bits));
+    const __m256i known = _mm256_set1_epi32((int)bits);
+    const unsigned last = x->bytes - 16, end = EBI_WINDOW_HEADER / 8 + (l->slots + 7) / 8 * l->w;
+    __m256i any = _mm256_setzero_si256();
+    for (unsigned at = EBI_WINDOW_HEADER / 8; at < end; at += l->w)
+        any = _mm256_or_si256(
+            any, window_equal(window_group(line, at, l->w, last, bytes, shift), wanted, known));
+    if (_mm256_testz_si256(any, any)) return 0;
+    return window_verify(x, line, l, print, window_first(l, l->n));
 }
 
 WINDOW_AVX2 EB_INLINE bool window_can_widen(const ebi_window *x, const window_narrow *l) {
     return (l->w < x->w) & (l->nn == 0) & (ebi_window_slots_uncapped(x, l->w + 1) >= l->n + 2);
 }
 
-WINDOW_AVX2 EB_INLINE void window_append(const ebi_window *x, uint8_t *line, window_narrow *l,
-                                         uint32_t print) {
+WINDOW_AVX2 EB_INLINE void window_append(const ebi_window *x, uint8_t *line, uint64_t era,
+                                         window_narrow *l, uint32_t print) {
     const unsigned slot = window_wrap(l->head + l->n, l->slots);
     l->marks &= ~(UINT64_C(1) << ebi_window_marks(x, l->n));
-    window_write(x, line, l);
+    window_write(x, line, era, l);
     ebi_window_put(x, line, slot, l->w, print);
-    ebi_window_enter(x, 1);
 }
 
-WINDOW_AVX2 EB_INLINE bool window_observe(const ebi_window *x, uint8_t *line, uint32_t print) {
+/* m low bits of each of n fields of w bits. */
+WINDOW_AVX2 EB_INLINE uint64_t window_fields(unsigned n, unsigned w, unsigned m) {
+    uint64_t all = 0;
+    for (unsigned i = 0; i < n; i++) all |= ebi_ones(m) << i * w;
+    return all;
+}
+
+/* As ebi_window_repack, with several fields at once: their bits are drawn together, and apart. */
+WINDOW_AVX2 static void window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l,
+                                      unsigned w) {
+    const unsigned m = l->w < w ? l->w : w, widest = l->w < w ? w : l->w, fit = 57 / widest;
+    const unsigned most = fit < 6 ? fit : 6;
+    const uint64_t narrow = window_fields(most, l->w, m), wide = window_fields(most, w, m);
+    uint64_t to[16] = {0};
+    uint64_t out = ebi_load64(line) & ebi_ones(EBI_WINDOW_HEADER);
+    unsigned used = EBI_WINDOW_HEADER, word = 0;
+    for (unsigned i = 0, fields; i < l->n; i += fields) {
+        const unsigned slot = ebi_window_slot(l, i);
+        fields = l->n - i < most ? l->n - i : most;
+        if (fields > l->slots - slot) fields = l->slots - slot;
+        const ebi_window_place at = ebi_window_place_of(x, slot, l->w);
+        const uint64_t tight = _pext_u64(ebi_load64(line + at.byte) >> at.shift, narrow);
+        const uint64_t prints = _pdep_u64(_bzhi_u64(tight, fields * m), wide);
+        out |= prints << used;
+        used += fields * w;
+        if (used < WORD) continue;
+        to[word++] = out;
+        used -= WORD;
+        out = used > 0 ? prints >> (fields * w - used) : 0;
+    }
+    to[word] = out;
+    for (word = 0; word < x->bytes / 8; word++) ebi_store64(line + 8 * word, to[word]);
+    l->w = w;
+    l->slots = ebi_window_slots(x, w);
+    l->head = 0;
+}
+
+/* One key.  x is for what is inlined here, whole for what is called: the first stays in registers.
+ */
+WINDOW_AVX2 EB_INLINE bool window_observe(const ebi_window *x, const ebi_window *whole,
+                                          uint8_t *line, uint64_t era, uint32_t print,
+                                          uint64_t *entered) {
     window_narrow l;
-    if (!window_read(x, line, &l)) return ebi_window_add_one(x, line, print);
+    if (!window_read(x, line, era, &l)) return ebi_window_add_one(whole, line, print);
     if (window_can_widen(x, &l)) {
-        ebi_window_renew(x, line);
-        (void)window_read(x, line, &l);
+        ebi_window_renew(whole, line);
+        (void)window_read(x, line, era, &l);
     }
     const uint64_t found = window_find(x, line, &l, print);
-    if (!found && l.n < l.slots)
-        window_append(x, line, &l, print);
-    else if (!found)
-        return ebi_window_add_fresh(x, line, print);
-    else if (x->refresh)
-        ebi_window_refresh(x, line, print, found);
-    else
-        window_write(x, line, &l);
+    if (!found && l.n < l.slots) {
+        window_append(x, line, era, &l, print);
+        ++*entered;
+    } else if (!found) {
+        return ebi_window_add_fresh(whole, line, print);
+    } else if (x->refresh) {
+        ebi_window_refresh(whole, line, print, found);
+    } else {
+        window_write(x, line, era, &l);
+    }
     return found != 0;
 }
 
-WINDOW_AVX2 static void window_avx2_add(const eb_params *p, uint8_t *block, const eb_batch *b,
-                                        uint8_t *seen) {
-    const ebi_window x = ebi_window_open(p, block);
-    const bool calm = ebi_window_is_calm(&x, ebi_window_time(p, block, b, b->n - 1), b->n);
+WINDOW_AVX2 EB_INLINE void window_add_lines(const eb_params *p, uint8_t *block, const eb_batch *b,
+                                            uint8_t *seen, unsigned bytes) {
+    ebi_window whole = ebi_window_open(p, block);
+    whole.repack = window_repack;
+    ebi_window x = whole;
+    x.bytes = bytes;
+    const bool calm = ebi_window_is_calm(&whole, ebi_window_time(p, block, b, b->n - 1), b->n);
+    uint64_t era = x.state->era, entered = 0;
     ebi_window_places to;
     ebi_window_find_places(&x, b->hash, b->n, true, &to);
     for (size_t i = 0; i < b->n; i++) {
         ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
-        if (!calm) ebi_window_reach(&x, ebi_window_time(p, block, b, i));
-        seen[i] = window_observe(&x, x.lines + to.at[i], ebi_window_print(&x, b->hash[i]));
+        if (!calm) {
+            ebi_window_enter(&whole, entered);
+            ebi_window_reach(&whole, ebi_window_time(p, block, b, i));
+            entered = 0;
+            era = whole.state->era;
+        }
+        seen[i] = window_observe(&x, &whole, x.lines + to.at[i], era,
+                                 ebi_window_print(&x, b->hash[i]), &entered);
     }
+    ebi_window_enter(&whole, entered);
+}
+
+WINDOW_AVX2 static void window_avx2_add(const eb_params *p, uint8_t *block, const eb_batch *b,
+                                        uint8_t *seen) {
+    if (p->opt[EBI_WINDOW_LINE])
+        window_add_lines(p, block, b, seen, 128);
+    else
+        window_add_lines(p, block, b, seen, 64);
 }
 
 WINDOW_AVX2 static void window_avx2_test(const eb_params *p, const uint8_t *block, const eb_hash *h,
                                          size_t n, uint8_t *seen) {
-    const ebi_window x = ebi_window_open(p, block);
+    const ebi_window whole = ebi_window_open(p, block), x = whole;
+    const uint64_t era = x.state->era;
     ebi_window_places to;
     ebi_window_find_places(&x, h, n, false, &to);
     for (size_t i = 0; i < n; i++) {
@@ -205,8 +270,8 @@ WINDOW_AVX2 static void window_avx2_test(const eb_params *p, const uint8_t *bloc
         const uint8_t *const line = x.lines + to.at[i];
         const uint32_t print = ebi_window_print(&x, h[i]);
         window_narrow l;
-        seen[i] = window_read(&x, line, &l) ? window_find(&x, line, &l, print) != 0
-                                            : ebi_window_test_one(&x, line, print);
+        seen[i] = window_read(&x, line, era, &l) ? window_find(&x, line, &l, print) != 0
+                                                 : ebi_window_test_one(&whole, line, print);
     }
 }
 

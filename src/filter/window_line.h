@@ -164,7 +164,7 @@ EB_INLINE void ebi_window_widen(const ebi_window *x, uint8_t *line, ebi_window_l
     while (ebi_window_slots(x, w) < l->n + 2) w--;
     l->wn = l->w;
     l->nn = l->n;
-    ebi_window_repack(x, line, l, w);
+    x->repack(x, line, l, w);
     if (l->nn == 0) l->wn = l->w;
 }
 

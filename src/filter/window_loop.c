@@ -2,24 +2,24 @@
  * other widths, an entry out of the middle. */
 #include "window_line.h"
 
-/* All fingerprints at another width, the oldest in slot 0.  They come from a copy and go out in
- * whole words, so that no load waits for a store. */
+/* All fingerprints at another width, the oldest in slot 0.  They are put together elsewhere, so
+ * that no load waits for a store. */
 void ebi_window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned w) {
-    uint8_t from[128];
+    uint64_t to[16] = {0};
     uint64_t out = ebi_load64(line) & ebi_ones(EBI_WINDOW_HEADER);
     unsigned used = EBI_WINDOW_HEADER, word = 0;
-    memcpy(from, line, x->bytes);
     for (unsigned i = 0; i < l->n; i++) {
         const uint64_t print =
-            ebi_window_get(x, from, ebi_window_slot(l, i), l->w) & (uint32_t)ebi_ones(w);
+            ebi_window_get(x, line, ebi_window_slot(l, i), l->w) & (uint32_t)ebi_ones(w);
         out |= print << used;
         used += w;
         if (used < 64) continue;
-        ebi_store64(line + 8 * word++, out);
+        to[word++] = out;
         used -= 64;
         out = used > 0 ? print >> (w - used) : 0;
     }
-    for (; word < x->bytes / 8; word++, out = 0) ebi_store64(line + 8 * word, out);
+    to[word] = out;
+    for (word = 0; word < x->bytes / 8; word++) ebi_store64(line + 8 * word, to[word]);
     l->w = w;
     l->slots = ebi_window_slots(x, w);
     l->head = 0;
@@ -40,17 +40,41 @@ static void window_take_mark(ebi_window_line *l, unsigned i) {
     l->marks = (l->marks & before) | ((l->marks >> 1) & ~before) | (ebi_wide)1 << 127;
 }
 
+/* The bits of word k that are in [from, to). */
+EB_INLINE uint64_t window_range(unsigned k, unsigned from, unsigned to) {
+    const unsigned low = from > 64 * k ? from - 64 * k : 0, high = to - 64 * k;
+    return ebi_ones(high < 64 ? high : 64) & ~ebi_ones(low < 64 ? low : 64);
+}
+
+/* Bits [from, to) of a line go w places up, or down; loads are ahead of stores. */
+static void window_shift_up(uint8_t *line, unsigned from, unsigned to, unsigned w) {
+    for (unsigned k = (to + w - 1) / 64 + 1; k-- > (from + w) / 64;) {
+        const uint64_t here = ebi_load64(line + 8 * k), mask = window_range(k, from + w, to + w);
+        const uint64_t below = k > 0 ? ebi_load64(line + 8 * k - 8) >> (64 - w) : 0;
+        ebi_store64(line + 8 * k, (here & ~mask) | ((here << w | below) & mask));
+    }
+}
+
+static void window_shift_down(uint8_t *line, unsigned words, unsigned from, unsigned to,
+                              unsigned w) {
+    for (unsigned k = (from - w) / 64; k <= (to - w - 1) / 64; k++) {
+        const uint64_t here = ebi_load64(line + 8 * k), mask = window_range(k, from - w, to - w);
+        const uint64_t above = k + 1 < words ? ebi_load64(line + 8 * k + 8) << (64 - w) : 0;
+        ebi_store64(line + 8 * k, (here & ~mask) | ((here >> w | above) & mask));
+    }
+}
+
 /* The slots on the side of the gap on which they are in one piece move into it. */
 void ebi_window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned i) {
-    unsigned gap = ebi_window_slot(l, i);
+    const unsigned gap = ebi_window_slot(l, i), w = l->w;
+    const unsigned first = EBI_WINDOW_HEADER + l->head * w, at = EBI_WINDOW_HEADER + gap * w;
     window_take_mark(l, i);
-    if (gap >= l->head) {
-        for (; gap > l->head; gap--)
-            ebi_window_put(x, line, gap, l->w, ebi_window_get(x, line, gap - 1, l->w));
-        l->head = ebi_window_slot(l, 1);
+    if (gap < l->head) {
+        const unsigned end = EBI_WINDOW_HEADER + (ebi_window_slot(l, l->n - 1) + 1) * w;
+        if (end > at + w) window_shift_down(line, x->bytes / 8, at + w, end, w);
     } else {
-        for (i++; i < l->n; i++, gap++)
-            ebi_window_put(x, line, gap, l->w, ebi_window_get(x, line, gap + 1, l->w));
+        if (at > first) window_shift_up(line, first, at, w);
+        l->head = ebi_window_slot(l, 1);
     }
     l->n--;
 }
@@ -77,7 +101,7 @@ bool ebi_window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line *l
         if (!x->degrade) window_drop_oldest(x, line, l);
         return !x->degrade;
     }
-    ebi_window_repack(x, line, l, w);
+    x->repack(x, line, l, w);
     if (l->wn >= w) {
         l->wn = w;
         l->nn = 0;
