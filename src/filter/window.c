@@ -109,7 +109,6 @@ ebi_window ebi_window_open(const eb_params *p, const uint8_t *block) {
         .room = 8 * bytes - EBI_WINDOW_HEADER - eras,
         .rotate = window_rotates(p),
         .refresh = p->opt[EBI_WINDOW_REFRESH] == EBI_WINDOW_YES,
-        .repack = ebi_window_repack,
         .degrade = p->opt[EBI_WINDOW_OVERLOAD] == EBI_WINDOW_DEGRADE,
     };
 }

@@ -44,8 +44,6 @@ typedef struct ebi_window_state {
 } ebi_window_state;
 static_assert(sizeof(ebi_window_state) % 64 == 0, "lines begin on cache lines");
 
-struct ebi_window_line; /* window_line.h */
-
 typedef struct ebi_window {
     ebi_window_state *state;
     uint8_t *lines;
@@ -56,9 +54,6 @@ typedef struct ebi_window {
     unsigned eras, w, cap;
     unsigned room; /* bits of a line for marks and fingerprints, without the eras' marks */
     bool rotate, refresh, degrade;
-    /* All fingerprints of a line at another width, the oldest in slot 0. */
-    void (*repack)(const struct ebi_window *x, uint8_t *line, struct ebi_window_line *l,
-                   unsigned w);
 } ebi_window;
 
 ebi_window ebi_window_open(const eb_params *p, const uint8_t *block);

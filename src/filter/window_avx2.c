@@ -150,7 +150,13 @@ WINDOW_AVX2 EB_INLINE uint64_t window_find(const ebi_window *x, const uint8_t *l
         any = _mm256_or_si256(
             any, window_equal(window_group(line, at, l->w, last, bytes, shift), wanted, known));
     if (_mm256_testz_si256(any, any)) return 0;
-    return window_verify(x, line, l, print, window_first(l, l->n));
+    uint64_t maybe = 0;
+    for (unsigned at = EBI_WINDOW_HEADER / 8, slot = 0; at < end; at += l->w, slot += LANES) {
+        const __m256i equal =
+            window_equal(window_group(line, at, l->w, last, bytes, shift), wanted, known);
+        maybe |= (uint64_t)(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal)) << slot;
+    }
+    return window_verify(x, line, l, print, maybe & window_first(l, l->n));
 }
 
 WINDOW_AVX2 EB_INLINE bool window_can_widen(const ebi_window *x, const window_narrow *l) {
@@ -173,19 +179,18 @@ WINDOW_AVX2 EB_INLINE uint64_t window_fields(unsigned n, unsigned w, unsigned m)
 }
 
 /* As ebi_window_repack, with several fields at once: their bits are drawn together, and apart. */
-WINDOW_AVX2 static void window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l,
-                                      unsigned w) {
-    const unsigned m = l->w < w ? l->w : w, widest = l->w < w ? w : l->w, fit = 57 / widest;
+WINDOW_AVX2 static window_narrow window_repack(const ebi_window *x, uint8_t *line, window_narrow l,
+                                               unsigned w) {
+    const unsigned m = l.w < w ? l.w : w, widest = l.w < w ? w : l.w, fit = 57 / widest;
     const unsigned most = fit < 6 ? fit : 6;
-    const uint64_t narrow = window_fields(most, l->w, m), wide = window_fields(most, w, m);
-    uint64_t to[16] = {0};
-    uint64_t out = ebi_load64(line) & ebi_ones(EBI_WINDOW_HEADER);
+    const uint64_t narrow = window_fields(most, l.w, m), wide = window_fields(most, w, m);
+    uint64_t to[16] = {0}, out = ebi_load64(line) & ebi_ones(EBI_WINDOW_HEADER);
     unsigned used = EBI_WINDOW_HEADER, word = 0;
-    for (unsigned i = 0, fields; i < l->n; i += fields) {
-        const unsigned slot = ebi_window_slot(l, i);
-        fields = l->n - i < most ? l->n - i : most;
-        if (fields > l->slots - slot) fields = l->slots - slot;
-        const ebi_window_place at = ebi_window_place_of(x, slot, l->w);
+    for (unsigned i = 0, fields; i < l.n; i += fields) {
+        const unsigned slot = window_wrap(l.head + i, l.slots);
+        fields = l.n - i < most ? l.n - i : most;
+        if (fields > l.slots - slot) fields = l.slots - slot;
+        const ebi_window_place at = ebi_window_place_of(x, slot, l.w);
         const uint64_t tight = _pext_u64(ebi_load64(line + at.byte) >> at.shift, narrow);
         const uint64_t prints = _pdep_u64(_bzhi_u64(tight, fields * m), wide);
         out |= prints << used;
@@ -197,9 +202,71 @@ WINDOW_AVX2 static void window_repack(const ebi_window *x, uint8_t *line, ebi_wi
     }
     to[word] = out;
     for (word = 0; word < x->bytes / 8; word++) ebi_store64(line + 8 * word, to[word]);
-    l->w = w;
-    l->slots = ebi_window_slots(x, w);
-    l->head = 0;
+    l.w = w;
+    l.slots = ebi_window_slots_uncapped(x, w);
+    l.head = 0;
+    return l;
+}
+
+/* As ebi_window_widen. */
+WINDOW_AVX2 static window_narrow window_widen(const ebi_window *x, uint8_t *line, window_narrow l) {
+    unsigned w = x->w;
+    while (ebi_window_slots_uncapped(x, w) < l.n + 2) w--;
+    l.wn = l.n ? l.w : w;
+    l.nn = l.n;
+    return window_repack(x, line, l, w);
+}
+
+/* As ebi_window_make_room; false: not without marks that are wider than a word, nothing is done. */
+WINDOW_AVX2 static bool window_make_room(const ebi_window *x, uint8_t *line, window_narrow *l) {
+    unsigned w = l->w - 1;
+    while (w > 0 && ebi_window_slots_uncapped(x, w) <= l->n) w--;
+    if (w == 0 || ebi_window_marks(x, ebi_window_slots_uncapped(x, w)) >= WORD) return false;
+    if (l->wn >= w) {
+        l->wn = w;
+        l->nn = 0;
+    }
+    *l = window_repack(x, line, *l, w);
+    return true;
+}
+
+/* As ebi_window_take_out. */
+WINDOW_AVX2 EB_INLINE void window_take_out(const ebi_window *x, uint8_t *line, window_narrow *l,
+                                           unsigned i) {
+    const unsigned mark = (unsigned)_tzcnt_u64(_pdep_u64(UINT64_C(1) << i, ~l->marks));
+    const uint64_t before = _bzhi_u64(~UINT64_C(0), mark);
+    const unsigned gap = window_wrap(l->head + i, l->slots);
+    const unsigned last = window_wrap(l->head + l->n - 1, l->slots);
+    l->marks = (l->marks & before) | ((l->marks >> 1) & ~before) | UINT64_C(1) << 63;
+    if (ebi_window_close_gap(x, line, l->w, l->head, gap, last))
+        l->head = window_wrap(l->head + 1, l->slots);
+    l->n--;
+}
+
+/* The youngest of these slots, counted from the oldest entry. */
+WINDOW_AVX2 EB_INLINE unsigned window_youngest(const window_narrow *l, uint64_t found) {
+    const uint64_t aged = found >> l->head | (l->head ? found << (l->slots - l->head) : 0);
+    return 63 - (unsigned)_lzcnt_u64(_bzhi_u64(aged, l->slots));
+}
+
+/* A repeat: its entry becomes one of this era.  What is known in part may be another key's: it
+ * stays.  false: that needs more room than there is here, nothing is done. */
+WINDOW_AVX2 EB_INLINE bool window_refresh(const ebi_window *x, uint8_t *line, uint64_t era,
+                                          window_narrow *l, uint32_t print, uint64_t found,
+                                          uint64_t *entered) {
+    const unsigned i = window_youngest(l, found);
+    const uint64_t rest = l->marks >> ebi_window_marks(x, i);
+    if (_bzhi_u64(rest, l->n - i) == 0) { /* of this era, and so are those behind it */
+        window_write(x, line, era, l);
+        return true;
+    }
+    if (i >= l->nn)
+        window_take_out(x, line, l, i);
+    else if (l->n == l->slots && !window_make_room(x, line, l))
+        return false;
+    window_append(x, line, era, l, print);
+    ++*entered;
+    return true;
 }
 
 /* One key.  x is for what is inlined here, whole for what is called: the first stays in registers.
@@ -209,28 +276,27 @@ WINDOW_AVX2 EB_INLINE bool window_observe(const ebi_window *x, const ebi_window 
                                           uint64_t *entered) {
     window_narrow l;
     if (!window_read(x, line, era, &l)) return ebi_window_add_one(whole, line, print);
-    if (window_can_widen(x, &l)) {
-        ebi_window_renew(whole, line);
-        (void)window_read(x, line, era, &l);
-    }
+    if (window_can_widen(x, &l)) l = window_widen(whole, line, l);
     const uint64_t found = window_find(x, line, &l, print);
-    if (!found && l.n < l.slots) {
-        window_append(x, line, era, &l, print);
-        ++*entered;
-    } else if (!found) {
-        return ebi_window_add_fresh(whole, line, print);
-    } else if (x->refresh) {
-        ebi_window_refresh(whole, line, print, found);
-    } else {
-        window_write(x, line, era, &l);
+    if (found) {
+        if (!x->refresh)
+            window_write(x, line, era, &l);
+        else if (!window_refresh(whole, line, era, &l, print, found, entered))
+            return window_write(x, line, era, &l), ebi_window_add_one(whole, line, print);
+        return true;
     }
-    return found != 0;
+    if (l.n == l.slots && !window_make_room(whole, line, &l)) {
+        window_write(x, line, era, &l);
+        return ebi_window_add_one(whole, line, print);
+    }
+    window_append(x, line, era, &l, print);
+    ++*entered;
+    return false;
 }
 
 WINDOW_AVX2 EB_INLINE void window_add_lines(const eb_params *p, uint8_t *block, const eb_batch *b,
                                             uint8_t *seen, unsigned bytes) {
-    ebi_window whole = ebi_window_open(p, block);
-    whole.repack = window_repack;
+    const ebi_window whole = ebi_window_open(p, block);
     ebi_window x = whole;
     x.bytes = bytes;
     const bool calm = ebi_window_is_calm(&whole, ebi_window_time(p, block, b, b->n - 1), b->n);

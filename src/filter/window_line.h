@@ -164,7 +164,7 @@ EB_INLINE void ebi_window_widen(const ebi_window *x, uint8_t *line, ebi_window_l
     while (ebi_window_slots(x, w) < l->n + 2) w--;
     l->wn = l->w;
     l->nn = l->n;
-    x->repack(x, line, l, w);
+    ebi_window_repack(x, line, l, w);
     if (l->nn == 0) l->wn = l->w;
 }
 
@@ -191,10 +191,10 @@ EB_INLINE uint32_t ebi_window_print(const ebi_window *x, eb_hash h) {
     return (uint32_t)(h & ebi_ones(x->w));
 }
 
-/* Parts of it, for who has looked for the key already: expiry and width, a fresh key, a repeat. */
-void ebi_window_renew(const ebi_window *x, uint8_t *line);
-bool ebi_window_add_fresh(const ebi_window *x, uint8_t *line, uint32_t print);
-void ebi_window_refresh(const ebi_window *x, uint8_t *line, uint32_t print, ebi_wide found);
+/* Closes the gap that an entry leaves in the ring; last: the slot of the youngest.  Does the head
+ * move on? */
+bool ebi_window_close_gap(const ebi_window *x, uint8_t *line, unsigned w, unsigned head,
+                          unsigned gap, unsigned last);
 /* One key: its answer, whatever the state of the line. */
 bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print);
 bool ebi_window_test_one(const ebi_window *x, const uint8_t *line, uint32_t print);

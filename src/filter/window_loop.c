@@ -65,17 +65,22 @@ static void window_shift_down(uint8_t *line, unsigned words, unsigned from, unsi
 }
 
 /* The slots on the side of the gap on which they are in one piece move into it. */
-void ebi_window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned i) {
-    const unsigned gap = ebi_window_slot(l, i), w = l->w;
-    const unsigned first = EBI_WINDOW_HEADER + l->head * w, at = EBI_WINDOW_HEADER + gap * w;
-    window_take_mark(l, i);
-    if (gap < l->head) {
-        const unsigned end = EBI_WINDOW_HEADER + (ebi_window_slot(l, l->n - 1) + 1) * w;
-        if (end > at + w) window_shift_down(line, x->bytes / 8, at + w, end, w);
-    } else {
-        if (at > first) window_shift_up(line, first, at, w);
-        l->head = ebi_window_slot(l, 1);
+bool ebi_window_close_gap(const ebi_window *x, uint8_t *line, unsigned w, unsigned head,
+                          unsigned gap, unsigned last) {
+    const unsigned at = EBI_WINDOW_HEADER + gap * w;
+    if (gap < head) {
+        if (last > gap)
+            window_shift_down(line, x->bytes / 8, at + w, EBI_WINDOW_HEADER + (last + 1) * w, w);
+        return false;
     }
+    if (gap > head) window_shift_up(line, EBI_WINDOW_HEADER + head * w, at, w);
+    return true;
+}
+
+void ebi_window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned i) {
+    const unsigned gap = ebi_window_slot(l, i), last = ebi_window_slot(l, l->n - 1);
+    window_take_mark(l, i);
+    if (ebi_window_close_gap(x, line, l->w, l->head, gap, last)) l->head = ebi_window_slot(l, 1);
     l->n--;
 }
 
@@ -101,7 +106,7 @@ bool ebi_window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line *l
         if (!x->degrade) window_drop_oldest(x, line, l);
         return !x->degrade;
     }
-    x->repack(x, line, l, w);
+    ebi_window_repack(x, line, l, w);
     if (l->wn >= w) {
         l->wn = w;
         l->nn = 0;
@@ -127,13 +132,13 @@ EB_INLINE ebi_window_line window_read_now(const ebi_window *x, const uint8_t *li
     return l;
 }
 
-void ebi_window_renew(const ebi_window *x, uint8_t *line) {
+static void window_renew(const ebi_window *x, uint8_t *line) {
     ebi_window_line l = window_read_now(x, line);
     ebi_window_widen(x, line, &l);
     ebi_window_write(x, line, &l);
 }
 
-bool ebi_window_add_fresh(const ebi_window *x, uint8_t *line, uint32_t print) {
+static bool window_add_fresh(const ebi_window *x, uint8_t *line, uint32_t print) {
     ebi_window_line l = window_read_now(x, line);
     if (ebi_window_append(x, line, &l, print)) return false;
     ebi_window_write(x, line, &l);
@@ -141,7 +146,7 @@ bool ebi_window_add_fresh(const ebi_window *x, uint8_t *line, uint32_t print) {
 }
 
 /* What is known in part may be another key's: it stays. */
-void ebi_window_refresh(const ebi_window *x, uint8_t *line, uint32_t print, ebi_wide found) {
+static void window_refresh(const ebi_window *x, uint8_t *line, uint32_t print, ebi_wide found) {
     ebi_window_line l = window_read_now(x, line);
     const unsigned i = ebi_window_youngest(&l, found);
     if (!ebi_window_is_new(x, &l, i)) {
@@ -152,11 +157,11 @@ void ebi_window_refresh(const ebi_window *x, uint8_t *line, uint32_t print, ebi_
 }
 
 bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print) {
-    ebi_window_renew(x, line);
+    window_renew(x, line);
     const ebi_window_line l = ebi_window_read(x, line);
     const ebi_wide found = window_find(x, line, &l, print);
-    if (!found) return ebi_window_add_fresh(x, line, print);
-    if (x->refresh) ebi_window_refresh(x, line, print, found);
+    if (!found) return window_add_fresh(x, line, print);
+    if (x->refresh) window_refresh(x, line, print, found);
     return true;
 }
 
