@@ -184,7 +184,7 @@ WINDOW_AVX2 static window_narrow window_repack(const ebi_window *x, uint8_t *lin
     const unsigned m = l.w < w ? l.w : w, widest = l.w < w ? w : l.w, fit = 57 / widest;
     const unsigned most = fit < 6 ? fit : 6;
     const uint64_t narrow = window_fields(most, l.w, m), wide = window_fields(most, w, m);
-    uint64_t to[16] = {0}, out = ebi_load64(line) & ebi_ones(EBI_WINDOW_HEADER);
+    uint64_t to[16], out = ebi_load64(line) & ebi_ones(EBI_WINDOW_HEADER);
     unsigned used = EBI_WINDOW_HEADER, word = 0;
     for (unsigned i = 0, fields; i < l.n; i += fields) {
         const unsigned slot = window_wrap(l.head + i, l.slots);
@@ -200,7 +200,7 @@ WINDOW_AVX2 static window_narrow window_repack(const ebi_window *x, uint8_t *lin
         used -= WORD;
         out = used > 0 ? prints >> (fields * w - used) : 0;
     }
-    to[word] = out;
+    for (to[word] = out; ++word < x->bytes / 8;) to[word] = 0;
     for (word = 0; word < x->bytes / 8; word++) ebi_store64(line + 8 * word, to[word]);
     l.w = w;
     l.slots = ebi_window_slots_uncapped(x, w);
@@ -252,9 +252,8 @@ WINDOW_AVX2 EB_INLINE unsigned window_youngest(const window_narrow *l, uint64_t 
 /* A repeat: its entry becomes one of this era.  What is known in part may be another key's: it
  * stays.  false: that needs more room than there is here, nothing is done. */
 WINDOW_AVX2 EB_INLINE bool window_refresh(const ebi_window *x, uint8_t *line, uint64_t era,
-                                          window_narrow *l, uint32_t print, uint64_t found,
+                                          window_narrow *l, uint32_t print, unsigned i,
                                           uint64_t *entered) {
-    const unsigned i = window_youngest(l, found);
     const uint64_t rest = l->marks >> ebi_window_marks(x, i);
     if (_bzhi_u64(rest, l->n - i) == 0) { /* of this era, and so are those behind it */
         window_write(x, line, era, l);
@@ -270,18 +269,20 @@ WINDOW_AVX2 EB_INLINE bool window_refresh(const ebi_window *x, uint8_t *line, ui
 }
 
 /* One key.  x is for what is inlined here, whole for what is called: the first stays in registers.
- */
+ * Wider fingerprints match what the narrow ones did, so they need not be made before the search,
+ * whose loads would have to wait for them. */
 WINDOW_AVX2 EB_INLINE bool window_observe(const ebi_window *x, const ebi_window *whole,
                                           uint8_t *line, uint64_t era, uint32_t print,
                                           uint64_t *entered) {
     window_narrow l;
     if (!window_read(x, line, era, &l)) return ebi_window_add_one(whole, line, print);
-    if (window_can_widen(x, &l)) l = window_widen(whole, line, l);
     const uint64_t found = window_find(x, line, &l, print);
+    const unsigned youngest = found ? window_youngest(&l, found) : 0;
+    if (window_can_widen(x, &l)) l = window_widen(whole, line, l);
     if (found) {
         if (!x->refresh)
             window_write(x, line, era, &l);
-        else if (!window_refresh(whole, line, era, &l, print, found, entered))
+        else if (!window_refresh(whole, line, era, &l, print, youngest, entered))
             return window_write(x, line, era, &l), ebi_window_add_one(whole, line, print);
         return true;
     }
