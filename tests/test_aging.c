@@ -244,6 +244,39 @@ static void a_sum_of_minima_errs_less(void **state) {
     eb_free(one);
 }
 
+/* Different keys, one a tick: counters in use and the rate of fresh keys that are seen, in runs
+ * with other keys. */
+static void prediction_holds(const char *spec, double n) {
+    enum { RUNS = 25 };
+    const eb_workload load = {.size = sizeof load, .items = n};
+    eb_prediction p = {.size = sizeof p};
+    double fill[2] = {0, 0}, fpr[2] = {0, 0}; /* sums and sums of squares */
+    suite_at("%s", spec);
+    OK(eb_predict(spec, &load, &p, NULL));
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        eb_filter *const f = suite_new(spec);
+        for (uint64_t i = 0; i < (uint64_t)n; i++) {
+            const eb_hash h = key_of(seed << 32 | i);
+            OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, NULL}, NULL));
+        }
+        const eb_stats s = stats_of(f);
+        fill[0] += s.fill / RUNS;
+        fill[1] += s.fill * s.fill / RUNS;
+        fpr[0] += s.fpr / RUNS;
+        fpr[1] += s.fpr * s.fpr / RUNS;
+        eb_free(f);
+    }
+    NEAR(fill[0], p.fill, 4 * sqrt((fill[1] - fill[0] * fill[0]) / (RUNS - 1)) + 0.002 * p.fill);
+    NEAR(fpr[0], p.fpr, 4 * sqrt((fpr[1] - fpr[0] * fpr[0]) / (RUNS - 1)) + 0.01 * p.fpr);
+}
+
+static void predictions_agree(void **state) {
+    (void)state;
+    prediction_holds("aging:cells=2000,window=10,period=100", 1750);
+    prediction_holds("aging:cells=2001,k=2,window=5,period=300", 4000);
+    prediction_holds("aging:cells=2000,decay=poly,window=100,period=20", 5000);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_are_never_too_low),
@@ -252,6 +285,7 @@ int main(void) {
         cmocka_unit_test(idle_filters_come_to_zero),
         cmocka_unit_test(time_costs_nothing),
         cmocka_unit_test(a_sum_of_minima_errs_less),
+        cmocka_unit_test(predictions_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,6 +32,7 @@
  * their youngest epoch is so old). */
 #include "base/hash.h"
 #include "kind.h"
+#include "theory/theory.h"
 #include <math.h>
 
 enum {
@@ -426,8 +427,40 @@ static void aging_stat(const eb_params *p, const uint8_t *block, eb_stats *out) 
     out->saturated = a.state->saturated;
 }
 
+/* With one tick a key: the chance that a fresh key meets k counters in use in some bucket, after n
+ * different keys. */
+static double aging_chance(const aging *a, double n, double *fill) {
+    const double each = (double)a->k / (double)a->cells, period = (double)a->period;
+    double none = 1, end = n;
+    aging_list now;
+    aging_list_at(a, (uint64_t)(n / period), &now);
+    for (unsigned i = 0; i < now.n; i++) {
+        const double start = (double)now.first[i] * period;
+        none *= 1 - pow(ebi_one_minus_pow1m(each, end - start), a->k);
+        end = start;
+    }
+    *fill = ebi_one_minus_pow1m(each, n - end);
+    return 1 - none;
+}
+
 static void aging_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    (void)p, (void)w, (void)out; /* a workload says nothing of time: no formula */
+    enum { STEPS = 64 };
+    const aging a = aging_shape(p);
+    const double period = (double)a.period, window = (double)a.window * period;
+    const double n = w->items > 0 ? w->items : 2 * window + period / 2;
+    double fill;
+    if (w->zipf > 0 || (w->distinct > 0 && w->distinct < w->items)) return; /* no formula */
+    out->fpr = aging_chance(&a, n, &out->fill);
+    out->mean_fpr = 0;
+    for (int i = 0; i < STEPS; i++)
+        out->mean_fpr += aging_chance(&a, n * (i + 0.5) / STEPS, &fill) / STEPS;
+    if (!(w->items > 0)) out->mean_fpr = out->fpr;
+    if (w->gap > 0) { /* joined buckets live a little longer */
+        const double forgotten = fmin(fmax(w->gap / period - (double)a.window + 1, 0), 1);
+        out->fnr = out->mean_fnr = forgotten * (1 - out->fpr);
+    }
+    out->settles_after = window;
+    out->wrong = out->fpr;
 }
 
 static void aging_fading(const eb_params *p, eb_faded_counts *out) {
