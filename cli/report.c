@@ -42,8 +42,8 @@ void json_string(FILE *to, const char *text) {
 }
 
 void json_number(FILE *to, double value) {
-    if (isfinite(value))
-        fprintf(to, "%.12g", value);
+    if (isfinite(value)) /* counts with all of their digits */
+        fprintf(to, value == floor(value) && fabs(value) < 1e15 ? "%.0f" : "%.12g", value);
     else
         fputs("null", to);
 }

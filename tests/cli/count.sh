@@ -36,6 +36,9 @@ everbloom count --snapshot big.eb --key a
 everbloom count -m 1M -d, -f 1 --weight-field 2 --key a < <(printf 'a,4294967296\n')
 status_is 2; no_output
 
+everbloom count -m 1M -d, -f 1 --weight-field 2 --json --key a < <(yes a,4294967295 | head -n 1001)
+[ "$(value count out)" = 4299262262295 ] || fail "$(shown out)"
+
 # Kept: with -o, in a state that goes on, through a pipe; asked without a stream, and not changed.
 everbloom count -m 1M -o kept.eb in
 status_is 0; no_output; silent
