@@ -83,6 +83,7 @@ plots_004() {
     run 004 curves --csv >"$work/curves.csv"
     run 004 forest --csv >"$work/forest.csv"
     run 004 codes --csv >"$work/codes.csv"
+    run 004 icebergs --csv >"$work/icebergs.csv"
     curves() { plot 004-curves.gp "$2" "$3" "$work/curves.csv" "'$1'; axis='$4'"; }
     plot 004-figure1.gp 004-figure-1.svg "Figure 1: what the report expects of errors (10000 keys, k = 5)" "$work/figure1.csv"
     curves 6a 004-figure-6.svg "Figures 6a and 6b: skew 0.5, k = 5" "gamma = n k / m"
@@ -91,6 +92,7 @@ plots_004() {
     curves 8d 004-figure-8d.svg "Figure 8, with deletions: gamma = 0.7, k = 5" "skew"
     curves 9 004-figure-9.svg "Figure 9, a window of a fifth: gamma = 0.7, k = 5" "skew"
     plot 004-forest.gp 004-figure-7.svg "Figure 7: counts shaped like elevations, k = 5" "$work/forest.csv"
+    plot 004-figure4.gp 004-figure-4.svg "Figure 4: false answers to iceberg queries, gamma = 1, k = 5" "$work/icebergs.csv"
     plot 004-codes.gp 004-figure-10.svg "Figure 10: minimum selection, k = 5, gamma = 0.7, skew 0.5" "$work/codes.csv"
 }
 
