@@ -16,7 +16,7 @@ set yrange [0:0.11]
 plot for [i=1:5] rows(skew[i]) using 2:3 with lines ls i + 1, \
     for [i=1:5] rows(skew[i]) using 2:4 with points ls i + 1 pt 7 ps 0.4
 set title "minimal increase, measured" offset 0,-0.5
-set yrange [0:0.02]
+set yrange [0:0.04]
 unset ylabel
 plot for [i=1:5] rows(skew[i]) using 2:5 with linespoints ls i + 1 pt 7 ps 0.4
 eval(legend)
