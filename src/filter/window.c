@@ -224,9 +224,18 @@ static void window_choose_window(eb_params *p, const eb_args *a, double load) {
         p->opt[EBI_WINDOW_ITEMS] = window_by_time(p) ? items : p->opt[EBI_WINDOW_WINDOW];
 }
 
+/* An era is a whole number of units: as many eras of that length as a short window needs. */
+static void window_choose_eras(eb_params *p, const eb_args *a) {
+    const uint64_t usual = window_rotates(p) ? ROTATE_ERAS : ERAS;
+    const uint64_t window = p->opt[EBI_WINDOW_WINDOW];
+    if (a->given[EBI_WINDOW_ERAS]) return;
+    p->opt[EBI_WINDOW_ERAS] =
+        a->given[EBI_WINDOW_WINDOW] ? window_share(window, window_share(window, usual)) : usual;
+}
+
 static eb_status window_resolve(eb_params *p, const eb_args *a, eb_error *err) {
     const bool *const given = a->given;
-    if (!given[EBI_WINDOW_ERAS]) p->opt[EBI_WINDOW_ERAS] = window_rotates(p) ? ROTATE_ERAS : ERAS;
+    window_choose_eras(p, a);
     window_choose_line(p, a);
     EB_TRY(window_check_options(p, a, err));
     if (given[EB_O_CELLS] && given[EBI_WINDOW_WINDOW] && given[EBI_WINDOW_ITEMS] &&

@@ -57,3 +57,13 @@ everbloom dedup --window x in
 status_is 2; err_has 'window: window must be 1..1e18, not x'
 everbloom dedup --window 1e6 -m 1M in
 status_is 2; err_has 'window: 1000000 keys with fpr=1e-06 need '
+
+# A short window is as long as it says, not longer.
+for lines in 1 3 5; do
+    { echo a; seq "$lines"; echo a; } >in
+    everbloom dedup --window "$lines" in
+    out_is "$(cat in)"
+    { echo a; seq $((lines - 1)); echo a; } >in
+    everbloom dedup --window "$lines" in
+    out_is "$(head -n -1 in)"
+done
