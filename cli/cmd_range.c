@@ -260,6 +260,15 @@ static void answer_all(asker *a) {
 
 /* ---- The command. */
 
+static void check_stdin(const cli_command *c, const settings *set, char *const *paths) {
+    bool lines = !set->snapshot && !*paths;
+    for (; *paths; paths++) lines = lines || strcmp(*paths, "-") == 0;
+    if (!set->ranges || strcmp(set->ranges, "-") != 0) return;
+    if (lines) cli_misuse(c, "the lines and the ranges cannot both come from standard input");
+    if (set->snapshot && strcmp(set->snapshot, "-") == 0)
+        cli_misuse(c, "the snapshot and the ranges cannot both come from standard input");
+}
+
 static void check_usage(const cli_command *c, const settings *set) {
     const bool asks = set->from.n + set->to.n + set->quantiles.n > 0 || set->ranges;
     if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
@@ -312,6 +321,7 @@ int run_range(const cli_command *c, const settings *set, char **operands, size_t
     asker a;
     (void)n;
     check_usage(c, set);
+    check_stdin(c, set, operands);
     if (set->ranges) reader_check(set->ranges);
     if (set->snapshot) return ask_snapshot(c, set, operands);
     if (names_domain(set)) {
