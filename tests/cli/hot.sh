@@ -73,6 +73,11 @@ awk -F'\t' 'NR == 3 { exit !($1 == 0 && $6 == 0 && $7 == "c") }' out || fail "c:
 everbloom count --time-field 1 -f 2 --half-life 100s --json --key a --state kept.eb in
 value rate out | awk '{ exit !($1 > 0.99 && $1 < 1.02) }' || fail "rate: $(shown out)"
 
+# Other functions of age: what came in the last 100 s, by epochs of 10 s.
+everbloom count --time-field 1 -f 2 --filter aging:memory=1M,window=10,period=10000 --key a in
+status_is 0
+[ "$(cut -f 1,6 out)" = "$(printf '91\ta')" ] || fail "in the window: $(shown out)"
+
 # On a terminal the screen is drawn again and again, and keys cannot move the cursor.
 command -v script >/dev/null || skip "no script(1) to make a terminal"
 script -qec "{ printf 'a\033[2Jb\nc\n'; sleep 3; echo c; } | '$EVERBLOOM' hot -m 1M --every 100ms" /dev/null </dev/null >seen
