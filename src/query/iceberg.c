@@ -136,9 +136,8 @@ eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b)
     for (size_t i = 0; i < b->n; i += EB_BATCH) {
         const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
                                 b->value ? b->value + i : NULL, NULL};
+        for (size_t j = 0; j < piece.n; j++) ebi_keyset_prefetch(&ice->set, piece.hash[j]);
         EB_TRY(eb_add_count_batch(ice->f, &piece, after));
-        for (size_t j = 0; j < piece.n; j++)
-            if (after[j] > (double)ice->watermark) ebi_keyset_prefetch(&ice->set, piece.hash[j]);
         for (size_t j = 0; j < piece.n; j++)
             if (after[j] > (double)ice->watermark)
                 ebi_keyset_prefetch_entry(&ice->set, piece.hash[j]);

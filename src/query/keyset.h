@@ -69,7 +69,9 @@ EB_INLINE void ebi_keyset_prefetch_entry(const eb_keyset *s, eb_hash h) {
     const uint64_t home = ebi_keyset_home(s, h), end = ebi_min(home + NEAR, s->n_slots);
     for (uint64_t i = home; i < end; i++)
         if (s->slots[i].tag == (uint32_t)h && s->slots[i].place != 0) {
-            ebi_prefetch_write(s->arena + (s->slots[i].place - UINT64_C(1)) * 8);
+            const uint8_t *const entry = s->arena + (s->slots[i].place - UINT64_C(1)) * 8;
+            ebi_prefetch_write(entry);
+            ebi_prefetch_read(entry + sizeof(eb_keyset_entry) + 16); /* the end of a short key */
             return;
         }
 }
