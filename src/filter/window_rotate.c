@@ -45,14 +45,17 @@ EB_INLINE uint64_t rotate_begun(const ebi_window *x, unsigned age) {
     return (run >> g | run) & ebi_ones(g);
 }
 
-/* A set of generations, for every place of a line. */
-static void rotate_clear(const ebi_window *x, uint8_t *line, uint64_t generations) {
-    const unsigned g = rotate_generations(x);
-    uint8_t keep[64] = {255};
-    for (unsigned i = 0; i < ALL_BITS; i++)
-        keep[(STAMP_BITS + i) / 8] |= (uint8_t)((~generations >> i % g & 1) << i % 8);
-    for (unsigned k = 0; k < LINE_WORDS; k++)
-        ebi_store64(line + 8 * k, ebi_load64(line + 8 * k) & ebi_load64(keep + 8 * k));
+/* Takes a set of generations out of every place of a line. */
+EB_INLINE void rotate_clear(const ebi_window *x, uint8_t *line, uint64_t generations) {
+    __extension__ typedef unsigned __int128 rotate_wide;
+    const unsigned g = rotate_generations(x), step = 64 % g;
+    rotate_wide all = generations; /* one place after the other */
+    for (unsigned bits = g; bits < 128; bits *= 2) all |= all << bits;
+    ebi_store64(line, ebi_load64(line) & ~((uint64_t)all << STAMP_BITS));
+    for (unsigned k = 1, at = (64 - STAMP_BITS) % g; k < LINE_WORDS; k++) {
+        ebi_store64(line + 8 * k, ebi_load64(line + 8 * k) & ~(uint64_t)(all >> at));
+        at = at + step < g ? at + step : at + step - g;
+    }
 }
 
 EB_INLINE unsigned rotate_age(const ebi_window *x, const uint8_t *line) {
