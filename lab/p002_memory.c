@@ -186,7 +186,7 @@ void p002_run_memory_curves(lab_options *o) {
     memory_row rows[ROWS] = {{0}};
     for (size_t i = 0; i < ROWS; i++) {
         rows[i].zipf = zipfs[i / POINTS];
-        rows[i].factor = 0.4 + 0.045 * (double)(i % POINTS) + (i % POINTS == 12 ? 0.02 : 0);
+        rows[i].factor = 1 - 0.6 * pow(0.04 / 0.6, (double)(i % POINTS) / (POINTS - 1));
     }
     lab_parallel(o->threads, ROWS, memory_run, &(memory_job){o, rows, false, false});
     puts("zipf,factor,links,table4,table8,extras");

@@ -98,7 +98,7 @@ plots_004() {
 
 plots_002() {
     run 002 memory-curves --csv >"$work/memory-curves.csv"
-    run 002 error-curves --seeds 1 --csv >"$work/error-curves.csv"
+    run 002 error-curves --seeds 1 --scale 5 --csv >"$work/error-curves.csv"
     plot 002-memory.gp 002-memory.svg "Figure 3: memory under skew and decay, k = 4, m/n = 5.8" "$work/memory-curves.csv"
     plot 002-errors.gp 002-errors.svg "Estimates above the truth, Zipf 1, four arrivals a key and epoch" "$work/error-curves.csv"
 }

@@ -1,7 +1,7 @@
 # 002-memory.gp - bits a counter against the decay factor, for layouts of counters.
 load plots."/style.gp"
 set output out
-names = "'basic, 16 bits' 'optimised, links not counted' 'optimised with links' '4 bits and a table' '8 bits and a table'"
+names = "basic 'optimised without links' 'optimised' '4 bits + table' '8 bits + table'"
 marks = "lines ls (i == 1 ? 1 : i == 2 ? 8 : i == 3 ? 6 : i == 4 ? 2 : 7)"
 foot = 0.1
 rows(z) = sprintf("< awk -F, '$1==\"%s\"' %s", z, data)
