@@ -123,7 +123,9 @@ arm64: $(B)/everbloom ## the command for arm64 makes the same snapshots, in an e
 
 soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
 	@EVERBLOOM_TEST_EVENTS=10000000 $(MAKE) FLAVOUR=release check CLI_TEST_FLAGS=--heavy
+	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_stores.run build/release/tests/test_frozen.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) FLAVOUR=asan build/asan/tests/test_stores.run
+	@EVERBLOOM_OPERATIONS=1e7 $(MAKE) FLAVOUR=asan build/asan/tests/test_frozen.run
 	@EVERBLOOM_OPERATIONS=1e9 $(MAKE) build/release/tests/test_spectral.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_weighted.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_window.run

@@ -78,16 +78,26 @@ static size_t frozen_stores(const eb_store **list) {
 
 typedef void store_test(const eb_store *store, const shape *s, const uint64_t *value);
 
-static void each_store_and_shape(store_test *test) {
+static void each_store_and_shape(store_test *test, uint64_t rounds) {
     static uint64_t value[N_MAX];
     const eb_store *list[4];
     const size_t n = frozen_stores(list);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j < SUITE_COUNT(shapes); j++) {
-            suite_at("%s, %s", list[i]->name, shapes[j].name);
-            draw(&shapes[j], j + 1, value);
-            test(list[i], &shapes[j], value);
-        }
+    for (uint64_t seed = 1; seed <= rounds; seed++)
+        for (size_t i = 0; i < n; i++)
+            for (size_t j = 0; j < SUITE_COUNT(shapes); j++) {
+                suite_at("%s, %s, seed %llu", list[i]->name, shapes[j].name,
+                         (unsigned long long)seed);
+                draw(&shapes[j], seed * 100 + j, value);
+                test(list[i], &shapes[j], value);
+            }
+}
+
+/* EVERBLOOM_OPERATIONS=1e8 sets how many counters each store gets. */
+static uint64_t rounds_wanted(void) {
+    const char *const wish = getenv("EVERBLOOM_OPERATIONS");
+    uint64_t counters = 0;
+    for (size_t i = 0; i < SUITE_COUNT(shapes); i++) counters += shapes[i].n;
+    return 1 + (wish ? (uint64_t)(strtod(wish, NULL) / (double)counters) : 0);
 }
 
 static void holds_what_it_got(const eb_store *store, const shape *s, const uint64_t *value) {
@@ -112,7 +122,7 @@ static void holds_what_it_got(const eb_store *store, const shape *s, const uint6
 
 static void frozen_counters_are_what_they_were(void **state) {
     (void)state;
-    each_store_and_shape(holds_what_it_got);
+    each_store_and_shape(holds_what_it_got, rounds_wanted());
 }
 
 static bool refused(const made *m, uint64_t bit) {
@@ -139,7 +149,7 @@ static void refuses_damage(const eb_store *store, const shape *s, const uint64_t
 
 static void damaged_counters_are_refused(void **state) {
     (void)state;
-    each_store_and_shape(refuses_damage);
+    each_store_and_shape(refuses_damage, 1);
 }
 
 static void machines_agree(void **state) {
