@@ -29,8 +29,12 @@ static made make(const eb_store *store, uint64_t n, uint64_t bytes) {
 
 static made make_source(const uint64_t *value, uint64_t n) {
     made m = make(&ebi_store_u8, n, ebi_counters_bytes(&ebi_store_u8, n, SOURCE_BITS * 1000000));
-    for (uint64_t i = 0; i < n; i++) (void)m.store->add(&m.c, i, value[i]);
-    HOLDS(m.c.state->saturated == 0);
+    uint64_t full = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        (void)m.store->add(&m.c, i, value[i]);
+        full += value[i] == EB_COUNTER_MAX;
+    }
+    HOLDS(m.c.state->saturated == full);
     return m;
 }
 

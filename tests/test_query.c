@@ -341,6 +341,34 @@ static void what_would_be_wrong_is_refused(void **state) {
     eb_free(rm);
 }
 
+/* Counts beyond the largest number are reported, and no averages are made of them. */
+static void overflow_is_reported(void **state) {
+    (void)state;
+    static const char *const stores[] = {"u8", "u32", "line", "sai"};
+    for (size_t i = 0; i < SUITE_COUNT(stores); i++) {
+        char spec[100];
+        const eb_hash h = 7;
+        const uint32_t most = UINT32_MAX;
+        eb_error err = {EB_OK, ""};
+        eb_moments m = {.size = sizeof m};
+        eb_stats s = {.size = sizeof s};
+        (void)snprintf(spec, sizeof spec, "spectral:policy=ms,k=5,cells=500,store=%s", stores[i]);
+        eb_filter *const f = suite_new(spec), *frozen;
+        suite_at("%s", spec);
+        for (int j = 0; j <= 1 << 16; j++)
+            OK(eb_add_batch(f, &(eb_batch){1, &h, &most, NULL}, NULL));
+        OK(eb_freeze(&frozen, f, NULL, NULL, NULL));
+        eb_stat(f, &s);
+        HOLDS(s.saturated == 5);
+        eb_stat(frozen, &s);
+        HOLDS(s.saturated == 5);
+        refused(eb_moments_of(f, &m, &err), EB_ENOTSUP, &err, "saturated");
+        refused(eb_moments_of(frozen, &m, &err), EB_ENOTSUP, &err, "saturated");
+        eb_free(f);
+        eb_free(frozen);
+    }
+}
+
 static void operations_survive_a_failing_allocator(void **state) {
     (void)state;
     eb_filter *const f = suite_new(MS), *out = NULL;
@@ -376,6 +404,7 @@ int main(void) {
         cmocka_unit_test(combinations_bound_combined_counts),
         cmocka_unit_test(a_folded_filter_is_one_of_half_the_size),
         cmocka_unit_test(what_would_be_wrong_is_refused),
+        cmocka_unit_test(overflow_is_reported),
         cmocka_unit_test(operations_survive_a_failing_allocator),
         cmocka_unit_test(mathematics_agrees_with_known_values),
     };

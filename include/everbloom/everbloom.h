@@ -165,7 +165,7 @@ typedef struct eb_stats {
     uint64_t clock;
     double fill;        /* cells_used / cells */
     double fpr;         /* of a fresh key, from the cells as they are */
-    uint64_t saturated; /* times that a counter found no room and became an upper bound */
+    uint64_t saturated; /* counters that found no room, or reached their end: upper bounds now */
     double halflife;    /* time in which counts fade to half; 0: they do not */
     double epsilon;     /* counts of keys that fade may be too low by this much */
     double excess;      /* and too high by this share of them, besides what other keys add */

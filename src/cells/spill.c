@@ -4,7 +4,8 @@
  *
  * A byte of 0..254 is the value; with 255 the value is 254 plus the counter's
  * entry in the table.  When the table is full, a counter that needs a new entry
- * is saturated: 255 without an entry, for good. */
+ * is saturated, and so is one that reaches the largest number: 255 without an entry,
+ * for good. */
 #include "base/hash.h"
 #include "counters.h"
 
@@ -122,9 +123,11 @@ static void u8_read(const eb_counters *c, const uint64_t *i, size_t count, uint6
 }
 
 static void u8_set(const eb_counters *c, uint64_t i, uint64_t value) {
-    const uint64_t extra = value > LARGEST ? value - LARGEST : 0;
+    const bool entry = value > LARGEST && value < EB_COUNTER_MAX;
     c->cells[i] = (uint8_t)ebi_min(value, SPILLED);
-    if (!ebi_spill_set(c->table, c->slots, &c->state->spilled, i, extra)) c->state->saturated++;
+    const bool kept =
+        ebi_spill_set(c->table, c->slots, &c->state->spilled, i, entry ? value - LARGEST : 0);
+    if (!kept || value == EB_COUNTER_MAX) c->state->saturated++;
 }
 
 /* A counter that has its entry already, or is saturated: one search. */
@@ -133,7 +136,11 @@ static uint64_t u8_add_large(const eb_counters *c, uint64_t i, uint64_t by) {
     eb_spill_slot *const slot = c->table + spill_find(c->table, c->slots, i);
     const uint64_t value =
         slot->index == 0 ? EB_COUNTER_MAX : ebi_counter_sum(LARGEST, slot->extra);
-    if (value < EB_COUNTER_MAX) slot->extra = ebi_counter_sum(value, by) - LARGEST;
+    const uint64_t sum = ebi_counter_sum(value, by);
+    if (sum < EB_COUNTER_MAX)
+        slot->extra = sum - LARGEST;
+    else if (value < EB_COUNTER_MAX)
+        u8_set(c, i, sum);
     return value;
 }
 

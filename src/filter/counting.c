@@ -187,9 +187,12 @@ static double counting_fpr(const eb_counting *c) {
 
 void ebi_counting_stat(const eb_counting *c, eb_stats *out) {
     out->cells = c->n;
-    for (uint64_t i = 0; i < c->n; i++) out->cells_used += ebi_counting_get(c, i) > 0;
+    for (uint64_t i = 0; i < c->n; i++) {
+        const uint64_t value = ebi_counting_get(c, i);
+        out->cells_used += value > 0;
+        out->saturated += value == EB_COUNTER_MAX;
+    }
     out->fpr = counting_fpr(c);
-    out->saturated = c->counters.state->saturated;
 }
 
 /* All k counters are hit by others.  In disjoint windows the number of other keys

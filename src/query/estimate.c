@@ -32,12 +32,15 @@ eb_status ebi_query_uniform(const eb_filter *f, eb_error *err) {
     EB_TRY(ebi_query_linear(f, err));
     const eb_counting c = ebi_query_open(f, 0);
     uint64_t saturated = 0;
-    for (uint64_t i = 0; i < ebi_shards(f); i++)
-        saturated += ebi_query_open(f, i).counters.state->saturated;
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        const eb_counting shard = ebi_query_open(f, i);
+        saturated += shard.counters.state->saturated + (*shard.total == EB_COUNTER_MAX);
+    }
     if (saturated > 0)
-        return ebi_fail(err, EB_ENOTSUP,
-                        "%llu counters are saturated, so averages are wrong: use more bits=",
-                        (unsigned long long)saturated);
+        return ebi_fail(
+            err, EB_ENOTSUP,
+            "%llu counters or sums are saturated, so averages are wrong: use more bits=",
+            (unsigned long long)saturated);
     if (c.window == c.n) return EB_OK;
     return ebi_fail(err, EB_ENOTSUP, "window=%llu makes the noise of counters uneven: use window=0",
                     (unsigned long long)c.window);
