@@ -115,7 +115,7 @@ ebi_window ebi_window_open(const eb_params *p, const uint8_t *block) {
 
 static ebi_window_plan window_plan(const eb_params *p) {
     return (ebi_window_plan){(unsigned)p->opt[EBI_WINDOW_MODE], (unsigned)p->opt[EBI_WINDOW_ERAS],
-                             window_bytes(p)};
+                             window_bytes(p), p->opt[EBI_WINDOW_REFRESH] == EBI_WINDOW_YES};
 }
 
 /* Sizes.  Lines of a shard, as memory= or cells= say; 0: neither does. */
@@ -370,7 +370,7 @@ static double window_young_fpr(const ebi_window *x, double per_line) {
 static double window_old_fpr(const eb_params *p, const ebi_window *x) {
     const ebi_window_plan plan = window_plan(p);
     const double bits = 8.0 * x->bytes * (double)x->count / (double)x->ticks;
-    if (x->rotate) return ebi_window_rotate_fpr(x->eras, x->w, bits);
+    if (x->rotate) return ebi_window_rotate_fpr(&plan, x->w, bits);
     const double fpr = ebi_window_fpr(&plan, bits);
     return x->w == ebi_window_width(&plan, fpr) ? fpr : NAN;
 }

@@ -63,11 +63,12 @@ unsigned ebi_window_cells_of_line(const eb_params *p);
  * give, and the best w for it. */
 typedef struct ebi_window_plan {
     unsigned mode, eras, bytes; /* bytes of a line */
+    bool refresh;
 } ebi_window_plan;
 double ebi_window_bits(const ebi_window_plan *plan, double fpr);
 double ebi_window_fpr(const ebi_window_plan *plan, double bits);
 unsigned ebi_window_width(const ebi_window_plan *plan, double fpr);
-double ebi_window_rotate_fpr(unsigned eras, unsigned k, double bits);
+double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bits);
 
 /* window_era.c */
 void ebi_window_close_eras(const ebi_window *x, uint64_t time);

@@ -77,39 +77,48 @@ static double window_generation_fpr(double per_line, double k, double b) {
 }
 
 /* `eras` full generations and one that fills: its mean over the era, by Simpson's rule. */
-double ebi_window_rotate_fpr(unsigned eras, unsigned k, double bits) {
-    const double per_line = LINE_BITS / bits / eras, b = ROTATE_BITS / (eras + 1);
+static double window_generations_fpr(unsigned eras, unsigned k, double per_line) {
+    const double b = ROTATE_BITS / (eras + 1);
     const double full = window_generation_fpr(per_line, k, b);
     const double half = window_generation_fpr(per_line / 2, k, b);
     return 1 - pow(1 - full, eras) * (1 - (4 * half + full) / 6);
 }
 
-static unsigned window_rotate_width(unsigned eras, double bits) {
+/* Keys that are taken for others are not stored, unless every sight of a key is. */
+double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bits) {
+    enum { ROUNDS = 10 };
+    const double per_line = LINE_BITS / bits / plan->eras;
+    double fpr = window_generations_fpr(plan->eras, k, per_line);
+    for (int i = 0; i < ROUNDS && !plan->refresh; i++)
+        fpr = (fpr + window_generations_fpr(plan->eras, k, per_line * (1 - fpr))) / 2;
+    return fpr;
+}
+
+static unsigned window_rotate_width(const ebi_window_plan *plan, double bits) {
     unsigned best = 1;
     for (unsigned k = 2; k <= ROTATE_K_MAX; k++)
-        if (ebi_window_rotate_fpr(eras, k, bits) < ebi_window_rotate_fpr(eras, best, bits))
+        if (ebi_window_rotate_fpr(plan, k, bits) < ebi_window_rotate_fpr(plan, best, bits))
             best = k;
     return best;
 }
 
-static double window_rotate_best(double bits, const void *eras) {
-    const unsigned g = *(const unsigned *)eras;
-    return ebi_window_rotate_fpr(g, window_rotate_width(g, bits), bits);
+static double window_rotate_best(double bits, const void *plan) {
+    return ebi_window_rotate_fpr(plan, window_rotate_width(plan, bits), bits);
 }
 
 double ebi_window_bits(const ebi_window_plan *plan, double fpr) {
     if (plan->mode == EBI_WINDOW_ELASTIC) return window_elastic_bits(plan, fpr);
-    return ebi_bisect(window_rotate_best, &plan->eras, 2, 512, fpr);
+    return ebi_bisect(window_rotate_best, plan, 2, 512, fpr);
 }
 
 double ebi_window_fpr(const ebi_window_plan *plan, double bits) {
     if (plan->mode == EBI_WINDOW_ELASTIC) return window_elastic_fpr(plan, bits);
-    return window_rotate_best(fmin(fmax(bits, 2), 512), &plan->eras);
+    return window_rotate_best(fmin(fmax(bits, 2), 512), plan);
 }
 
 unsigned ebi_window_width(const ebi_window_plan *plan, double fpr) {
     if (plan->mode == EBI_WINDOW_ROTATE)
-        return window_rotate_width(plan->eras, ebi_window_bits(plan, fpr));
+        return window_rotate_width(plan, ebi_window_bits(plan, fpr));
     const double row = fmin(fmax(floor(-log2(fpr) - 0.5), 0), ROWS - 1);
     return window_rows[(unsigned)row].w[plan->bytes == 128];
 }
