@@ -11,8 +11,9 @@
 
 /* Spill table */
 
+/* The golden ratio spreads neighbours evenly; counters of keys are random enough otherwise. */
 static uint64_t spill_home(uint64_t slots, uint64_t i) {
-    return eb_scale(ebi_mix(i + 1), slots);
+    return eb_scale((i + 1) * UINT64_C(0x9E3779B97F4A7C15), slots);
 }
 
 static uint64_t spill_next(uint64_t slots, uint64_t at) {
