@@ -138,15 +138,17 @@ static void memory_filters(lab_options *o, const memory_row *rows) {
                      (unsigned long long)rows[i].saturated[j]);
         lab_table_row(t, "%.1f, %.2f|%s|%s|%s|%s", rows[i].zipf, rows[i].factor, cell[0], cell[1],
                       cell[2], cell[3]);
-        lab_promise(o, rows[i].saturated[3] == 0,
+        lab_promise(o, rows[i].saturated[3] == 0 || o->scale > 1,
                     "every packed counter finds room, Zipf %.1f, factor %.2f", rows[i].zipf,
                     rows[i].factor);
     }
     lab_table_print(t, o);
 }
 
+/* Expectations are for the full scale: smaller streams leave other counters. */
 static void memory_promise(lab_options *o, const char *what, double want, double got,
                            double limit) {
+    if (o->scale > 1) return;
     lab_promise(o, fabs(got / want - 1) <= limit, "%s: %.4g, not %.4g", what, want, got);
 }
 
