@@ -91,6 +91,21 @@
 
 #define QUIET FLAG('q', "quiet", quiet, "No progress line.")
 
+/* Of commands that answer questions when a stream has ended. */
+#define SNAPSHOT_OPTION                                                                            \
+    OPTION(0, "snapshot", "FILE", OPT_TEXT, snapshot,                                              \
+           "Ask the filter in FILE as it is; no lines are read.")
+#define KEEP_OPTIONS                                                                               \
+    OPTION('o', "output", "FILE", OPT_TEXT, output,                                                \
+           "Write the snapshot of a new filter to FILE."),                                         \
+        STATE_OPTIONS, FLAG(0, "force", force, "Write a snapshot even to a terminal.")
+#define RUN_REPORTS                                                                                \
+    HEADING("Reports"),                                                                            \
+        FLAG(0, "stats", stats,                                                                    \
+             "At the end, print on standard error: lines, bytes, seconds, rate, fill of the "      \
+             "filter. As one JSON object with --json."),                                           \
+        QUIET
+
 #define HALF_LIFE_OPTION                                                                           \
     OPTION(0, "half-life", "TIME", OPT_TIME, half_life,                                            \
            "The time in which a count fades to half, such as 10m or 7d. The filter is then "       \

@@ -12,8 +12,7 @@ const cli_option count_options[] = {
     OPTION(0, "key", "KEY", OPT_TEXTS, keys, "Say how often KEY came. May be given several times."),
     OPTION(0, "queries", "FILE", OPT_TEXT, queries,
            "Say how often each line of FILE came as a key. - is standard input."),
-    OPTION(0, "snapshot", "FILE", OPT_TEXT, snapshot,
-           "Ask the filter in FILE as it is; no lines are read."),
+    SNAPSHOT_OPTION,
     HEADING("What is printed"),
     FLAG(0, "json", json, "One JSON object on one line for each key."),
     FLAG(0, "header", header, "A first line with the names of the columns."),
@@ -21,14 +20,8 @@ const cli_option count_options[] = {
     FLAG(0, "removable", removable,
          "Keys will be taken out again ('everbloom add --remove'): " DEFAULT_REMOVABLE
          " instead of " DEFAULT_COUNT ", which has smaller errors but cannot do that."),
-    OPTION('o', "output", "FILE", OPT_TEXT, output, "Write the snapshot of a new filter to FILE."),
-    STATE_OPTIONS,
-    FLAG(0, "force", force, "Write a snapshot even to a terminal."),
-    HEADING("Reports"),
-    FLAG(0, "stats", stats,
-         "At the end, print on standard error: lines, bytes, seconds, rate, fill of the filter. As "
-         "one JSON object with --json."),
-    QUIET,
+    KEEP_OPTIONS,
+    RUN_REPORTS,
     END};
 
 const cli_example count_examples[] = {

@@ -16,11 +16,7 @@ const cli_option hot_options[] = {
                                                         "end. Units are ms, s, m, h and d."),
     FLAG(0, "json", json, "One JSON object on one line each time."),
     FILTER_OPTIONS("decay, with conservative update,"),
-    HEADING("Reports"),
-    FLAG(0, "stats", stats,
-         "At the end, print on standard error: lines, bytes, seconds, rate, fill of the filter. As "
-         "one JSON object with --json."),
-    QUIET,
+    RUN_REPORTS,
     END};
 
 const cli_example hot_examples[] = {

@@ -26,20 +26,13 @@ const cli_option range_options[] = {
     OPTION(0, "quantile", "Q", OPT_TEXTS, quantiles,
            "The least value such that a share Q of all values, 0 to 1, is no larger. May be given "
            "several times."),
-    OPTION(0, "snapshot", "FILE", OPT_TEXT, snapshot,
-           "Ask the filter in FILE as it is; no lines are read."),
+    SNAPSHOT_OPTION,
     HEADING("What is printed"),
     FLAG(0, "json", json, "One JSON object on one line for each answer."),
     FLAG(0, "header", header, "A first line with the names of the columns."),
     FILTER_OPTIONS("dyadic"),
-    OPTION('o', "output", "FILE", OPT_TEXT, output, "Write the snapshot of a new filter to FILE."),
-    STATE_OPTIONS,
-    FLAG(0, "force", force, "Write a snapshot even to a terminal."),
-    HEADING("Reports"),
-    FLAG(0, "stats", stats,
-         "At the end, print on standard error: lines, bytes, seconds, rate, fill of the filter. As "
-         "one JSON object with --json."),
-    QUIET,
+    KEEP_OPTIONS,
+    RUN_REPORTS,
     END};
 
 const cli_example range_examples[] = {
@@ -77,8 +70,7 @@ const cli_option sum_options[] = {
     OPTION(0, "key", "KEY", OPT_TEXTS, keys, "KEY is in the list. May be given several times."),
     OPTION(0, "queries", "FILE", OPT_TEXT, queries,
            "Each line of FILE is in the list; twice is once. - is standard input."),
-    OPTION(0, "snapshot", "FILE", OPT_TEXT, snapshot,
-           "Ask the filter in FILE as it is; no lines are read."),
+    SNAPSHOT_OPTION,
     OPTION(0, "per", "FILE", OPT_TEXT, per,
            "With --snapshot, which holds sums of values: the filter in FILE holds counts of lines, "
            "and averages are printed too. Equal seeds."),
