@@ -55,7 +55,7 @@ static void tables_are_complete(void **state) {
 
 static void caps_are_kept(const suite_case *c) {
     const unsigned caps = c->kind->info.caps;
-    HOLDS(!(caps & EB_CAN_REMOVE) == !(c->kind->remove || c->kind->claim));
+    HOLDS(!(caps & EB_CAN_REMOVE) == !c->kind->remove);
     HOLDS(!(caps & EB_CAN_MERGE) == !c->kind->merge);
     HOLDS(!c->kind->advance || (caps & EB_USES_TIME));
     HOLDS(!(caps & EB_FORGETS) || !(caps & EB_NO_FALSE_NEGATIVES));

@@ -109,8 +109,8 @@ EB_API eb_status eb_add_count_batch(eb_filter *f, const eb_batch *b, double *aft
 /* Take keys out again, value times each; EB_ENOTSUP unless the filter has
  * EB_CAN_REMOVE.  EB_EINVAL, with nothing removed, if a key cannot have been there
  * so often.  That is not always known: taking out what was never added makes
- * counts of other keys too low.  Kinds that use time add up what the keys of a
- * call take before they take any, in memory from the filter's allocator: EB_ENOMEM. */
+ * counts of other keys too low.  What the keys of a call take is added up before any
+ * is taken, in memory from the filter's allocator (36 bytes a counter): EB_ENOMEM. */
 EB_API eb_status eb_remove_batch(eb_filter *f, const eb_batch *b);
 EB_API void eb_test_batch(const eb_filter *f, const eb_hash *h, size_t n, uint8_t *seen);
 /* As eb_test_batch, for kinds whose answer depends on the value (weighted: the class). */

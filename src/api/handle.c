@@ -121,22 +121,14 @@ typedef enum handle_work {
     WORK_ADD,
     WORK_REMOVE,
     WORK_CLAIM,
-    WORK_RESTORE,
-    WORK_SETTLE,
     WORK_TEST,
     WORK_CLASSIFY
 } handle_work;
 
 typedef struct handle_job {
     handle_work work;
-    size_t pieces; /* to be done; the rest is passed over */
-    size_t done;
     const eb_claims *claims; /* of WORK_CLAIM */
 } handle_job;
-
-static handle_job handle_all(handle_work work) {
-    return (handle_job){work, SIZE_MAX, 0, NULL};
-}
 
 static const uint32_t handle_value_one[EB_BATCH] = {
 #define EB_ONES 1, 1, 1, 1, 1, 1, 1, 1
@@ -176,27 +168,19 @@ static size_t handle_piece_max(const eb_filter *f) {
 
 /* A piece of at most handle_piece_max keys for one shard; value and time may be NULL. */
 static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *seen,
-                              handle_job *job) {
+                              const handle_job *job) {
     uint64_t time[EB_BATCH];
-    if (job->done == job->pieces) return EB_OK;
-    if (job->work != WORK_ADD && job->work != WORK_TEST && job->work != WORK_CLASSIFY)
-        handle_fill_times(f, block, &b, time);
+    if (job->work == WORK_CLAIM || job->work == WORK_REMOVE) handle_fill_times(f, block, &b, time);
     if (!b.value && (f->kind->info.caps & EB_USES_VALUE)) b.value = handle_value_one;
     switch (job->work) {
     case WORK_ADD:
         handle_add(f, block, b, seen);
         break;
     case WORK_REMOVE:
-        EB_TRY(f->kind->remove(&f->p, block, &b));
+        f->kind->remove(&f->p, block, &b);
         break;
     case WORK_CLAIM:
         EB_TRY(f->kind->claim(&f->p, block, &b, job->claims));
-        break;
-    case WORK_RESTORE:
-        f->kind->restore(&f->p, block, &b);
-        break;
-    case WORK_SETTLE:
-        f->ops->settle(&f->p, block, &b);
         break;
     case WORK_TEST:
         f->ops->test_values(&f->p, block, &b, seen);
@@ -205,13 +189,12 @@ static eb_status handle_piece(const eb_filter *f, uint8_t *block, eb_batch b, ui
         f->kind->classify(&f->p, block, &b);
         break;
     }
-    job->done++;
     return EB_OK;
 }
 
 /* Keys of one shard, any number. */
 static eb_status handle_one_shard(const eb_filter *f, uint8_t *block, const eb_batch *b,
-                                  uint8_t *seen, handle_job *job) {
+                                  uint8_t *seen, const handle_job *job) {
     uint8_t unwanted[EB_LONG_BATCH];
     const size_t most = handle_piece_max(f);
     for (size_t i = 0; i < b->n; i += most) {
@@ -223,7 +206,7 @@ static eb_status handle_one_shard(const eb_filter *f, uint8_t *block, const eb_b
 }
 
 static eb_status handle_chunk(const eb_filter *f, const eb_batch *b, uint8_t *seen,
-                              handle_job *job) {
+                              const handle_job *job) {
     handle_sorted s;
     uint32_t value[CHUNK];
     uint64_t time[CHUNK];
@@ -246,7 +229,7 @@ static eb_status handle_chunk(const eb_filter *f, const eb_batch *b, uint8_t *se
 }
 
 static eb_status handle_walk(const eb_filter *f, const eb_batch *b, uint8_t *seen,
-                             handle_job *job) {
+                             const handle_job *job) {
     if (f->shard_bits == 0) return handle_one_shard(f, f->block, b, seen, job);
     for (size_t i = 0; i < b->n; i += CHUNK) {
         const eb_batch chunk = {ebi_min(CHUNK, b->n - i), b->hash + i,
@@ -285,7 +268,7 @@ static eb_status handle_may_write(const eb_filter *f, const eb_batch *b, handle_
 }
 
 eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
-    handle_job add = handle_all(WORK_ADD);
+    const handle_job add = {WORK_ADD, NULL};
     EB_TRY(handle_may_write(f, b, WORK_ADD));
     return handle_walk(f, b, seen, &add);
 }
@@ -315,41 +298,28 @@ eb_status eb_add_count_batch(eb_filter *f, const eb_batch *b, double *after) {
     return EB_OK;
 }
 
-/* All or nothing, by claims: first all keys lay claim to what they take. */
-static eb_status handle_remove_claimed(eb_filter *f, const eb_batch *b) {
+/* All or nothing: first all keys lay claim to what they take. */
+eb_status eb_remove_batch(eb_filter *f, const eb_batch *b) {
     enum { SMALL = 64 }; /* slots, for few keys */
-    eb_claim small[SMALL] = {{NULL, 0}};
+    eb_claim small[SMALL] = {{NULL, 0, 0}};
+    if (!(eb_caps(f) & EB_CAN_REMOVE)) return EB_ENOTSUP;
+    EB_TRY(handle_may_write(f, b, WORK_REMOVE));
     const uint64_t each = f->kind->claims(&f->p), shards = ebi_shards(f);
     if (b->n > SIZE_MAX / sizeof(eb_claim) / (2 * each) - shards) return EB_ENOMEM;
     const uint64_t slots = ebi_claims_slots(b->n * each + shards);
     const eb_claims claims = {
         slots <= SMALL ? small : (void *)ebi_alloc_zeroed(&f->mem, slots * sizeof(eb_claim)),
         slots};
-    handle_job claim = handle_all(WORK_CLAIM), settle = handle_all(WORK_SETTLE);
-    claim.claims = &claims;
+    const handle_job claim = {WORK_CLAIM, &claims}, removal = {WORK_REMOVE, NULL};
     if (!claims.table) return EB_ENOMEM;
     const eb_status status = handle_walk(f, b, NULL, &claim);
     if (claims.table != small) f->mem.free(f->mem.ctx, claims.table, slots * sizeof(eb_claim));
-    return status == EB_OK ? handle_walk(f, b, NULL, &settle) : status;
-}
-
-/* All or nothing: pieces that were removed before one that cannot be are restored. */
-eb_status eb_remove_batch(eb_filter *f, const eb_batch *b) {
-    handle_job removal = handle_all(WORK_REMOVE), settle = handle_all(WORK_SETTLE);
-    if (!(eb_caps(f) & EB_CAN_REMOVE)) return EB_ENOTSUP;
-    EB_TRY(handle_may_write(f, b, WORK_REMOVE));
-    if (f->kind->claim) return handle_remove_claimed(f, b);
-    const eb_status status = handle_walk(f, b, NULL, &removal);
-    if (status == EB_OK && !f->ops->settle) return EB_OK;
-    handle_job restore = handle_all(WORK_RESTORE);
-    restore.pieces = removal.done;
-    (void)handle_walk(f, b, NULL, &restore);
-    return status == EB_OK ? handle_walk(f, b, NULL, &settle) : status;
+    return status == EB_OK ? handle_walk(f, b, NULL, &removal) : status;
 }
 
 eb_status eb_test_values(const eb_filter *f, const eb_batch *b, uint8_t *seen) {
     if (!handle_values_fit(f, b)) return EB_EINVAL;
-    handle_job test = handle_all(WORK_TEST);
+    const handle_job test = {WORK_TEST, NULL};
     if (f->ops->test_values) return handle_walk(f, b, seen, &test);
     eb_test_batch(f, b->hash, b->n, seen);
     return EB_OK;
@@ -385,7 +355,7 @@ eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err) {
         if (room[eb_shard_of(f, b->hash[i])]-- == 0)
             return ebi_fail(err, EB_EINVAL,
                             "the hot list is full: make the filter with a larger hot=");
-    handle_job classify = handle_all(WORK_CLASSIFY);
+    const handle_job classify = {WORK_CLASSIFY, NULL};
     return handle_walk(f, b, NULL, &classify);
 }
 

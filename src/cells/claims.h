@@ -1,15 +1,14 @@
 /* claims.h - what the keys of one call want to take from counters, added up, before
- * anything is taken: a table from the address of a counter to the sum of the
- * claims on it.  For filters whose cells cannot be put back as they were, so that
- * a call that fails must find out before it starts. */
+ * anything is taken: a table from a counter, by its array and place there, to the sum
+ * of the claims on it.  So a call that fails finds out before it has changed a byte. */
 #ifndef EB_CLAIMS_H
 #define EB_CLAIMS_H
 #include "base/bits.h"
 #include "base/hash.h"
 
 typedef struct eb_claim {
-    const void *what; /* NULL: empty */
-    uint64_t amount;
+    const void *array; /* NULL: empty */
+    uint64_t place, amount;
 } eb_claim;
 
 typedef struct eb_claims {
@@ -23,12 +22,14 @@ EB_INLINE uint64_t ebi_claims_slots(uint64_t claims) {
 }
 
 /* Claim an amount of what holds `there`; false: all claims together are more. */
-EB_INLINE bool ebi_claim(const eb_claims *c, const void *what, uint64_t amount, uint64_t there) {
-    uint64_t at = eb_scale(ebi_mix((uintptr_t)what), c->slots);
-    while (c->table[at].what && c->table[at].what != what) at = at + 1 == c->slots ? 0 : at + 1;
+EB_INLINE bool ebi_claim(const eb_claims *c, const void *array, uint64_t place, uint64_t amount,
+                         uint64_t there) {
+    uint64_t at = eb_scale(ebi_mix((uintptr_t)array ^ ebi_mix(place)), c->slots);
+    while (c->table[at].array && (c->table[at].array != array || c->table[at].place != place))
+        at = at + 1 == c->slots ? 0 : at + 1;
     eb_claim *const claim = &c->table[at];
     if (amount > there || claim->amount > there - amount) return false;
-    *claim = (eb_claim){what, claim->amount + amount};
+    *claim = (eb_claim){array, place, claim->amount + amount};
     return true;
 }
 #endif

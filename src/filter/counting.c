@@ -125,36 +125,35 @@ eb_status ebi_counting_resolve(eb_params *p, const eb_args *a, const char *kind,
 
 /* Removing */
 
-static void counting_put_back(const eb_counting *c, const eb_batch *b, const uint64_t *pos,
-                              size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        (void)ebi_counting_raise_all(c, pos + i * c->k, b->value[i]);
-        ebi_counting_raise_total(c, b->value[i]);
+unsigned ebi_counting_claims(const eb_params *p) {
+    return (unsigned)p->opt[EB_C_K];
+}
+
+static bool counting_claim(const eb_claims *claims, const void *array, uint64_t place, uint64_t by,
+                           uint64_t there) {
+    return there == EB_COUNTER_MAX || ebi_claim(claims, array, place, by, there);
+}
+
+eb_status ebi_counting_claim(const eb_counting *c, const eb_batch *b, const eb_claims *claims) {
+    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
+    ebi_counting_fetch(c, b->hash, b->n, pos);
+    for (size_t i = 0; i < b->n; i++) {
+        if (!counting_claim(claims, c->total, 0, b->value[i], *c->total)) return EB_EINVAL;
+        for (unsigned j = 0; j < c->k; j++) {
+            const uint64_t at = pos[i * c->k + j], there = ebi_counting_get(c, at);
+            if (!counting_claim(claims, c->total, at + 1, b->value[i], there)) return EB_EINVAL;
+        }
     }
+    return EB_OK;
 }
 
-static bool counting_take(const eb_counting *c, const uint64_t *pos, uint64_t by) {
-    uint64_t counter[EB_COUNTING_K_MAX];
-    if (*c->total < by || ebi_counting_minimum(c, pos, counter) < by) return false;
-    ebi_counting_lower_all(c, pos, by);
-    if (*c->total < EB_COUNTER_MAX) *c->total -= by;
-    return true;
-}
-
-eb_status ebi_counting_remove(const eb_counting *c, const eb_batch *b) {
-    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
-    size_t done = 0;
-    ebi_counting_fetch(c, b->hash, b->n, pos);
-    while (done < b->n && counting_take(c, pos + done * c->k, b->value[done])) done++;
-    if (done == b->n) return EB_OK;
-    counting_put_back(c, b, pos, done);
-    return EB_EINVAL;
-}
-
-void ebi_counting_restore(const eb_counting *c, const eb_batch *b) {
+void ebi_counting_remove(const eb_counting *c, const eb_batch *b) {
     uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
     ebi_counting_fetch(c, b->hash, b->n, pos);
-    counting_put_back(c, b, pos, b->n);
+    for (size_t i = 0; i < b->n; i++) {
+        ebi_counting_lower_all(c, pos + i * c->k, b->value[i]);
+        if (*c->total < EB_COUNTER_MAX) *c->total -= b->value[i];
+    }
 }
 
 void ebi_counting_merge(const eb_counting *into, const eb_counting *from) {

@@ -12,6 +12,7 @@
  * they had stays in the spec, for thawing. */
 #ifndef EB_COUNTING_H
 #define EB_COUNTING_H
+#include "cells/claims.h"
 #include "cells/counters.h"
 #include "loops.h"
 #include "theory/spectrum.h"
@@ -29,10 +30,10 @@ enum {
     EB_C_ROOM,
     EB_C_OWN
 };
-#define EB_COUNTING_OPTIONS(k_min, policies, policy, policy_help, stores)                          \
+#define EB_COUNTING_OPTIONS(k_min, policies, policy, policy_help)                                  \
     EB_COMMON_OPTIONS, {"k", "int", "5", k_min, "16", "counters for each key", false},             \
         {"policy", policies, policy, NULL, NULL, policy_help, false},                              \
-        {"store", stores, "u8", NULL, NULL, "how counters are laid out", false},                   \
+        {"store", "u8|u32|line|sai", "u8", NULL, NULL, "how counters are laid out", false},        \
         {"window", "int", NULL, "0", "65536", "counters among which a key's lie; 0: all", false},  \
         {"bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},             \
         {"frozen", "no|line|elias|steps", "no", NULL, NULL, "code of a frozen filter's counters",  \
@@ -159,11 +160,11 @@ EB_INLINE void ebi_counting_raise_total(const eb_counting *c, uint64_t by) {
     *c->total = ebi_counter_sum(*c->total, by);
 }
 
-/* Take a batch of at most EB_BATCH keys out of linear counters: all of it, or
- * none if a key was never there so often.  Sums know no order: what is put back
- * leaves everything as it was. */
-eb_status ebi_counting_remove(const eb_counting *c, const eb_batch *b);
-void ebi_counting_restore(const eb_counting *c, const eb_batch *b);
+/* Take a batch of at most EB_BATCH keys out of linear counters, once they have their claims: to k
+ * counters each, and to the total.  Counters that are full stay so. */
+unsigned ebi_counting_claims(const eb_params *p); /* of a key, the total being one of a shard's */
+eb_status ebi_counting_claim(const eb_counting *c, const eb_batch *b, const eb_claims *claims);
+void ebi_counting_remove(const eb_counting *c, const eb_batch *b);
 void ebi_counting_merge(const eb_counting *into, const eb_counting *from);
 
 /* The most counters whose segment fits into a budget of bytes. */

@@ -328,10 +328,6 @@ static uint64_t decay_take(uint64_t left, unsigned grain) { /* what a counter ca
     return left & ~ebi_ones(grain);
 }
 
-static const uint8_t *decay_counter(const eb_decay *d, uint64_t place) { /* a name for it */
-    return d->line + ebi_place_line(place) * d->stride + ebi_place_slot(place);
-}
-
 static unsigned decay_claims(const eb_params *p) {
     return (unsigned)p->opt[O_K];
 }
@@ -341,7 +337,7 @@ static bool decay_claim_one(const eb_decay *d, const uint64_t *place, uint64_t l
     for (unsigned j = 0; j < d->k; j++) {
         const uint64_t c = ebi_decay_get(d, place[j], era);
         const uint64_t take = decay_take(left, ebi_decay_grain(d, place[j], era));
-        if (left > c || !ebi_claim(claims, decay_counter(d, place[j]), take, c)) return false;
+        if (left > c || !ebi_claim(claims, d->line, place[j], take, c)) return false;
     }
     return true;
 }
@@ -354,7 +350,7 @@ static eb_status decay_claim(const eb_params *p, const uint8_t *block, const eb_
     decay_find(&d, b->hash, b->n, place);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t left = decay_left(&d, b->time[i], b->value[i], era);
-        if (!ebi_claim(claims, &d.state->total, b->value[i], d.state->total) ||
+        if (!ebi_claim(claims, &d.state->total, 0, b->value[i], d.state->total) ||
             !decay_claim_one(&d, decay_key(&d, place, i, b->n), left, era, claims))
             return EB_EINVAL; /* it was never there so often */
     }
@@ -380,8 +376,7 @@ static void decay_remove(const eb_params *p, uint8_t *block, const eb_batch *b) 
 }
 
 static const eb_ops *decay_select(const eb_params *p) {
-    static const eb_ops ops = {
-        .add = decay_add, .test = decay_test, .count = decay_count, .settle = decay_remove};
+    static const eb_ops ops = {.add = decay_add, .test = decay_test, .count = decay_count};
     (void)p;
     return &ops;
 }
@@ -470,6 +465,7 @@ const eb_kind ebi_kind_decay = {
     .merge_bounds = true,
     .claims = decay_claims,
     .claim = decay_claim,
+    .remove = decay_remove,
     .merge = decay_merge,
     .check = decay_check,
     .stat = decay_stat,

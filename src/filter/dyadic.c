@@ -233,33 +233,46 @@ uint64_t ebi_dyadic_top(const eb_params *p, const uint8_t *block, uint64_t first
     return sum;
 }
 
-/* Removing: a value's nodes, all or none; then values, all or none. */
+/* Removing: a value's nodes */
 
-static bool dyadic_take(const dyadic *d, uint64_t place, uint32_t by) {
-    uint64_t *const top = dyadic_top_word(d, place);
-    eb_hash hash[EB_BATCH];
-    uint32_t value[EB_BATCH];
+static eb_batch dyadic_batch(const dyadic *d, uint64_t place, uint32_t by, eb_hash *hash,
+                             uint32_t *value) {
     const eb_batch path = {dyadic_path(d, place, hash), hash, value, NULL};
     for (size_t i = 0; i < path.n; i++) value[i] = by;
-    if (*top < by || ebi_counting_remove(&d->nodes, &path) != EB_OK) return false;
-    if (*top < EB_COUNTER_MAX) *top -= by;
-    return true;
+    return path;
 }
 
-static void dyadic_restore(const eb_params *p, uint8_t *block, const eb_batch *b) {
-    const dyadic d = dyadic_open(p, block);
-    for (size_t i = 0; i < b->n; i++)
-        (void)dyadic_raise(&d, dyadic_place(&d, b->hash[i]), b->value[i]);
+static unsigned dyadic_claims(const eb_params *p) { /* and one of the top */
+    return (unsigned)((p->opt[O_WIDTH] - p->opt[O_TOP]) * p->opt[O_K]) + 1;
 }
 
-static eb_status dyadic_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
+static eb_status dyadic_claim(const eb_params *p, const uint8_t *block, const eb_batch *b,
+                              const eb_claims *claims) {
     const dyadic d = dyadic_open(p, block);
-    size_t done = 0;
-    if (!d.nodes.linear) return EB_ENOTSUP;
-    while (done < b->n && dyadic_take(&d, dyadic_place(&d, b->hash[done]), b->value[done])) done++;
-    if (done == b->n) return EB_OK;
-    dyadic_restore(p, block, &(eb_batch){done, b->hash, b->value, NULL});
-    return EB_EINVAL;
+    eb_hash hash[EB_BATCH];
+    uint32_t value[EB_BATCH];
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t place = dyadic_place(&d, b->hash[i]);
+        const uint64_t *const top = dyadic_top_word(&d, place);
+        const eb_batch path = dyadic_batch(&d, place, b->value[i], hash, value);
+        if (*top < EB_COUNTER_MAX && !ebi_claim(claims, top, 0, b->value[i], *top))
+            return EB_EINVAL;
+        EB_TRY(ebi_counting_claim(&d.nodes, &path, claims));
+    }
+    return EB_OK;
+}
+
+static void dyadic_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
+    const dyadic d = dyadic_open(p, block);
+    eb_hash hash[EB_BATCH];
+    uint32_t value[EB_BATCH];
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t place = dyadic_place(&d, b->hash[i]);
+        uint64_t *const top = dyadic_top_word(&d, place);
+        const eb_batch path = dyadic_batch(&d, place, b->value[i], hash, value);
+        ebi_counting_remove(&d.nodes, &path);
+        if (*top < EB_COUNTER_MAX) *top -= b->value[i];
+    }
 }
 
 /* The whole filter */
@@ -361,8 +374,9 @@ const eb_kind ebi_kind_dyadic = {
     .resolve = dyadic_resolve,
     .select = dyadic_select,
     .init = dyadic_init,
+    .claims = dyadic_claims,
+    .claim = dyadic_claim,
     .remove = dyadic_remove,
-    .restore = dyadic_restore,
     .merge = dyadic_merge,
     .check = dyadic_check,
     .stat = dyadic_stat,

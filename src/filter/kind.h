@@ -66,9 +66,6 @@ typedef struct eb_ops { /* loops for one set of parameters */
     /* As add, or NULL: after[i] is a count that is not too low, of the key as it was then, without
      * looking again. */
     void (*add_count)(const eb_params *p, uint8_t *block, const eb_batch *b, double *after);
-    /* Removal with parts that cannot be restored, or NULL.  When all batches of a call could be
-     * removed, they are restored, or their claims forgotten, and settle removes them for good. */
-    void (*settle)(const eb_params *p, uint8_t *block, const eb_batch *b);
 } eb_ops;
 
 struct eb_counting; /* counting.h */
@@ -93,14 +90,13 @@ typedef struct eb_kind {
     const eb_ops *(*select)(const eb_params *p);
     unsigned (*caps)(const eb_params *p);             /* or NULL: info.caps, whatever the options */
     void (*init)(const eb_params *p, uint8_t *block); /* or NULL */
-    /* Removing, or NULL: all keys of a batch or none; restore is its exact opposite. */
-    eb_status (*remove)(const eb_params *p, uint8_t *block, const eb_batch *b);
-    void (*restore)(const eb_params *p, uint8_t *block, const eb_batch *b);
-    /* Removing where nothing can be restored, instead of these two: the most counters that a key
-     * claims, and claiming them for the keys of a batch.  Settle removes them. */
+    /* Removing, or NULL.  The most counters that a key takes from; claiming them for the keys of
+     * a batch, EB_EINVAL if one was never there so often; and, when all keys of a call have their
+     * claims, taking a batch out. */
     unsigned (*claims)(const eb_params *p);
     eb_status (*claim)(const eb_params *p, const uint8_t *block, const eb_batch *b,
                        const struct eb_claims *claims);
+    void (*remove)(const eb_params *p, uint8_t *block, const eb_batch *b);
     void (*merge)(const eb_params *p, uint8_t *into, const uint8_t *from);         /* or NULL */
     void (*advance)(const eb_params *p, uint8_t *block, uint64_t time);            /* or NULL */
     eb_status (*check)(const eb_params *p, const uint8_t *block, eb_error *err);   /* or NULL */

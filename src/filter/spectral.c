@@ -22,8 +22,7 @@
 enum { POLICY_MI, POLICY_MS };
 
 static const eb_option spectral_options[] = {
-    EB_COUNTING_OPTIONS("1", "mi|ms", "mi", "mi: smallest errors; ms: removals", "u8|u32|line|sai"),
-    {0}};
+    EB_COUNTING_OPTIONS("1", "mi|ms", "mi", "mi: smallest errors; ms: removals"), {0}};
 
 static eb_counting spectral_open(const eb_params *p, const uint8_t *block) {
     eb_counting c = ebi_counting_open(p, block);
@@ -91,14 +90,15 @@ static const eb_ops *spectral_select(const eb_params *p) {
     return &ops;
 }
 
-static eb_status spectral_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
+static eb_status spectral_claim(const eb_params *p, const uint8_t *block, const eb_batch *b,
+                                const eb_claims *claims) {
     const eb_counting s = spectral_open(p, block);
-    return s.linear ? ebi_counting_remove(&s, b) : EB_ENOTSUP;
+    return ebi_counting_claim(&s, b, claims);
 }
 
-static void spectral_restore(const eb_params *p, uint8_t *block, const eb_batch *b) {
+static void spectral_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
     const eb_counting s = spectral_open(p, block);
-    ebi_counting_restore(&s, b);
+    ebi_counting_remove(&s, b);
 }
 
 /* The whole filter */
@@ -163,8 +163,9 @@ const eb_kind ebi_kind_spectral = {
     .resolve = spectral_resolve,
     .select = spectral_select,
     .init = spectral_init,
+    .claims = ebi_counting_claims,
+    .claim = spectral_claim,
     .remove = spectral_remove,
-    .restore = spectral_restore,
     .counters = spectral_counters,
     .sealed = spectral_sealed,
     .frozen = EB_C_FROZEN,

@@ -38,8 +38,7 @@ enum { O_SECOND = EB_C_OWN, O_SHARE };
 enum { POLICY_RMX, POLICY_RM, POLICY_RM_BF, POLICY_TRM };
 
 static const eb_option rm_options[] = {
-    EB_COUNTING_OPTIONS("2", "rmx|rm|rm+bf|trm", "rmx", "rmx: never too low; others as published",
-                        "u8|u32"),
+    EB_COUNTING_OPTIONS("2", "rmx|rm|rm+bf|trm", "rmx", "rmx: never too low; others as published"),
     {"second", "count", NULL, "16", "1e13", "entries of the side table, or second counters", false},
     {"share", "fixed", NULL, "0.01", "0.9", "part of all counters, or of the memory, for them",
      true},
@@ -301,59 +300,52 @@ EB_COUNTING_LOOPS(rm)
 /* Removing.  rmx refuses what the entry or the counters know to be too much; an
  * entry that reaches 0 stays, since it still knows that its key is gone. */
 
-static void rmx_change_entries(const rm *r, const eb_batch *b, size_t n, bool restore) {
-    for (size_t i = 0; i < n; i++) {
-        eb_side_slot *const s = ebi_side_find(&r->side, b->hash[i]);
-        if (s && s->count <= EB_COUNTER_MAX)
-            s->count += restore ? b->value[i] : -(uint64_t)b->value[i];
-    }
+static unsigned rm_claims(const eb_params *p) {
+    return ebi_counting_claims(p) + 1; /* a counter and an entry */
 }
 
-static eb_status rmx_lower_entries(const rm *r, const eb_batch *b) {
+static eb_status rmx_claim_entries(const rm *r, const eb_batch *b, const eb_claims *claims) {
     for (size_t i = 0; i < b->n; i++) {
-        eb_side_slot *const s = ebi_side_find(&r->side, b->hash[i]);
-        if (s && s->count <= b->value[i]) {
-            rmx_change_entries(r, b, i, true);
+        const eb_side_slot *const s = ebi_side_find(&r->side, b->hash[i]);
+        if (s && s->count <= EB_COUNTER_MAX && !ebi_claim(claims, s, 0, b->value[i], s->count - 1))
             return EB_EINVAL;
-        }
-        const eb_batch one = {1, b->hash + i, b->value + i, NULL};
-        rmx_change_entries(r, &one, 1, false);
     }
     return EB_OK;
 }
 
-static eb_status rm_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
+static eb_status rm_claim(const eb_params *p, const uint8_t *block, const eb_batch *b,
+                          const eb_claims *claims) {
     const rm r = rm_open(p, block);
-    EB_TRY(ebi_counting_remove(&r.first, b));
-    const eb_status status = r.policy == POLICY_RMX ? rmx_lower_entries(&r, b) : EB_OK;
-    if (status != EB_OK) ebi_counting_restore(&r.first, b);
-    return status;
+    EB_TRY(ebi_counting_claim(&r.first, b, claims));
+    return r.policy == POLICY_RMX ? rmx_claim_entries(&r, b, claims) : EB_OK;
 }
 
-static void rm_restore(const eb_params *p, uint8_t *block, const eb_batch *b) {
-    const rm r = rm_open(p, block);
-    ebi_counting_restore(&r.first, b);
-    if (r.policy == POLICY_RMX) rmx_change_entries(&r, b, b->n, true);
+static void rmx_lower_entry(const rm *r, eb_hash h, uint32_t by) {
+    eb_side_slot *const s = ebi_side_find(&r->side, h);
+    if (s && s->count <= EB_COUNTER_MAX) s->count -= by;
 }
 
-static void rm_settle(const eb_params *p, uint8_t *block, const eb_batch *b) {
+static void rm_lower_published(const rm *r, eb_hash h, uint32_t by) {
+    uint64_t pos[EB_COUNTING_K_MAX];
+    ebi_counting_positions(&r->first, h, pos);
+    if (rm_read(&r->first, pos).times == 1 || (r->policy == POLICY_RM_BF && rm_mark(r, h, false)))
+        rm_lower_second(r, h, by);
+}
+
+static void rm_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
     const rm r = rm_open(p, block);
     for (size_t i = 0; i < b->n; i++) {
-        uint64_t pos[EB_COUNTING_K_MAX];
         const eb_batch one = {1, b->hash + i, b->value + i, NULL};
-        (void)ebi_counting_remove(&r.first, &one);
-        ebi_counting_positions(&r.first, b->hash[i], pos);
-        if (rm_read(&r.first, pos).times == 1 ||
-            (r.policy == POLICY_RM_BF && rm_mark(&r, b->hash[i], false)))
-            rm_lower_second(&r, b->hash[i], b->value[i]);
+        ebi_counting_remove(&r.first, &one);
+        (r.policy == POLICY_RMX ? rmx_lower_entry : rm_lower_published)(&r, b->hash[i],
+                                                                        b->value[i]);
     }
 }
 
 static const eb_ops *rm_select(const eb_params *p) {
-    static const eb_ops exact = {.add = rm_add, .test = rm_test, .count = rm_count};
-    static const eb_ops published = {
-        .add = rm_add, .test = rm_test, .count = rm_count, .settle = rm_settle};
-    return p->opt[EB_C_POLICY] == POLICY_RMX ? &exact : &published;
+    static const eb_ops ops = {.add = rm_add, .test = rm_test, .count = rm_count};
+    (void)p;
+    return &ops;
 }
 
 /* Merging side tables, before the counters are added up: of all keys with an entry
@@ -471,8 +463,9 @@ const eb_kind ebi_kind_spectral_rm = {
     .resolve = rm_resolve,
     .select = rm_select,
     .init = rm_init,
+    .claims = rm_claims,
+    .claim = rm_claim,
     .remove = rm_remove,
-    .restore = rm_restore,
     .merge = rm_merge,
     .merge_from = rm_merge_from,
     .counters = rm_counters,
