@@ -190,20 +190,27 @@ EB_INLINE uint64_t lru_up(uint64_t word, uint64_t first, uint64_t moved, unsigne
     return (word & ~moved) | (((word << bits) | first) & moved);
 }
 
+/* Where a key is found is a coin's throw, so nothing branches on it: `open` is 0 behind it. */
 EB_INLINE bool lru_line_observe(uint8_t *line, uint64_t print, ebi_lru_fields f, uint64_t last) {
-    uint64_t low = print & ebi_ones(f.bits), high = print >> f.bits;
+    uint64_t low = print & ebi_ones(f.bits), high = print >> f.bits, open = UINT64_MAX;
     const uint64_t all_low = low * f.ones, all_high = high * f.ones;
+    uint64_t a[4], c[4], equal[4];
+#pragma GCC unroll 4
     for (unsigned k = 0; k < 4; k++) {
-        const uint64_t a = ebi_load64(line + 8 * k), c = ebi_load64(line + 32 + 8 * k);
-        const uint64_t equal = lru_equal((a ^ all_low) | (c ^ all_high), f);
-        const uint64_t moved = lru_upto(equal) & (k < 3 ? f.used : last);
-        ebi_store64(line + 8 * k, lru_up(a, low, moved, f.bits));
-        ebi_store64(line + 32 + 8 * k, lru_up(c, high, moved, f.bits));
-        if (equal) return true;
-        low = a >> (f.n - 1) * f.bits;
-        high = c >> (f.n - 1) * f.bits;
+        a[k] = ebi_load64(line + 8 * k);
+        c[k] = ebi_load64(line + 32 + 8 * k);
+        equal[k] = lru_equal((a[k] ^ all_low) | (c[k] ^ all_high), f);
     }
-    return false;
+#pragma GCC unroll 4
+    for (unsigned k = 0; k < 4; k++) {
+        const uint64_t moved = lru_upto(equal[k]) & (k < 3 ? f.used : last) & open;
+        ebi_store64(line + 8 * k, lru_up(a[k], low, moved, f.bits));
+        ebi_store64(line + 32 + 8 * k, lru_up(c[k], high, moved, f.bits));
+        open = equal[k] ? 0 : open;
+        low = a[k] >> (f.n - 1) * f.bits;
+        high = c[k] >> (f.n - 1) * f.bits;
+    }
+    return open == 0;
 }
 
 EB_INLINE bool lru_line_has(const uint8_t *line, uint64_t print, ebi_lru_fields f) {
