@@ -163,6 +163,13 @@ static void print_stats(const iceberg *p) {
 
 /* ---- The commands. */
 
+/* The least count that will be asked for; of percentages nothing is known before the end. */
+static double least_asked(const question *questions, size_t n) {
+    double least = EB_COUNT_FULL;
+    for (size_t i = 0; i < n; i++) least = fmin(least, threshold_of(questions[i].at_least, 0));
+    return least;
+}
+
 static int find_icebergs(iceberg *p, char *const *paths, question *questions, size_t n) {
     eb_error err;
     p->again = rescan_paths(p->set, paths);
@@ -171,6 +178,7 @@ static int find_icebergs(iceberg *p, char *const *paths, question *questions, si
     open_filter(p, paths);
     if (eb_iceberg_new(&p->ice, p->s.filter, p->candidates, NULL, &err) != EB_OK)
         cli_fail("%s", err.text);
+    expect_ok(eb_iceberg_expect(p->ice, least_asked(questions, n)), "no such count");
     p->s.look_up = take_first;
     p->s.ctx = p->ice;
     p->readings = 1;

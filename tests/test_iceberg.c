@@ -255,6 +255,34 @@ static void icebergs_are_complete(void **state) {
                 try_iceberg(SPECS[i], MEMORY[j], skew, skew % 2 == 0);
 }
 
+/* What is said of T beforehand leaves out no key that is asked for, and does leave out others. */
+static void expected_icebergs_are_complete(void **state) {
+    (void)state;
+    static const double expected[] = {1, 2, 3, 10, 57, 200};
+    world w = zipf_world(5000, 100000, 1, 9);
+    for (size_t i = 0; i < SUITE_COUNT(expected); i++) {
+        eb_filter *const f = suite_new("spectral:cells=20000");
+        eb_iceberg *ice;
+        eb_iceberg_state s = {.size = sizeof s};
+        OK(eb_iceberg_new(&ice, f, 1 << 20, NULL, NULL));
+        OK(eb_iceberg_expect(ice, expected[i]));
+        feed(&w, add_to_iceberg, ice, f, 1);
+        eb_iceberg_state_of(ice, &s);
+        HOLDS(s.watermark < expected[i]);
+        HOLDS(expected[i] < 10 || s.keys < world_frequent(&w, expected[i] / 4));
+        for (double t = expected[i]; t < 1000; t += 1 + floor(t / 5))
+            (void)check_answer(&w, ice, t, false);
+        GIVES(EB_EINVAL, eb_iceberg_expect(ice, expected[i])); /* too late */
+        eb_iceberg_free(ice);
+        OK(eb_iceberg_new(&ice, f, 1 << 20, NULL, NULL));
+        GIVES(EB_EINVAL, eb_iceberg_expect(ice, 0.5));
+        GIVES(EB_EINVAL, eb_iceberg_expect(ice, NAN));
+        eb_iceberg_free(ice);
+        eb_free(f);
+    }
+    end_world(&w);
+}
+
 /* The watermark is no higher than it must be: near the count of the last key that fits. */
 static void watermarks_are_low(void **state) {
     (void)state;
@@ -610,6 +638,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_set_is_a_list),
         cmocka_unit_test(icebergs_are_complete),
+        cmocka_unit_test(expected_icebergs_are_complete),
         cmocka_unit_test(watermarks_are_low),
         cmocka_unit_test(false_shares_are_as_known),
         cmocka_unit_test(triggers_miss_nothing),

@@ -173,6 +173,10 @@ EB_API int64_t eb_to_signed(uint64_t value);
  * eb_iceberg_add is eb_add_batch for keys that are kept: b->hash are the hashes that
  * eb_hash_keys makes of keys.
  *
+ * eb_iceberg_expect, before anything is added, says that T will be no less than
+ * at_least (1 or more; else EB_EINVAL).  Keys are then kept from half of it on, which
+ * saves most of the time and of the room.
+ *
  * Reading the stream again makes counts exact.  eb_iceberg_recount begins it, for one
  * T: above the watermark only the candidates are counted; else they are searched for,
  * among the keys to which the filter gives T.  Then eb_iceberg_read takes the same
@@ -193,6 +197,7 @@ typedef struct eb_iceberg_state {
 EB_API eb_status eb_iceberg_new(eb_iceberg **out, eb_filter *f, size_t memory,
                                 const eb_allocator *mem, eb_error *err);
 EB_API void eb_iceberg_free(eb_iceberg *ice); /* not the filter */
+EB_API eb_status eb_iceberg_expect(eb_iceberg *ice, double at_least);
 EB_API eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b);
 EB_API eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least);
 EB_API eb_status eb_iceberg_read(eb_iceberg *ice, const eb_key *keys, const eb_batch *b);

@@ -59,6 +59,13 @@ void eb_iceberg_free(eb_iceberg *ice) {
     mem.free(mem.ctx, ice, sizeof *ice);
 }
 
+/* From half of the least T on, since counts are exact from when a key is admitted. */
+eb_status eb_iceberg_expect(eb_iceberg *ice, double at_least) {
+    if (!(at_least >= 1 && at_least <= EB_COUNT_FULL) || ice->total > 0) return EB_EINVAL;
+    ice->watermark = (uint64_t)((ceil(at_least) - 1) / 2);
+    return EB_OK;
+}
+
 /* Making room */
 
 enum { BUCKETS = 1024 }; /* of counts: exact below 32, then 16 for each power of two */
