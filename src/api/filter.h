@@ -33,6 +33,10 @@ EB_INLINE bool ebi_is_sealed(const eb_filter *f) {
     return f->kind->sealed && *f->kind->sealed(f->block) != 0;
 }
 
+/* Whether eb_add_batch takes all keys of b: filters that only read, values and times out of range.
+ */
+eb_status ebi_may_add(const eb_filter *f, const eb_batch *b);
+
 /* Are its counters frozen, so that it takes no more keys? */
 EB_INLINE bool ebi_is_frozen(const eb_filter *f) {
     return f->kind->frozen != 0 && f->p.opt[f->kind->frozen] != 0;

@@ -267,9 +267,13 @@ static eb_status handle_may_write(const eb_filter *f, const eb_batch *b, handle_
     return handle_values_fit(f, b) && handle_times_fit(f, b, work) ? EB_OK : EB_EINVAL;
 }
 
+eb_status ebi_may_add(const eb_filter *f, const eb_batch *b) {
+    return handle_may_write(f, b, WORK_ADD);
+}
+
 eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen) {
     const handle_job add = {WORK_ADD, NULL};
-    EB_TRY(handle_may_write(f, b, WORK_ADD));
+    EB_TRY(ebi_may_add(f, b));
     return handle_walk(f, b, seen, &add);
 }
 
@@ -285,7 +289,7 @@ static eb_status handle_add_count_singly(eb_filter *f, const eb_batch *b, double
 }
 
 eb_status eb_add_count_batch(eb_filter *f, const eb_batch *b, double *after) {
-    EB_TRY(handle_may_write(f, b, WORK_ADD));
+    EB_TRY(ebi_may_add(f, b));
     if (f->shard_bits > 0 || !f->ops->add_count) return handle_add_count_singly(f, b, after);
     eb_head *const head = ebi_head(f->block);
     for (size_t i = 0; i < b->n; i += EB_BATCH) {

@@ -117,10 +117,7 @@ static void iceberg_admit(eb_iceberg *ice, eb_hash h, eb_key key, uint64_t count
 
 /* What eb_add_count_batch would refuse, for all pieces at once. */
 static eb_status iceberg_may_add(const eb_iceberg *ice, const eb_batch *b) {
-    const eb_filter *const f = ice->f;
-    if (f->flags & EB_FLAG_VIEW || ebi_is_sealed(f)) return EB_EREADONLY;
-    for (size_t i = 0; b->value && i < b->n; i++)
-        if (b->value[i] < f->p.value_min || b->value[i] > f->p.value_max) return EB_EINVAL;
+    EB_TRY(ebi_may_add(ice->f, b));
     return ice->phase == PHASE_ADD ? EB_OK : EB_EINVAL;
 }
 
