@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TIME_WANTED "a time from 1ms to 366d, such as 500ms, 90s, 10m, 2h or 1d"
+
 /* How the option was written, for messages: -m or --memory. */
 typedef struct spelling {
     char text[48];
@@ -75,12 +77,13 @@ static bool scale(double *value, const char *name, const unit *units) {
     return false;
 }
 
+static const unit time_units[] = {{"", 1},     {"ms", 1e-3}, {"s", 1}, {"m", 60},
+                                  {"h", 3600}, {"d", 86400}, {NULL, 0}};
+
 static bool read_time(const char *text, double *seconds) {
-    static const unit units[] = {{"ms", 1e-3}, {"", 1},      {"s", 1}, {"m", 60},
-                                 {"h", 3600},  {"d", 86400}, {NULL, 0}};
     const char *name;
-    return read_number(text, seconds, &name) && scale(seconds, name, units) && *seconds >= 0.001 &&
-           *seconds <= 366 * 86400.0;
+    return read_number(text, seconds, &name) && scale(seconds, name, time_units) &&
+           *seconds >= 0.001 && *seconds <= 366 * 86400.0;
 }
 
 bool args_count(const char *text, double *count) {
@@ -88,6 +91,16 @@ bool args_count(const char *text, double *count) {
                                  {"G", 1e9}, {"T", 1e12}, {NULL, 0}};
     const char *name;
     return read_number(text, count, &name) && scale(count, name, units) && *count <= 1e18;
+}
+
+/* Without a unit of time, lines. */
+static bool read_stretch(const char *text, stretch *s) {
+    const char *name;
+    double number;
+    *s = (stretch){0};
+    if (!read_number(text, &number, &name)) return false;
+    if (scale(&number, name, time_units + 1)) return read_time(text, &s->seconds);
+    return args_count(text, &s->lines) && s->lines >= 1 && s->lines == floor(s->lines);
 }
 
 static bool read_real(const char *text, double *value) {
@@ -118,6 +131,27 @@ static bool read_word(const char *text) {
     return *text != '\0';
 }
 
+bool choice_is_among(const char *choices, const char *word) {
+    const size_t length = strlen(word);
+    for (; *choices; choices += strcspn(choices, "|"), choices += *choices == '|')
+        if (strcspn(choices, "|") == length && strncmp(choices, word, length) == 0) return true;
+    return false;
+}
+
+const char *choices_listed(const char *choices, char text[CHOICES_TEXT]) {
+    size_t used = 0;
+    text[0] = '\0';
+    while (*choices && used < CHOICES_TEXT) {
+        const size_t length = strcspn(choices, "|");
+        const bool last = choices[length] == '\0';
+        const char *const between = used == 0 ? "" : last ? " or " : ", ";
+        used += (size_t)snprintf(text + used, CHOICES_TEXT - used, "%s%.*s", between, (int)length,
+                                 choices);
+        choices += length + !last;
+    }
+    return text;
+}
+
 static void append(texts *list, const char *text) {
     list->text = cli_grow(list->text, &list->cap, (list->n + 1) * sizeof *list->text);
     list->text[list->n++] = text;
@@ -125,6 +159,7 @@ static void append(texts *list, const char *text) {
 
 /* Stores the value at its place; NULL, or what would have been right. */
 static const char *store(const cli_option *o, const char *value, settings *set) {
+    static char listed[CHOICES_TEXT];
     void *at = (char *)set + o->offset;
     switch (o->type) {
     case OPT_FLAG:
@@ -150,7 +185,14 @@ static const char *store(const cli_option *o, const char *value, settings *set) 
     case OPT_REAL:
         return read_real(value, at) ? NULL : "a number, 0 or more";
     case OPT_TIME:
-        return read_time(value, at) ? NULL : "a time from 1ms to 366d, such as 30s";
+        return read_time(value, at) ? NULL : TIME_WANTED;
+    case OPT_LENGTH:
+        return read_stretch(value, at) ? NULL
+                                       : "a number of lines such as 1e6 or 10M, or " TIME_WANTED;
+    case OPT_CHOICE:
+        if (!choice_is_among(o->choices, value)) return choices_listed(o->choices, listed);
+        *(const char **)at = value;
+        return NULL;
     }
     return "of a known type";
 }

@@ -38,6 +38,11 @@ typedef struct texts {
     size_t n, cap;
 } texts;
 
+/* So many lines, or so much time; both 0: not given. */
+typedef struct stretch {
+    double lines, seconds;
+} stretch;
+
 /* What the options of all commands set; a command reads those in its table. */
 typedef struct settings {
     const char *filter, *memory, *seed; /* NULL: not given */
@@ -54,8 +59,11 @@ typedef struct settings {
     const char *importance_range, *on_bad_importance;
     const char *classes, *class_rules;
     uint64_t class_field; /* 0: not given */
-    const char *window;   /* NULL: not given */
+    stretch window;
     const char *on_overload;
+    const char *decay, *shape;         /* NULL: not given */
+    uint64_t epochs;                   /* 0: not given */
+    double power;                      /* 0: not given */
     uint64_t time_field;               /* 0: not given */
     double half_life, refresh_seconds; /* in seconds; 0: not given */
     uint64_t top;                      /* 0: not given */
@@ -84,15 +92,17 @@ typedef struct settings {
 enum { NO_DELIMITER = 256 };
 
 typedef enum option_type {
-    OPT_FLAG,  /* bool */
-    OPT_TEXT,  /* const char * */
-    OPT_TEXTS, /* texts: one more of them, perhaps empty */
-    OPT_WORD,  /* const char *: letters, digits, dot and sign, to become part of a spec */
-    OPT_BYTE,  /* unsigned: one byte, or \t, \\ and \0 */
-    OPT_INDEX, /* uint64_t, from 1 */
-    OPT_COUNT, /* double: 1e9, 10M */
-    OPT_REAL,  /* double */
-    OPT_TIME   /* double, in seconds: 30s, 500ms, 5m */
+    OPT_FLAG,   /* bool */
+    OPT_TEXT,   /* const char * */
+    OPT_TEXTS,  /* texts: one more of them, perhaps empty */
+    OPT_WORD,   /* const char *: letters, digits, dot and sign, to become part of a spec */
+    OPT_BYTE,   /* unsigned: one byte, or \t, \\ and \0 */
+    OPT_INDEX,  /* uint64_t, from 1 */
+    OPT_COUNT,  /* double: 1e9, 10M */
+    OPT_REAL,   /* double */
+    OPT_TIME,   /* double, in seconds: 30s, 500ms, 5m */
+    OPT_LENGTH, /* stretch: lines, or a time */
+    OPT_CHOICE  /* const char *: one of the row's choices */
 } option_type;
 
 /* A row of a table.  Without a name it is a heading; without name and help, the end. */
@@ -103,6 +113,7 @@ typedef struct cli_option {
     option_type type;
     size_t offset; /* in settings */
     const char *help;
+    const char *choices; /* of OPT_CHOICE: a|b|c */
 } cli_option;
 
 typedef struct cli_example {
@@ -143,6 +154,10 @@ void nearest_try(nearest *n, const char *typed, const char *word);
 /* args.c: fills set, moves the operands to the front of argv, returns how many. */
 size_t args_parse(const cli_command *c, char **argv, settings *set);
 bool args_count(const char *text, double *count); /* 1e9, 10M: false if it is no such number */
+/* Of choices a|b|c: is the word one of them?  "a, b or c". */
+bool choice_is_among(const char *choices, const char *word);
+enum { CHOICES_TEXT = 160 };
+const char *choices_listed(const char *choices, char text[CHOICES_TEXT]);
 
 /* help.c, man.c, complete.c: all made from the tables. */
 _Noreturn void help_program(void);

@@ -2,6 +2,7 @@
  *
  * The stream goes through the loop of add.  Questions are answered when it has ended, or, with
  * --snapshot, by a filter in a file. */
+#include "fade.h"
 #include "filterfile.h"
 #include "stream.h"
 #include <everbloom/query.h>
@@ -139,7 +140,7 @@ static int ask_snapshot(const cli_command *c, const settings *set, char *const *
     snapshot snap;
     if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
     if (set->output || set->state || set->filter || set->memory || set->seed || set->removable ||
-        set->half_life > 0 || set->time_field)
+        fade_is_asked(set) || set->time_field)
         cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
     snapshot_open_or_fail(&snap, set->snapshot);
     refuse_numbers(c, snap.view);

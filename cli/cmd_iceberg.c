@@ -34,9 +34,10 @@ static void share_memory(iceberg *p) {
     const settings *set = p->set;
     p->inner = *set;
     const bool whole = !set->filter || set->memory; /* else the spec says the filter's part */
-    const double all = size_in_bytes(p->c, set->memory ? set->memory : DEFAULT_MEMORY);
-    const double keys =
-        set->candidate_memory ? size_in_bytes(p->c, set->candidate_memory) : all / 4;
+    const double all = size_in_bytes(p->c, "-m", set->memory ? set->memory : DEFAULT_MEMORY);
+    const double keys = set->candidate_memory
+                            ? size_in_bytes(p->c, "--candidates", set->candidate_memory)
+                            : all / 4;
     if (keys < 1024) cli_misuse(p->c, "candidates need at least 1K of memory");
     p->candidates = (size_t)keys;
     if (!whole) return;

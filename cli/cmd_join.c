@@ -390,7 +390,7 @@ int run_join(const cli_command *c, const settings *set, char **operands, size_t 
     relation r = relation_open(c, &plain, operands[0], field[0]);
     if (set->ship) return ship(c, set, &r);
     join j = {.c = c, .set = set, .having = having_read(c, set->having)};
-    j.limit = (size_t)size_in_bytes(c, set->memory ? set->memory : DEFAULT_JOIN_MEMORY);
+    j.limit = (size_t)size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_JOIN_MEMORY);
     if (j.limit < TALLY_LEAST) cli_misuse(c, "-m must be 64K or more, not %s", set->memory);
     j.of_r.limit = j.limit;
     int status;
@@ -402,7 +402,7 @@ int run_join(const cli_command *c, const settings *set, char **operands, size_t 
         status = answer_exactly(&j, &r);
     else {
         relation s = relation_open(c, &plain, operands[1], field[1]);
-        status = set->size ? join_size(c, set, &r, &s) : answer_here(&j, &r, &s);
+        status = set->size ? join_size(set, &r, &s) : answer_here(&j, &r, &s);
     }
     tally_free(&j.of_r);
     keytable_free(&j.candidates);

@@ -111,7 +111,8 @@ int run_multiscan(const cli_command *c, const settings *set, char **operands) {
     eb_multiscan *m;
     eb_error err;
     const double lines = set->weight_field ? 0 : guess_lines(again, set->nul ? '\0' : '\n');
-    const size_t memory = (size_t)size_in_bytes(c, set->memory ? set->memory : DEFAULT_MEMORY);
+    const size_t memory =
+        (size_t)size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY);
     if (eb_multiscan_new(&m, t.count, memory, lines, choose_seed(c, set->seed), NULL, &err) !=
         EB_OK)
         cli_fail("%s", err.text);

@@ -298,8 +298,9 @@ static void plan(weighing *w, const cli_command *c) {
     w->task =
         (weigh_task){&w->sample, memory, (double)w->n_members, set->members != NULL, set->hot};
     if (!set->members)
-        w->task.members =
-            set->items > 0 ? set->items : ceil(8 * size_in_bytes(c, memory) / BITS_PER_MEMBER);
+        w->task.members = set->items > 0
+                              ? set->items
+                              : ceil(8 * size_in_bytes(c, "-m", memory) / BITS_PER_MEMBER);
     weigh_solve(&w->task, &w->plan, &w->plain);
 }
 

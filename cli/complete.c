@@ -47,11 +47,24 @@ static void bash_options(const cli_command *c) {
     fputs("-h --help", stdout);
 }
 
+static void put_choices(const char *choices) {
+    for (; *choices; choices++) putchar(*choices == '|' ? ' ' : *choices);
+}
+
+static void bash_choices(const cli_command *c) {
+    for (const cli_option *o = c->options; o->name || o->help; o++) {
+        if (!o->choices) continue;
+        printf("        --%s) COMPREPLY=($(compgen -W '", o->name);
+        put_choices(o->choices);
+        puts("' -- \"$cur\")); return ;;");
+    }
+}
+
 /* The patterns of options whose values are files, kinds, or nothing that we know. */
 static void bash_values(const cli_command *c, const char *value, const char *action) {
     bool any = false;
     for (const cli_option *o = c->options; o->name || o->help; o++) {
-        bool known = takes(o, "FILE") || takes(o, "SPEC");
+        bool known = takes(o, "FILE") || takes(o, "SPEC") || o->choices;
         if (!o->value_name || (value ? !takes(o, value) : known)) continue;
         printf("%s", any ? "|" : "        ");
         if (o->letter) printf("-%c|", o->letter);
@@ -65,6 +78,7 @@ static void bash_command(const cli_command *c) {
     printf("    %s)\n        case $prev in\n", c->name);
     bash_values(c, "FILE", "COMPREPLY=($(compgen -f -- \"$cur\"))");
     bash_values(c, "SPEC", "COMPREPLY=($(compgen -W \"$kinds\" -- \"$cur\"))");
+    bash_choices(c);
     bash_values(c, NULL, "COMPREPLY=()");
     fputs("        esac\n        options='", stdout);
     bash_options(c);
@@ -117,6 +131,11 @@ static void zsh_option(const cli_option *o) {
     putchar(']');
     if (o->value_name) printf(":%s:", o->value_name);
     zsh_action(takes(o, "SPEC"), takes(o, "FILE"));
+    if (o->choices) {
+        putchar('(');
+        put_choices(o->choices);
+        putchar(')');
+    }
     puts("' \\");
 }
 
@@ -157,7 +176,11 @@ static void fish_option(const cli_command *c, const cli_option *o) {
         fputs(" -r -F", stdout);
     else if (takes(o, "SPEC"))
         fputs(" -x -a \"$__everbloom_kinds\"", stdout);
-    else if (o->value_name)
+    else if (o->choices) {
+        fputs(" -x -a '", stdout);
+        put_choices(o->choices);
+        putchar('\'');
+    } else if (o->value_name)
         fputs(" -x", stdout);
     fputs(" -d '", stdout);
     put_brief(o->help, "\\");

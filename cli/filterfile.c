@@ -3,6 +3,7 @@
  * A spec is put together from --filter, -m and --seed; what none of them says is the default, and
  * the seed is drawn at random, so that nobody can prepare keys that collide. */
 #include "filterfile.h"
+#include "fade.h"
 #include "values.h"
 #include "window.h"
 #include <ctype.h>
@@ -77,14 +78,14 @@ static void append_random_seed(char *spec) {
     spec_append(spec, "seed", text, (size_t)n);
 }
 
-double size_in_bytes(const cli_command *c, const char *text) {
+double size_in_bytes(const cli_command *c, const char *option, const char *text) {
     static const char units[] = "KMGT";
     char *end;
     double bytes = strtod(text, &end);
     const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
     for (const char *u = units; unit && u <= unit; u++) bytes *= 1024;
     if (!(bytes > 0) || (*end && (!unit || end[1])))
-        cli_misuse(c, "-m must be a size such as 64M, not %s", text);
+        cli_misuse(c, "%s must be a size such as 500K, 64M or 2G, not %s", option, text);
     return bytes;
 }
 
@@ -93,7 +94,7 @@ static void plan_spec(const cli_command *c, const settings *set, double max_drop
     eb_workload load = {.size = sizeof load, .items = set->items, .distinct = set->distinct};
     eb_goal goal = {.size = sizeof goal,
                     .fpr = max_drop,
-                    .bytes = size_in_bytes(c, set->memory ? set->memory : DEFAULT_MEMORY),
+                    .bytes = size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY),
                     .load = &load};
     eb_prediction rates = {.size = sizeof rates};
     eb_error err;
@@ -109,8 +110,8 @@ static void default_dedup(const cli_command *c, const settings *set, char *spec)
     const double max_drop = set->max_drop > 0           ? set->max_drop
                             : set->importance_field > 0 ? DEFAULT_IMPORTANCE_DROP
                                                         : DEFAULT_MAX_DROP;
-    if (set->window) {
-        window_spec(c, set, max_drop, spec, SPEC_TEXT);
+    if (stretch_is_given(set->window)) {
+        window_spec(set, max_drop, spec, SPEC_TEXT);
         return;
     }
     if (set->items > 0 || set->distinct > 0) {
@@ -133,32 +134,28 @@ static void append_range(const cli_command *c, const settings *set, char *spec) 
 
 static bool describes_filter(const settings *set) {
     return set->filter || set->memory || set->max_drop > 0 || set->items > 0 || set->distinct > 0 ||
-           set->importance_range || set->removable || set->window || set->half_life > 0;
+           set->importance_range || set->removable || stretch_is_given(set->window) ||
+           fade_is_asked(set);
 }
 
 static void check_window(const cli_command *c, const settings *set) {
-    if (set->window && (set->filter || set->items > 0 || set->distinct > 0))
+    const bool window = stretch_is_given(set->window);
+    if (window && (set->filter || set->items > 0 || set->distinct > 0))
         cli_misuse(c, "--window chooses a filter: not with --filter, --records and --distinct");
-    if (set->window && set->importance_field)
+    if (window && set->importance_field)
         cli_misuse(c, "--window and --importance-field: give one of them");
-    if (!set->window && (set->refresh || set->on_overload))
+    if (!window && (set->refresh || set->on_overload))
         cli_misuse(c, "%s needs --window", set->refresh ? "--refresh" : "--on-overload");
 }
 
 /* What --filter, -m and their like say, without a seed of its own. */
-/* Counts that fade, by time in milliseconds. */
-static void default_decay(const settings *set, char *spec) {
-    const double seconds = set->half_life > 0 ? set->half_life : DEFAULT_HALF_LIFE_SECONDS;
-    snprintf(spec, SPEC_TEXT, "decay:halflife=%.6f,update=conservative", 1000 * seconds);
-}
-
 static void spec_of_options(const cli_command *c, const settings *set, char *spec) {
     if (set->filter && (set->max_drop > 0 || set->items > 0 || set->distinct > 0))
         cli_misuse(c, "--max-drop, --records and --distinct choose a filter: not with --filter");
-    check_window(c, set);
-    if (set->half_life > 0 && (set->filter || set->removable))
-        cli_misuse(c, "--half-life chooses a filter: not with %s",
-                   set->filter ? "--filter" : "--removable");
+    if (c->run == run_dedup)
+        check_window(c, set);
+    else
+        fade_check(c, set);
     if (set->filter && set->removable)
         cli_misuse(c, "--removable chooses a filter: not with --filter");
     if (set->filter && strlen(set->filter) >= SPEC_TEXT) cli_misuse(c, "--filter is too long");
@@ -170,8 +167,8 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
         strcpy(spec, DEFAULT_SUM);
     else if (c->run == run_range)
         strcpy(spec, DEFAULT_RANGE);
-    else if (c->run == run_hot || set->half_life > 0)
-        default_decay(set, spec);
+    else if (c->run == run_hot || fade_is_asked(set))
+        fade_spec(c, set, spec, SPEC_TEXT);
     else if (c->run == run_count || c->run == run_iceberg)
         strcpy(spec, set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT);
     else
@@ -182,7 +179,7 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
     if (set->seed && spec_has(spec, "seed"))
         cli_misuse(c, "--seed and --filter both give a seed: give one of them");
     /* A window of lines says itself how much it needs. */
-    const bool sized = set->filter || (set->window && !window_is_in_time(set));
+    const bool sized = set->filter || (c->run == run_dedup && set->window.lines > 0);
     const char *memory = set->memory ? set->memory : sized ? NULL : DEFAULT_MEMORY;
     if (memory && !spec_has(spec, "cells")) spec_append(spec, "memory", memory, strlen(memory));
 }

@@ -8,7 +8,7 @@ eb_filter *filter_open(const cli_command *c, const settings *set);
 /* Filters whose keys are numbers are not for commands that hash text. */
 void refuse_numbers(const cli_command *c, const eb_filter *f);
 /* What -m says. */
-double size_in_bytes(const cli_command *c, const char *text);
+double size_in_bytes(const cli_command *c, const char *option, const char *text);
 /* What its canonical spec says. */
 bool filter_is(const eb_filter *f, const char *kind);
 uint32_t filter_classes(const eb_filter *f); /* 0: it has none */

@@ -64,18 +64,16 @@ static void print_size(const settings *set, const eb_join *j, const char *method
     finish_stdout();
 }
 
-static bool wants(const cli_command *c, const settings *set, const char *method) {
-    if (set->method && strcmp(set->method, "product") != 0 && strcmp(set->method, "sample") != 0)
-        cli_misuse(c, "--method must be product or sample, not %s", set->method);
+static bool wants(const settings *set, const char *method) {
     return !set->method || strcmp(set->method, method) == 0;
 }
 
-int join_size(const cli_command *c, const settings *set, relation *r, relation *s) {
+int join_size(const settings *set, relation *r, relation *s) {
     eb_join product = {.size = sizeof product}, sample = {.size = sizeof sample};
     eb_filter *f, *g;
     eb_error err;
     char spec[EB_SPEC_MAX];
-    const bool by_product = wants(c, set, "product"), by_sample = wants(c, set, "sample");
+    const bool by_product = wants(set, "product"), by_sample = wants(set, "sample");
     double distinct = 0;
     if (!set->filter) {
         distinct = relation_distinct(r);
@@ -103,7 +101,7 @@ int join_size_of_snapshots(const cli_command *c, const settings *set, char *cons
     eb_join j = {.size = sizeof j};
     snapshot a, b;
     eb_error err;
-    if (!wants(c, set, "product"))
+    if (!wants(set, "product"))
         cli_misuse(c, "--snapshots hold no samples: --method must be product");
     snapshot_open_or_fail(&a, paths[0]);
     snapshot_open_or_fail(&b, paths[1]);

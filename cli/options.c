@@ -24,7 +24,7 @@ static const cli_option dedup_options[] = {
            "Of the lines, about N will be different. With --records."),
     HEADING("Windows"),
     OPTION(
-        0, "window", "LENGTH", OPT_WORD, window,
+        0, "window", "LENGTH", OPT_LENGTH, window,
         "Drop repeats within LENGTH only, and all of those: a number of lines such as 1e6 or 10M, "
         "or a time such as 90s, 10m, 12h or 7d. A window of lines takes the memory that it needs; "
         "for a time, -m says how many lines there is room for. Two times at which a line is "
@@ -33,7 +33,7 @@ static const cli_option dedup_options[] = {
     FLAG(0, "refresh", refresh,
          "Age counts from the last time a line came: one that keeps coming is never printed again. "
          "Unless given, age counts from when it was printed, so that it is printed once a window."),
-    OPTION(0, "on-overload", "WHAT", OPT_TEXT, on_overload,
+    CHOICE("on-overload", "WHAT", "shorten|degrade", on_overload,
            "When more lines come within a window than there is room for: degrade (drop more new "
            "lines than --max-drop says) or shorten (the window). shorten if --max-drop is given, "
            "else degrade."),
@@ -114,8 +114,8 @@ static const cli_option merge_options[] = {
     FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_option freeze_options[] = {
-    OPTION(
-        0, "code", "CODE", OPT_WORD, code,
+    CHOICE(
+        "code", "CODE", "line|elias|steps", code,
         "How counters are written: line (fast to ask), elias (shorter for large counts) or steps "
         "(shorter where most counters are 0 or 1). line unless given."),
     OPTION('o', "output", "FILE", OPT_TEXT, output,

@@ -4,14 +4,16 @@
 #include "cli.h"
 
 #define OPTION(letter, name, value, type, member, help)                                            \
-    { letter, name, value, type, offsetof(settings, member), help }
+    { letter, name, value, type, offsetof(settings, member), help, NULL }
+#define CHOICE(name, value, choices, member, help)                                                 \
+    { 0, name, value, OPT_CHOICE, offsetof(settings, member), help, choices }
 #define TEXT_OF(number) TEXT_OF_(number)
 #define TEXT_OF_(number) #number
 #define FLAG(letter, name, member, help) OPTION(letter, name, NULL, OPT_FLAG, member, help)
 #define HEADING(text)                                                                              \
-    { 0, NULL, NULL, OPT_FLAG, 0, text }
+    { 0, NULL, NULL, OPT_FLAG, 0, text, NULL }
 #define END                                                                                        \
-    { 0, NULL, NULL, OPT_FLAG, 0, NULL }
+    { 0, NULL, NULL, OPT_FLAG, 0, NULL, NULL }
 
 #define KEY_OPTIONS KEY_OPTIONS_IF_MISSING("has the empty key")
 #define KEY_OPTIONS_IF_MISSING(what)                                                               \
@@ -58,7 +60,7 @@
                    DEFAULT_IMPORTANCE_DROP) " unless --filter or --max-drop say otherwise."),      \
         OPTION(0, "importance-range", "A:B", OPT_TEXT, importance_range,                           \
                "Importances are whole numbers from A to B; 1:100 unless given."),                  \
-        OPTION(0, "on-bad-importance", "WHAT", OPT_TEXT, on_bad_importance,                        \
+        CHOICE("on-bad-importance", "WHAT", "fail|lowest", on_bad_importance,                      \
                "Of a line whose importance is missing, no number or out of range: fail (stop "     \
                "with an "                                                                          \
                "error) or lowest (take the least importance). fail unless given.")
@@ -108,8 +110,7 @@
 
 #define HALF_LIFE_OPTION                                                                           \
     OPTION(0, "half-life", "TIME", OPT_TIME, half_life,                                            \
-           "The time in which a count fades to half, such as 10m or 7d. The filter is then "       \
-           "decay, whose times are milliseconds.")
+           "The time in which a count fades to half, such as 10m or 7d; 10m unless given.")
 
 #define TIME_FIELD_OPTION                                                                          \
     OPTION(0, "time-field", "N", OPT_INDEX, time_field,                                            \

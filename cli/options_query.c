@@ -6,8 +6,8 @@ const cli_option range_options[] = {
     SKIP_FIRST,
     WEIGHT_OPTION,
     HEADING("What values there are"),
-    OPTION(
-        0, "values", "WHAT", OPT_TEXT, values,
+    CHOICE(
+        "values", "WHAT", "signed|unsigned|time", values,
         "signed or unsigned: whole numbers; time: seconds since 1970, or times such as "
         "2026-01-31T12:00:00+01:00, of which parts of a second are left out. signed unless given."),
     OPTION(0, "min", "A", OPT_TEXT, min, "The least value that can come. With --max."),
@@ -116,8 +116,8 @@ const cli_option join_options[] = {
          "Say only how many pairs there are in all, with a standard error and, where filters can "
          "give one, an "
          "upper bound."),
-    OPTION(
-        0, "method", "WHAT", OPT_TEXT, method,
+    CHOICE(
+        "method", "WHAT", "product|sample", method,
         "With --size: product, from the counters of two filters, or sample, from samples of both "
         "files and the filters' counts. The one with the smaller expected error unless given."),
     FLAG(0, "snapshots", snapshots,

@@ -49,8 +49,6 @@ static void open_importance(values *v, const cli_command *c, const settings *set
                             const eb_filter *f) {
     const char *bad = set->on_bad_importance;
     const bool aware = filter_is(f, "importance");
-    if (bad && strcmp(bad, "fail") != 0 && strcmp(bad, "lowest") != 0)
-        cli_misuse(c, "--on-bad-importance must be fail or lowest, not %s", bad);
     if (!set->importance_field && (bad || set->importance_range || aware))
         cli_misuse(c, "an importance filter needs --importance-field");
     if (set->importance_field && !aware)

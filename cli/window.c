@@ -7,63 +7,31 @@
 #include "filterfile.h"
 #include "numbers.h"
 #include <everbloom/query.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 enum { MILLI = 1000 };
-static const double longest_ms = 366.0 * 86400 * MILLI;
 static const uint64_t seconds_end = UINT64_C(100000000000); /* larger epochs are milliseconds */
 
 /* ---- The filter. */
 
-/* What stands behind the number: ms, s, m, h and d are times, all else is a count. */
-static double unit_in_ms(const char *text) {
-    static const struct {
-        const char *name;
-        double ms;
-    } units[] = {{"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"h", 3.6e6}, {"d", 8.64e7}};
-    char *end;
-    (void)strtod(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (strcmp(end, units[i].name) == 0) return units[i].ms;
-    return 0;
+bool stretch_is_given(stretch s) {
+    return s.lines > 0 || s.seconds > 0;
 }
 
-bool window_is_in_time(const settings *set) {
-    return unit_in_ms(set->window) > 0;
+double stretch_ticks(stretch s) {
+    return s.lines > 0 ? s.lines : ceil(s.seconds * MILLI - 1e-6);
 }
 
-static void append(char *spec, size_t cap, const char *text) {
-    if (strlen(spec) + strlen(text) >= cap) cli_fail("the filter's spec is too long: %s", spec);
-    strcat(spec, text);
-}
-
-static void append_length(const cli_command *c, const settings *set, char *spec, size_t cap) {
-    const double unit = unit_in_ms(set->window);
-    char text[80];
-    if (unit == 0) { /* the filter says what a count is */
-        snprintf(text, sizeof text, ",unit=records,window=%.40s", set->window);
-    } else {
-        const double ms = strtod(set->window, NULL) * unit;
-        if (!(ms >= 1 && ms <= longest_ms))
-            cli_misuse(c, "--window must be lines, such as 1e6, or a time from 1ms to 366d, not %s",
-                       set->window);
-        snprintf(text, sizeof text, ",unit=time,window=%.0f", ms);
-    }
-    append(spec, cap, text);
-}
-
-void window_spec(const cli_command *c, const settings *set, double max_drop, char *spec,
-                 size_t cap) {
+void window_spec(const settings *set, double max_drop, char *spec, size_t cap) {
     const char *give = set->on_overload    ? set->on_overload
                        : set->max_drop > 0 ? "shorten"
                                            : "degrade";
-    if (strcmp(give, "shorten") != 0 && strcmp(give, "degrade") != 0)
-        cli_misuse(c, "--on-overload must be shorten or degrade, not %s", give);
-    snprintf(spec, cap, "window:fpr=%.9g,overload=%s,refresh=%s", max_drop, give,
-             set->refresh ? "yes" : "no");
-    append_length(c, set, spec, cap);
+    snprintf(spec, cap, "window:fpr=%.9g,overload=%s,refresh=%s,unit=%s,window=%.0f", max_drop,
+             give, set->refresh ? "yes" : "no", set->window.lines > 0 ? "records" : "time",
+             stretch_ticks(set->window));
 }
 
 /* ---- Times of lines. */
@@ -76,7 +44,8 @@ static bool counts_time(const eb_filter *f) {
 
 /* Filters whose counts fade take one tick a line, unless there is reason to take milliseconds. */
 static bool fades_by_time(const cli_command *c, const settings *set, const eb_filter *f) {
-    const bool asked = c->run == run_hot || set->half_life > 0 || set->time_field;
+    const bool asked = c->run == run_hot || set->half_life > 0 || set->window.seconds > 0 ||
+                       (set->time_field && !set->window.lines);
     return asked && (filter_is(f, "decay") || filter_is(f, "aging"));
 }
 
@@ -84,8 +53,9 @@ void times_open(times *t, const cli_command *c, const settings *set, const eb_fi
     eb_stats stats = {.size = sizeof stats};
     *t = (times){.wanted = counts_time(f) || fades_by_time(c, set, f), .field = set->time_field};
     if (set->time_field && !t->wanted)
-        cli_misuse(c, c->run == run_dedup ? "--time-field needs a --window in time"
-                                          : "--time-field needs --half-life");
+        cli_misuse(c, c->run == run_dedup || set->window.lines > 0
+                          ? "--time-field needs a --window in time"
+                          : "--time-field needs --half-life, or a --window in time");
     eb_stat(f, &stats);
     t->last = stats.clock;
 }

@@ -19,6 +19,7 @@ completes 'everbloom dedup --state oth' other.eb
 completes 'everbloom info a' 'a file.eb'
 completes 'everbloom kinds sta' stable
 completes 'everbloom dedup -m ' ''
+completes 'everbloom count --decay poly' 'polygonal poly polyexp'
 everbloom --generate zsh
 status_is 0
 grep -q '^#compdef everbloom' out || fail "no #compdef"

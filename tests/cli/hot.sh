@@ -59,7 +59,7 @@ everbloom hot -m 1M < <(printf 'a\nb\na\n')
 misused hot '--half-life chooses a filter: not with --filter' hot --half-life 1m --filter decay
 misused hot 'hot needs a filter whose counts fade: decay:halflife=MILLISECONDS' hot --filter bloom:memory=4K
 misused hot '--top must be 1..1000000, not 2000000' hot --top 2000000
-misused count '--time-field needs --half-life' count --time-field 1 --key a
+misused count '--time-field needs --half-life, or a --window in time' count --time-field 1 --key a
 everbloom hot -m 1M --time-field 1 < <(echo yesterday)
 status_is 2
 err_has 'the time must be seconds since 1970'

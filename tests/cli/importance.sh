@@ -32,7 +32,7 @@ misused() { # misused MESSAGE ARGUMENT...
 }
 misused 'an importance filter needs --importance-field' --filter importance
 misused '--importance-field needs a filter of kind importance' --importance-field 2 --filter lru
-misused '--on-bad-importance must be fail or lowest, not skip' --importance-field 2 --on-bad-importance skip
+misused '--on-bad-importance must be fail or lowest, not "skip"' --importance-field 2 --on-bad-importance skip
 misused '--importance-range must be A:B, such as 1:100' --importance-field 2 --importance-range 10
 misused 'importance: low must be at most high=1, not 10' --importance-field 2 --importance-range 10:1
 misused 'importance: low must be 0..4294967295, not x' --importance-field 2 --importance-range x:1

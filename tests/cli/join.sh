@@ -131,4 +131,4 @@ misused join 'standard input can be read only once: give --distinct or --filter'
 misused join '--verify reads S twice, which standard input cannot be' join --verify r.txt -
 misused join 'only one of the two can come from standard input' join - -
 misused join '--candidates needs --with' join --candidates r.txt s.tsv
-misused join '--method must be product or sample, not x' join --size --method x r.txt s.tsv
+misused join '--method must be product or sample, not "x"' join --size --method x r.txt s.tsv

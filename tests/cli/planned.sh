@@ -12,6 +12,6 @@ grep -q '"filter":"bloom:\|"filter":"choosy:\|"filter":"lru:' err || fail "forge
 everbloom dedup --records 1e6 in
 status_is 2; err_has 'everbloom: --records and --distinct: give both of them'
 everbloom dedup --records 1e6 --distinct 1e5 -m 64X in
-status_is 2; err_has 'everbloom: -m must be a size such as 64M, not 64X'
+status_is 2; err_has 'everbloom: -m must be a size such as 500K, 64M or 2G, not 64X'
 everbloom dedup --max-drop 0.1 --filter lru in
 status_is 2; err_has 'everbloom: --max-drop, --records and --distinct choose a filter: not with --filter'

@@ -98,7 +98,7 @@ status_is 2; err_is 'everbloom: bloom.eb: bloom filters know no ranges: use dyad
 misused range '--from and --to: give as many of one as of the other' range --from 1 --from 2 --to 3
 misused range '--min and --max: give both of them' range --min 1 --from 1 --to 2
 misused range '--quantile must be a number from 0 to 1, not "2"' range --quantile 2
-misused range '--values must be signed, unsigned or time, not x' range --values x --quantile 1
+misused range '--values must be signed, unsigned or time, not "x"' range --values x --quantile 1
 misused range 'the lines and the ranges cannot both come from standard input' range --ranges -
 everbloom range -m 1M -f 2 --ranges - data < <(printf '0\t100\n'); status_is 0
 [ "$(cut -f 1 out)" = "$(exact 0 100)" ] || fail "$(shown out)"
