@@ -42,14 +42,14 @@ typedef struct memory_line {
 } memory_line;
 
 static void memory_row(lab_options *o, lab_table *t, double budget, const char *what,
-                       const double expected[2], const p004_result *got, bool open) {
+                       const double expected[2], const p004_result *got) {
     char name[80];
     snprintf(name, sizeof name, "%g: %s, E_ratio", budget, what);
     p004_cell_row(o, t, name,
                   &(p004_cell){NAN, expected[0], 0, got->mean.ratio, got->sd.ratio, 4, false});
     snprintf(name, sizeof name, "%g: %s, E_add", budget, what);
     p004_cell_row(o, t, name,
-                  &(p004_cell){NAN, expected[1], 0, got->mean.size, got->sd.size, 2, open});
+                  &(p004_cell){NAN, expected[1], 0, got->mean.size, got->sd.size, 2, false});
 }
 
 void p004_run_memory(lab_options *o) {
@@ -69,11 +69,11 @@ void p004_run_memory(lab_options *o) {
         const p004_result rmx = memory_rmx(o, P004_INSERTS, counters);
         const p004_result window_ms = memory_best(o, P004_MS, P004_WINDOW, counters, &k);
         const p004_result window_rmx = memory_rmx(o, P004_WINDOW, counters);
-        memory_row(o, t, l->budget, "MS, best k", l->ms, &ms, false);
-        memory_row(o, t, l->budget, "RM-X, 5 % entries", l->rmx, &rmx, true);
-        memory_row(o, t, l->budget, "MI, best k", l->mi, &mi, false);
-        memory_row(o, t, l->budget, "MS, window", l->window_ms, &window_ms, false);
-        memory_row(o, t, l->budget, "RM-X, window", l->window_rmx, &window_rmx, true);
+        memory_row(o, t, l->budget, "MS, best k", l->ms, &ms);
+        memory_row(o, t, l->budget, "RM-X, 5 % entries", l->rmx, &rmx);
+        memory_row(o, t, l->budget, "MI, best k", l->mi, &mi);
+        memory_row(o, t, l->budget, "MS, window", l->window_ms, &window_ms);
+        memory_row(o, t, l->budget, "RM-X, window", l->window_rmx, &window_rmx);
         lab_promise(o, rmx.mean.size < ms.mean.size, "%g: errors of RM-X are smaller than of MS",
                     l->budget);
     }

@@ -98,16 +98,18 @@ static bool test(const void *shard, uint64_t hash) {
     return estimate(shard, hash) > 0;
 }
 
-/* Eight places belong to a key's bucket: a free one, or the first of a key that is
- * gone or whose counters say no more. */
+/* Eight places belong to a key's bucket: a free one, or one of a key that is gone or
+ * whose counters say no more, looked for from a place on that changes with the count. */
 static entry *room_for(const twin *t, uint64_t hash) {
     const uint64_t bucket =
         model_scale(model_mix(hash ^ UINT64_C(0x5de7ab1e5de7ab1e)), t->second_cells / 8);
+    const uint64_t from = hash % 8 + least(t, first_of, hash) % 8;
     entry *const e = &t->side[8 * bucket];
     for (int i = 0; i < 8; i++)
         if (!e[i].used) return e + i;
-    for (int i = 0; i < 8; i++)
-        if (e[i].count == 0 || least(t, first_of, e[i].hash) <= e[i].count) return e + i;
+    for (uint64_t i = from; i < from + 8; i++)
+        if (e[i % 8].count == 0 || least(t, first_of, e[i % 8].hash) <= e[i % 8].count)
+            return e + i % 8;
     return NULL;
 }
 

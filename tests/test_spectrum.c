@@ -134,8 +134,8 @@ static void errors_are_as_predicted(void **state) {
 static void a_small_side_table_costs_what_is_predicted(void **state) {
     (void)state;
     static const policy tables[] = {
-        {"spectral_rm:policy=rmx,store=u32,window=0,second=1000,cells=%.0f", 1, .15, .15},
-        {"spectral_rm:policy=rmx,store=u32,window=0,second=2000,cells=%.0f", 1, .15, .15},
+        {"spectral_rm:policy=rmx,store=u32,window=0,second=1000,cells=%.0f", 1, .15, .1},
+        {"spectral_rm:policy=rmx,store=u32,window=0,second=2000,cells=%.0f", 1, .15, .1},
     };
     stream *const s = make_stream(.5, 30);
     for (size_t i = 0; i < SUITE_COUNT(tables); i++) errors_agree(&tables[i], .7, s);

@@ -167,15 +167,21 @@ static uint64_t rm_minimum_of(const eb_counting *c, eb_hash h) {
 
 /* rmx */
 
-/* A slot for a newcomer: an empty one, or that of an entry which is worth nothing:
- * its key is gone, or the counters know as much. */
-static eb_side_slot *rm_make_room(const rm *r, eb_hash h) {
+static bool rm_worthless(const rm *r, const eb_side_slot *s) {
+    return s->count == 1 || rm_minimum_of(&r->first, s->hash) <= s->count - 1;
+}
+
+/* A slot for a newcomer: an empty one, or that of an entry which is worth nothing: its
+ * key is gone, or the counters know as much.  Such entries may still come to know more,
+ * so all must have their turn to go: where the search begins changes with the count. */
+static eb_side_slot *rm_make_room(const rm *r, eb_hash h, uint64_t count) {
     eb_side_slot *const bucket = ebi_side_bucket(&r->side, h);
     for (size_t i = 0; i < EB_SIDE_WAYS; i++)
         if (bucket[i].count == 0) return bucket + i;
-    for (size_t i = 0; i < EB_SIDE_WAYS; i++)
-        if (bucket[i].count == 1 || rm_minimum_of(&r->first, bucket[i].hash) <= bucket[i].count - 1)
-            return bucket + i;
+    for (uint64_t i = 0; i < EB_SIDE_WAYS; i++) {
+        eb_side_slot *const s = bucket + (h + count + i) % EB_SIDE_WAYS;
+        if (rm_worthless(r, s)) return s;
+    }
     return NULL;
 }
 
@@ -188,7 +194,7 @@ static void rmx_insert(const rm *r, eb_hash h, rm_minimum after, uint64_t value)
     eb_side_slot *s = ebi_side_find(&r->side, h);
     if (s) {
         s->count = ebi_min(ebi_counter_sum(s->count - 1, value), after.value) + 1;
-    } else if (after.times == 1 && (s = rm_make_room(r, h)) != NULL) {
+    } else if (after.times == 1 && (s = rm_make_room(r, h, after.value)) != NULL) {
         *s = (eb_side_slot){h, after.value + 1};
     }
 }

@@ -54,8 +54,10 @@ ebi_count_errors ebi_errors_ms(const ebi_sharing *c, const ebi_spectrum *s);
  * are up to 20 % off, sizes up to 30 %, or 45 % if all keys come equally often. */
 ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s);
 /* Recurring minimum with exact entries.  A key gets its entry while one counter is still clean, if
- * it comes then: wrong are those that do not.  entries: room for so many, 0.9 of it used; turned
- * away are the keys beyond, which a cube stands for (fitted: within 15 %). */
+ * it comes then: wrong are those that do not.  entries: room for so many, 0.9 of it used.  Keys
+ * beyond share the room in turns: some come late, a cube stands for how many; and few of them very
+ * late, its square for how far (fitted: shares within 15 %, sizes within 25 %; where all keys come
+ * equally often, sizes are up to 75 % too high). */
 ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, double entries);
 /* Recurring minimum as published, with so many second counters in each part: keys that came too
  * late (as rmx), or whose adds were lost while the minimum recurred (the chance of that is fitted:

@@ -160,7 +160,7 @@ ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, dou
     const double need = errors_moved(c) * s->distinct;
     const double out = pow(1 - fmin(1, 0.9 * entries / fmax(need, 1e-9)), 3);
     return (ebi_count_errors){with.wrong + out * (without.wrong - with.wrong),
-                              hypot(with.size, sqrt(out) * without.size), 0};
+                              hypot(with.size, out * without.size), 0};
 }
 
 /* Of the keys with no clean counter those are wrong that were moved late, and of the others those
