@@ -27,33 +27,29 @@ static bool fig_promises(p004_policy policy) { /* never too low */
 
 /* Small numbers have most of their mean in few runs: what was measured may spread more. */
 static void fig_cell(lab_options *o, lab_table *t, const char *name, const char *what,
-                     double expected, double sd, double got, double got_sd, int digits, bool open) {
+                     double expected, double sd, double got, double got_sd, int digits) {
     char text[120];
     snprintf(text, sizeof text, "%s, %s", name, what);
-    p004_cell_row(o, t, text,
-                  &(p004_cell){NAN, expected, fmax(sd, got_sd), got, got_sd, digits, open});
+    p004_cell_row(o, t, text, &(p004_cell){NAN, expected, fmax(sd, got_sd), got, got_sd, digits});
 }
 
 static void fig_print(lab_options *o, lab_table *t, const char *at, const fig_row *r) {
     const p004_result got = fig_run(o, r);
-    const bool open = r->policy == P004_RM_BF && r->gamma >= 1;
     char name[80];
     snprintf(name, sizeof name, "%s %s", at, p004_names[r->policy]);
-    fig_cell(o, t, name, "E_ratio", r->ratio, r->ratio_sd, got.mean.ratio, got.sd.ratio, 4, open);
-    fig_cell(o, t, name, "E_add", r->size, r->size_sd, got.mean.size, got.sd.size, 2, open);
+    fig_cell(o, t, name, "E_ratio", r->ratio, r->ratio_sd, got.mean.ratio, got.sd.ratio, 4);
+    fig_cell(o, t, name, "E_add", r->size, r->size_sd, got.mean.size, got.sd.size, 2);
     if (fig_promises(r->policy))
         lab_promise(o, got.mean.low == 0, "%s is never too low", name);
     else
-        fig_cell(o, t, name, "too low", r->low, 0, got.mean.low, got.sd.low, 4, false);
+        fig_cell(o, t, name, "too low", r->low, 0, got.mean.low, got.sd.low, 4);
 }
 
 typedef struct fig_pair {
     double ratio, ratio_sd, size, size_sd;
 } fig_pair;
 
-/* Figure 6 a, b: gamma.  RM+Bf at gamma of 1 and more depends on what the report leaves open, the
- * size of its Bloom filter: here as many bits as first counters, in the simulations half as many
- * more. */
+/* Figure 6 a, b: gamma */
 
 enum { FIG6_POLICIES = 6 };
 static const p004_policy fig6_policy[FIG6_POLICIES] = {P004_MS,    P004_MI,         P004_RM,

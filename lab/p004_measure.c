@@ -133,7 +133,7 @@ void p004_cell_row(lab_options *o, lab_table *t, const char *what, const p004_ce
                   !known ? "-"
                   : kept ? "agrees"
                          : "DIFFERS");
-    if (known && !c->open)
+    if (known)
         lab_promise(o, kept, "%s is %.*f, within %.*f of %.*f", what, c->digits, c->got,
                     c->digits + 1, limit, c->digits, c->expected);
 }

@@ -45,11 +45,9 @@ static void memory_row(lab_options *o, lab_table *t, double budget, const char *
                        const double expected[2], const p004_result *got) {
     char name[80];
     snprintf(name, sizeof name, "%g: %s, E_ratio", budget, what);
-    p004_cell_row(o, t, name,
-                  &(p004_cell){NAN, expected[0], 0, got->mean.ratio, got->sd.ratio, 4, false});
+    p004_cell_row(o, t, name, &(p004_cell){NAN, expected[0], 0, got->mean.ratio, got->sd.ratio, 4});
     snprintf(name, sizeof name, "%g: %s, E_add", budget, what);
-    p004_cell_row(o, t, name,
-                  &(p004_cell){NAN, expected[1], 0, got->mean.size, got->sd.size, 2, false});
+    p004_cell_row(o, t, name, &(p004_cell){NAN, expected[1], 0, got->mean.size, got->sd.size, 2});
 }
 
 void p004_run_memory(lab_options *o) {

@@ -143,8 +143,7 @@ static void tables_row(lab_options *o, lab_table *t, double gamma, const char *w
                        double published, tables_known expected, double got, double got_sd) {
     char name[80];
     snprintf(name, sizeof name, "%g: %s", gamma, what);
-    p004_cell_row(o, t, name,
-                  &(p004_cell){published, expected.value, expected.sd, got, got_sd, 4, false});
+    p004_cell_row(o, t, name, &(p004_cell){published, expected.value, expected.sd, got, got_sd, 4});
 }
 
 static p004_result tables_real(const lab_options *o, p004_policy policy, const p004_size *size) {
@@ -210,9 +209,9 @@ static void tables_second(lab_options *o) {
             real * hypot(ms.sd.ratio / ms.mean.ratio, rm.sd.ratio / rm.mean.ratio);
         char what[80];
         snprintf(what, sizeof what, "%.2f: by the report's formula", c->more);
-        p004_cell_row(o, t, what, &(p004_cell){c->published, c->formula, 0, formula, 0, 3, false});
+        p004_cell_row(o, t, what, &(p004_cell){c->published, c->formula, 0, formula, 0, 3});
         snprintf(what, sizeof what, "%.2f: real", c->more);
-        p004_cell_row(o, t, what, &(p004_cell){c->published, c->real, 0, real, real_sd, 3, false});
+        p004_cell_row(o, t, what, &(p004_cell){c->published, c->real, 0, real, real_sd, 3});
     }
     lab_table_print(t, o);
 }

@@ -92,7 +92,6 @@ typedef struct p004_cell {
     double published, expected, sd;
     double got, got_sd;
     int digits;
-    bool open; /* differs for a reason that the text gives: not a promise */
 } p004_cell;
 lab_table *p004_cells_new(const char *what);
 /* Agrees if |got - expected| <= 4 sd sqrt(1/seeds + 1/50). */

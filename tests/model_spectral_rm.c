@@ -31,7 +31,7 @@ static void *make(const char *spec, uint64_t rng) {
     t->counter = model_zeros(t->cells, sizeof *t->counter);
     t->second = model_zeros(t->second_cells, sizeof *t->second);
     t->trap = model_zeros(t->cells, sizeof *t->trap);
-    t->mark = model_zeros(t->cells, sizeof *t->mark);
+    t->mark = model_zeros(t->cells + t->second_cells, sizeof *t->mark);
     t->trapped = model_zeros(t->cells, sizeof *t->trapped);
     t->side = model_zeros(t->second_cells, sizeof *t->side);
     return t;
@@ -47,7 +47,8 @@ static uint64_t *second_of(const twin *t, uint64_t hash, unsigned i) {
 }
 
 static bool *mark_of(const twin *t, uint64_t hash, unsigned i) {
-    const uint64_t part = t->cells / t->k, other = model_mix(hash + UINT64_C(0xe7037ed1a0b428db));
+    const uint64_t part = (t->cells + t->second_cells) / t->k;
+    const uint64_t other = model_mix(hash + UINT64_C(0xe7037ed1a0b428db));
     return &t->mark[i * part + model_position(other, i, part)];
 }
 
@@ -141,9 +142,11 @@ static void add_published(twin *t, model_key key) {
     if (!single && t->policy == TRM) spring(t, key);
     if (!single && !mark) return;
     const bool there = mark || least(t, second_of, key.hash) > 0;
-    for (unsigned i = 0; i < t->k; i++) *second_of(t, key.hash, i) += there ? key.value : m;
-    for (unsigned i = 0; i < t->k && !there; i++) {
+    for (unsigned i = 0; i < t->k; i++) {
+        *second_of(t, key.hash, i) += there ? key.value : m;
         *mark_of(t, key.hash, i) = true;
+    }
+    for (unsigned i = 0; i < t->k && !there; i++) {
         if (*first_of(t, key.hash, i) != m) continue;
         t->trap[model_counter(t->cells, t->window, t->k, key.hash, i)] = key.hash;
         t->trapped[model_counter(t->cells, t->window, t->k, key.hash, i)] = true;

@@ -160,6 +160,7 @@ static void errors_are_as_known(void **state) {
         {"rm", 1, .5, MIXED, .4632, .0192, 0, 0, false, 0},
         {"rm", .7 / 1.5, .5, MIXED, .0274, .0056, 0, 0, false, 0}, /* m and m/2: table 1 */
         {"rm+bf", .7, .5, MIXED, .0884, .0099, 0, 0, false, 0},
+        {"rm+bf", 1, .5, MIXED, .4371, .0194, 57.6, 2.5, false, 0},
         {"rmx", .5, .5, MIXED, .0043, .0020, 0, 0, true, 0},
         {"rmx", .7, .5, MIXED, .0165, .0047, .32, .10, true, 0},
         {"rmx", 1, .5, MIXED, .0506, .0060, 0, 0, true, 0},
@@ -234,9 +235,8 @@ static uint64_t second_of(const rig *r, eb_hash h, unsigned i) {
 }
 
 static uint64_t mark_of(const rig *r, eb_hash h, unsigned i) {
-    h = ebi_mix(h + UINT64_C(0xE7037ED1A0B428DB));
-    while (i-- > 0) h = eb_next(h);
-    return eb_scale(h, r->cells);
+    const rig marks = {NULL, r->k, r->cells + r->second, 0, 0};
+    return first_of(&marks, h + UINT64_C(0xE7037ED1A0B428DB), i);
 }
 
 typedef uint64_t place_of(const rig *r, eb_hash h, unsigned i);

@@ -17,8 +17,10 @@
  *   policy=rm   Such a key is copied to the second counters and updated there while
  *       its minimum is single.  Adds while it recurs are lost there: counts may
  *       come out too low, even without removals (6 % of keys at n k = 0.7 m).
- *   policy=rm+bf  A Bloom filter marks copied keys, whose adds all go to both.  A key
- *       that is marked by chance answers with what others left in the second counters.
+ *   policy=rm+bf  A Bloom filter, a bit for each counter, marks copied keys, whose adds
+ *       all go to both.  A key that is marked by chance answers with what others left
+ *       in the second counters; so does one that seemed to be there when it was to be
+ *       copied, since nothing tells it from a key that is.
  *   policy=trm  A trap on the single minimum: who steps on it later with a minimum of
  *       its own that recurs takes that off the key that set it, once.  (In the paper's
  *       figure the first counters lose the key when it is copied, and with it other
@@ -52,7 +54,8 @@ static uint64_t rm_second_bytes(const eb_params *p) {
 }
 
 static uint64_t rm_extra_bytes(const eb_params *p) {
-    if (p->opt[EB_C_POLICY] == POLICY_RM_BF) return ebi_round_up(p->opt[EB_O_CELLS] / 8 + 1, 64);
+    if (p->opt[EB_C_POLICY] == POLICY_RM_BF)
+        return ebi_round_up((p->opt[EB_O_CELLS] + p->opt[O_SECOND]) / 8 + 1, 64);
     return p->opt[EB_C_POLICY] == POLICY_TRM ? ebi_round_up(8 * p->opt[EB_O_CELLS], 64) : 0;
 }
 
@@ -91,9 +94,9 @@ static rm rm_open(const eb_params *p, const uint8_t *block) {
 
 /* Counters and their second for a budget: with `share` of all counters second. */
 static void rm_size_pair(eb_params *p, uint64_t budget, double share) {
-    const double extra =
-        p->opt[EB_C_POLICY] == POLICY_TRM ? 64 : p->opt[EB_C_POLICY] == POLICY_RM_BF;
-    const double bits = (double)p->opt[EB_C_BITS] / 1e6 / (1 - share) + extra;
+    const double mark = p->opt[EB_C_POLICY] == POLICY_RM_BF;
+    const double trap = p->opt[EB_C_POLICY] == POLICY_TRM ? 64 : 0;
+    const double bits = ((double)p->opt[EB_C_BITS] / 1e6 + mark) / (1 - share) + trap;
     uint64_t cells = (uint64_t)((double)budget * 8 / bits);
     do {
         p->opt[EB_O_CELLS] = cells;
@@ -207,7 +210,7 @@ static eb_hash rm_second_hash(eb_hash h) { /* other positions than among the fir
 
 static bool rm_mark(const rm *r, eb_hash h, bool set) { /* were they all set? */
     uint64_t pos[EB_COUNTING_K_MAX];
-    const uint64_t part = r->first.n / r->first.k;
+    const uint64_t part = (r->first.n + r->second.n) / r->first.k;
     bool all = true;
     ebi_positions(ebi_mix(h + UINT64_C(0xE7037ED1A0B428DB)), r->first.k, part, part, pos);
     for (unsigned j = 0; j < r->first.k; j++) {
@@ -248,13 +251,10 @@ static void rm_insert(const rm *r, eb_hash h, const uint64_t *pos, rm_minimum af
     if (after.times > 1 && r->policy == POLICY_TRM) rm_spring_traps(r, h, pos, after.value - value);
     if (after.times > 1 && !marked) return;
     ebi_counting_positions(&r->second, rm_second_hash(h), second);
-    if (marked || rm_read(&r->second, second).value > 0) {
-        (void)ebi_counting_raise_all(&r->second, second, value);
-        return;
-    }
-    (void)ebi_counting_raise_all(&r->second, second, after.value);
+    const bool there = marked || rm_read(&r->second, second).value > 0;
+    (void)ebi_counting_raise_all(&r->second, second, there ? value : after.value);
     if (r->policy == POLICY_RM_BF) (void)rm_mark(r, h, true);
-    if (r->policy == POLICY_TRM) r->traps[pos[after.where]] = h;
+    if (r->policy == POLICY_TRM && !there) r->traps[pos[after.where]] = h;
 }
 
 /* Loops */
