@@ -369,6 +369,48 @@ static void overflow_is_reported(void **state) {
     }
 }
 
+/* So are counters that found no room, wherever they go from there: frozen, thawed, merged. */
+static void saturation_is_not_forgotten(void **state) {
+    (void)state;
+    static const char *const stores[] = {"u8", "u32", "line", "sai"};
+    static const char *const codes[] = {"line", "elias", "steps"};
+    static const char *const kinds[] = {"spectral:policy=ms", "spectral_rm:policy=rm,second=1000"};
+    static world w;
+    make_world(&w, 0.5, 5);
+    for (size_t i = 0; i < SUITE_COUNT(kinds) * SUITE_COUNT(stores) * SUITE_COUNT(codes); i++) {
+        char spec[120];
+        eb_filter *frozen, *thawed;
+        eb_error err = {EB_OK, ""};
+        eb_moments m = {.size = sizeof m};
+        eb_sum sum = {.size = sizeof sum};
+        eb_stats full = {.size = sizeof full}, still = full;
+        const eb_hash h = 7;
+        const size_t store = i / 2 % SUITE_COUNT(stores), code = i / 2 / SUITE_COUNT(stores);
+        (void)snprintf(spec, sizeof spec, "%s,k=5,cells=2000,window=0,bits=8.2", kinds[i % 2]);
+        eb_filter *const f = filled(spec, &w);
+        suite_at("%s, %s, %s", spec, codes[code], stores[store]);
+        eb_stat(f, &full);
+        HOLDS(full.saturated > 0);
+        OK(eb_freeze(&frozen, f, codes[code], NULL, NULL));
+        OK(eb_thaw(&thawed, frozen, stores[store], 64, NULL, NULL));
+        eb_stat(thawed, &still);
+        HOLDS(still.saturated == full.saturated);
+        refused(eb_moments_of(thawed, &m, &err), EB_ENOTSUP, &err, "saturated");
+        refused(eb_sum_keys(thawed, &h, 1, &sum, &err), EB_ENOTSUP, &err, "saturated");
+        if (eb_caps(thawed) & EB_CAN_MERGE) {
+            char same[EB_SPEC_MAX];
+            (void)eb_spec(thawed, same, sizeof same);
+            eb_filter *const into = suite_new(same);
+            OK(eb_merge(into, thawed, NULL));
+            refused(eb_moments_of(into, &m, &err), EB_ENOTSUP, &err, "saturated");
+            eb_free(into);
+        }
+        eb_free(f);
+        eb_free(frozen);
+        eb_free(thawed);
+    }
+}
+
 static void operations_survive_a_failing_allocator(void **state) {
     (void)state;
     eb_filter *const f = suite_new(MS), *out = NULL;
@@ -405,6 +447,7 @@ int main(void) {
         cmocka_unit_test(a_folded_filter_is_one_of_half_the_size),
         cmocka_unit_test(what_would_be_wrong_is_refused),
         cmocka_unit_test(overflow_is_reported),
+        cmocka_unit_test(saturation_is_not_forgotten),
         cmocka_unit_test(operations_survive_a_failing_allocator),
         cmocka_unit_test(mathematics_agrees_with_known_values),
     };

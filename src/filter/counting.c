@@ -184,6 +184,12 @@ static double counting_fpr(const eb_counting *c) {
     return sum / (double)windows;
 }
 
+uint64_t ebi_counting_saturated(const eb_counting *c) {
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < c->n; i++) n += ebi_counting_get(c, i) == EB_COUNTER_MAX;
+    return n;
+}
+
 void ebi_counting_stat(const eb_counting *c, eb_stats *out) {
     out->cells = c->n;
     for (uint64_t i = 0; i < c->n; i++) {

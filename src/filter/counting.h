@@ -180,6 +180,9 @@ eb_status ebi_counting_resolve_cells(eb_params *p, const eb_args *a, const char 
 eb_status ebi_counting_resolve_window(eb_params *p, const eb_args *a, const char *kind,
                                       size_t o_window, size_t o_k, eb_error *err);
 
+/* Counters at their largest number.  A store knows only of those that found no room in it, not of
+ * those that came full from elsewhere: merged, or thawed. */
+uint64_t ebi_counting_saturated(const eb_counting *c);
 void ebi_counting_stat(const eb_counting *c, eb_stats *out);
 void ebi_counting_predict(const eb_counting *c, const eb_workload *w, eb_prediction *out);
 

@@ -439,7 +439,7 @@ static eb_status rm_check(const eb_params *p, const uint8_t *block, eb_error *er
 static void rm_stat(const eb_params *p, const uint8_t *block, eb_stats *out) {
     const rm r = rm_open(p, block);
     ebi_counting_stat(&r.first, out);
-    if (r.policy != POLICY_RMX) out->saturated += r.second.counters.state->saturated;
+    if (r.policy != POLICY_RMX) out->saturated += ebi_counting_saturated(&r.second);
 }
 
 static ebi_count_errors rm_errors(const eb_params *p, const eb_counting_load *l) {

@@ -34,7 +34,7 @@ eb_status ebi_query_uniform(const eb_filter *f, eb_error *err) {
     uint64_t saturated = 0;
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
         const eb_counting shard = ebi_query_open(f, i);
-        saturated += shard.counters.state->saturated + (*shard.total == EB_COUNTER_MAX);
+        saturated += ebi_counting_saturated(&shard) + (*shard.total == EB_COUNTER_MAX);
     }
     if (saturated > 0)
         return ebi_fail(

@@ -67,8 +67,10 @@ eb_status eb_panes_add(eb_panes *w, const eb_batch *b, uint8_t *seen) {
 
 static bool panes_saturated(const eb_filter *f) {
     uint64_t saturated = 0;
-    for (uint64_t i = 0; i < ebi_shards(f); i++)
-        saturated += ebi_query_open(f, i).counters.state->saturated;
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        const eb_counting c = ebi_query_open(f, i);
+        saturated += ebi_counting_saturated(&c);
+    }
     return saturated > 0;
 }
 
