@@ -221,20 +221,28 @@ static void write_raw(const bench_options *o, const bench_row *r) {
     }
 }
 
+/* Bits an item, the fewest that would do, and their ratio; the last two only for filters that still
+ * tell keys apart. */
+static void print_bits(double bits, double fpr) {
+    const double bound = -log2(fpr);
+    if (fpr <= 0.5)
+        printf(" %7.2f %6.2f %6.2f", bits, bound, bits / bound);
+    else
+        printf(" %7.2f %6s %6s", bits, "-", "-");
+}
+
 static void print_row(const bench_options *o, const bench_row *r) {
     const double fpr_stat = stat_fpr(r->f);
-    const double bits = 8 * (double)r->bytes / (double)r->held;
-    const double bound = -log2(fpr_stat);
     const char *remark = verdict(r, fpr_stat);
     double widest = 0;
     printf("%-34s %6.1f %6.2f", r->spec, median(r->ns[ADD], o->rounds),
            median(r->touch_ratio, o->rounds));
     for (int s = 0; s < SHARES; s++) printf(" %6.1f", median(r->ns[s], o->rounds));
     for (int s = 0; s < SERIES; s++) widest = fmax(widest, spread(r->ns[s], o->rounds));
-    printf(" %6.1f %4.0f%% %9.6f %9.6f %9.6f %7.2f %6.2f %6.2f %s\n",
-           median(r->ns[TOUCH], o->rounds), 100 * widest, false_positive_rate(r), fpr_stat,
-           (double)r->false_negatives / (double)r->asked_present, bits, bound, bits / bound,
-           remark);
+    printf(" %6.1f %4.0f%% %9.6f %9.6f %9.6f", median(r->ns[TOUCH], o->rounds), 100 * widest,
+           false_positive_rate(r), fpr_stat, (double)r->false_negatives / (double)r->asked_present);
+    print_bits(8 * (double)r->bytes / (double)r->held, fpr_stat);
+    printf(" %s\n", remark);
     failures += isupper((unsigned char)remark[0]) != 0;
     fflush(stdout);
 }
