@@ -82,6 +82,7 @@ $(B)/everbloom-lab: $(LAB_OBJ) $(LIB)
 $(B)/everbloom-gen: $(B)/bench/gen.o
 $(B)/everbloom-bench: $(filter-out $(B)/bench/gen.o,$(call objects,bench/*.c)) $(LIB)
 $(B)/everbloom-bench: LDLIBS += -lbloom
+$(B)/tests/test_lab: $(filter-out $(B)/lab/main.o,$(LAB_OBJ)) # before the library, which they use
 $(TESTS): %: %.o $(B)/tests/helpers.a $(LIB)
 $(TESTS): LDLIBS += -lcmocka
 $(PROGRAMS) $(BENCH) $(TESTS):
