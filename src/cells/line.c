@@ -3,19 +3,18 @@
  *
  *     | state, 64 bytes | lines | spill table: what is left, at least a 32nd |
  *
- *     line:  head, 4 bits | lengths upwards ... room, zero ... digits downwards |
- *            bit 0                                                      bit 511
+ *     line:  1 | lengths upwards ... room, zero ... digits downwards | mark, d - 1 |
+ *            bit 0                                           bits 509 .. 511
  *
  * A counter is `u` digits of d bits: none for 0, else digits that count on from
  * base(u) = 1 + 2^d + ... + 2^(d(u-1)), the first number of u digits, so every
  * number has one code.  Lengths are unary: u zeros and a one.  The digits of
  * counter j start where the lengths say: d times the zeros before its own below
- * bit 512.  The head holds d - 1 (bits 0 and 1), which each line chooses for
- * itself, and two marks:
+ * bit 509.  Each line chooses d for itself.  The mark says one of two things:
  *
- *   SPILLED   some counter lives in the spill table; in the line it is 0
- *   WORN      neither the line nor the table had room: from now on the line is a
- *             bit for each counter, 0 or saturated
+ *   spilled   bit 0 is 1.  Some counter lives in the spill table; here it is 0
+ *   worn      bit 0 is 0.  Neither the line nor the table had room: from now on the
+ *             line is a bit for each counter, from bit 1 on, 0 or saturated
  *
  * A counter that grows beyond its digits moves its neighbours inside the line.
  * If the line is full it takes the d that makes it shortest, and if that is not
@@ -40,25 +39,15 @@ static void line_open(eb_counters *c) {
 
 static void line_clear(uint8_t *line, uint64_t each) { /* all its counters are 0 */
     memset(line, 0, LINE);
-    for (unsigned bit = HEAD; bit < HEAD + each; bit++) line_set_bit(line, bit);
+    for (unsigned bit = 0; bit < FIRST + each; bit++) line_set_bit(line, bit);
 }
 
 static void line_init(const eb_counters *c) {
     for (uint64_t i = 0; i < c->parts; i++) line_clear(c->cells + LINE * i, c->each);
 }
 
-static uint64_t spill_of(const eb_counters *c, const line_place *p, unsigned j) {
-    return ebi_spill_get(c->table, c->slots, p->first + j);
-}
-
-EB_INLINE uint64_t line_get(const eb_counters *c, uint64_t i, bool bmi2) {
-    const line_place p = line_of(c, i);
-    if (p.line[0] & (SPILLED | WORN)) {
-        if (p.line[0] & WORN) return line_bit(p.line, HEAD + p.j) ? EB_COUNTER_MAX : 0;
-        const uint64_t extra = spill_of(c, &p, p.j);
-        if (extra > 0) return extra;
-    }
-    return line_value(line_find(p.line, p.j, bmi2));
+static uint64_t spill_of(const eb_counters *c, uint64_t i) {
+    return ebi_spill_get(c->table, c->slots, i);
 }
 
 /* Changing the length of one counter */
@@ -68,8 +57,8 @@ typedef struct line_ends { /* the room between lengths and digits is [lengths, d
 } line_ends;
 
 EB_INLINE line_ends line_room(const eb_counters *c, const uint8_t *line, unsigned d, bool bmi2) {
-    const unsigned each = (unsigned)c->each, end = line_select(line, each, bmi2) + 1;
-    return (line_ends){end, LINE_BITS - d * (end - HEAD - each)};
+    const unsigned each = (unsigned)c->each, end = line_select(line, each, line_brief(c), bmi2) + 1;
+    return (line_ends){end, TOP - d * (end - FIRST - each)};
 }
 
 /* The counter of f gets u digits and the value 0 there. */
@@ -89,14 +78,14 @@ static void line_resize(uint8_t *line, line_field f, unsigned u, line_ends ends)
 
 /* No room anywhere: what is not 0 saturates. */
 static void line_wear(const eb_counters *c, line_place p, const uint64_t *value) {
-    const bool spilled = p.line[0] & SPILLED;
+    const bool spilled = line_marked(p.line);
     memset(p.line, 0, LINE);
-    p.line[0] = WORN;
+    p.line[TAIL] = MARKED;
     for (unsigned j = 0; j < c->each; j++) {
-        const bool extra = spilled && spill_of(c, &p, j) > 0;
+        const bool extra = spilled && spill_of(c, p.first + j) > 0;
         if (extra) (void)ebi_spill_set(c->table, c->slots, &c->state->spilled, p.first + j, 0);
         if (value[j] == 0 && !extra) continue;
-        line_set_bit(p.line, HEAD + j);
+        line_set_bit(p.line, FIRST + j);
         c->state->saturated++;
     }
 }
@@ -111,7 +100,7 @@ static unsigned line_best(const uint64_t *value, uint64_t each, unsigned *bits) 
 /* Counter j of a full line gets a value that needs more digits. */
 static void line_repack(const eb_counters *c, line_place p, uint64_t new_value) {
     uint64_t value[EACH_MAX];
-    unsigned bits, marks = p.line[0] & SPILLED;
+    unsigned bits;
     line_unpack(c, p.line, value);
     value[p.j] = new_value;
     unsigned d = line_best(value, c->each, &bits);
@@ -125,11 +114,10 @@ static void line_repack(const eb_counters *c, line_place p, uint64_t new_value) 
             return;
         }
         value[longest] = 0;
-        p.line[0] |= SPILLED; /* so that wearing finds the entry */
-        marks = SPILLED;
+        p.line[TAIL] |= MARKED;
         d = line_best(value, c->each, &bits);
     }
-    line_pack(c, p.line, d, value, marks);
+    line_pack(c, p.line, d, value, line_marked(p.line));
 }
 
 EB_INLINE void line_set(const eb_counters *c, line_place p, line_field f, uint64_t value,
@@ -152,13 +140,13 @@ EB_INLINE void line_set(const eb_counters *c, line_place p, line_field f, uint64
 static void line_unmark(const eb_counters *c, line_place p) { /* if no counter is there now */
     const uint64_t end = ebi_min(p.first + c->each, c->n);
     for (uint64_t i = p.first; i < end; i++)
-        if (ebi_spill_get(c->table, c->slots, i) > 0) return;
-    p.line[0] &= (uint8_t)~SPILLED;
+        if (spill_of(c, i) > 0) return;
+    p.line[TAIL] &= (uint8_t)~MARKED;
 }
 
 static void spill_take(const eb_counters *c, line_place p, uint64_t left) {
     const uint64_t i = p.first + p.j;
-    const line_field f = line_find(p.line, p.j, false);
+    const line_field f = line_find(c, p, false);
     const line_ends ends = line_room(c, p.line, f.d, false);
     const unsigned need = (f.d + 1) * line_digits(f.d, left);
     const bool back = 2 * need <= ends.digits - ends.lengths;
@@ -170,22 +158,22 @@ static void spill_take(const eb_counters *c, line_place p, uint64_t left) {
 
 /* Add to a counter of a line with a mark; false if the counter is in the line. */
 static bool marked_add(const eb_counters *c, line_place p, uint64_t by, uint64_t *before) {
-    if (p.line[0] & WORN) {
-        *before = line_bit(p.line, HEAD + p.j) ? EB_COUNTER_MAX : 0;
+    if (line_worn(p.line)) {
+        *before = line_worn_get(p.line, p.j);
         if (by == 0 || *before > 0) return true;
-        line_set_bit(p.line, HEAD + p.j);
+        line_set_bit(p.line, FIRST + p.j);
         c->state->saturated++;
         return true;
     }
-    *before = spill_of(c, &p, p.j);
+    *before = spill_of(c, p.first + p.j);
     if (*before == 0) return false;
     return ebi_spill_set(c->table, c->slots, &c->state->spilled, p.first + p.j,
                          ebi_counter_sum(*before, by));
 }
 
 static bool marked_sub(const eb_counters *c, line_place p, uint64_t by) {
-    if (p.line[0] & WORN) return true;
-    const uint64_t extra = spill_of(c, &p, p.j);
+    if (line_worn(p.line)) return true;
+    const uint64_t extra = spill_of(c, p.first + p.j);
     if (extra == 0) return false;
     assert(by <= extra);
     if (by > 0 && extra < EB_COUNTER_MAX) spill_take(c, p, extra - by);
@@ -195,9 +183,9 @@ static bool marked_sub(const eb_counters *c, line_place p, uint64_t by) {
 EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
     uint64_t before;
-    if ((p.line[0] & (SPILLED | WORN)) && marked_add(c, p, by, &before)) return before;
-    const line_field f = line_find(p.line, p.j, bmi2);
-    before = line_value(f);
+    if (line_marked(p.line) && marked_add(c, p, by, &before)) return before;
+    const line_field f = line_find(c, p, bmi2);
+    before = line_value(f, bmi2);
     if (f.digits + by <= line_ones(f.d * f.u) && f.d * f.u < 47) /* far below the largest */
         line_put(p.line, f.low, f.d * f.u, f.digits + by);
     else
@@ -207,9 +195,9 @@ EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool 
 
 EB_INLINE void line_sub(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
-    if ((p.line[0] & (SPILLED | WORN)) && marked_sub(c, p, by)) return;
-    const line_field f = line_find(p.line, p.j, bmi2);
-    const uint64_t value = line_value(f);
+    if (line_marked(p.line) && marked_sub(c, p, by)) return;
+    const line_field f = line_find(c, p, bmi2);
+    const uint64_t value = line_value(f, bmi2);
     assert(by <= value);
     if (value < EB_COUNTER_MAX) line_set(c, p, f, value - by, bmi2);
 }
@@ -222,10 +210,10 @@ static const uint8_t *line_address(const eb_counters *c, uint64_t i) {
 
 static bool worn_check(const eb_counters *c, line_place p, uint64_t *saturated) {
     const uint64_t counters = ebi_min(c->each, c->n - p.first);
-    if (p.line[0] % (1 << HEAD) != WORN) return false;
-    for (unsigned bit = 0; bit < LINE_BITS - HEAD; bit++) {
-        if (line_bit(p.line, HEAD + bit) && bit >= counters) return false;
-        *saturated += line_bit(p.line, HEAD + bit);
+    if (!line_marked(p.line) || line_d(p.line) != 1) return false;
+    for (unsigned bit = 0; bit < TOP - FIRST; bit++) {
+        if (line_bit(p.line, FIRST + bit) && bit >= counters) return false;
+        *saturated += line_bit(p.line, FIRST + bit);
     }
     return true;
 }
@@ -234,9 +222,9 @@ static bool worn_check(const eb_counters *c, line_place p, uint64_t *saturated) 
 static bool line_check_spilled(const eb_counters *c, line_place p, uint64_t *spilled) {
     const uint64_t before = *spilled;
     for (p.j = 0; p.j < ebi_min(c->each, c->n - p.first); p.j++) {
-        if (spill_of(c, &p, p.j) == 0) continue;
+        if (spill_of(c, p.first + p.j) == 0) continue;
         ++*spilled;
-        if (line_find(p.line, p.j, false).u != 0) return false;
+        if (line_find(c, p, false).u != 0) return false;
     }
     return *spilled > before;
 }
@@ -248,11 +236,11 @@ static bool line_check(const eb_counters *c) {
         return false;
     for (uint64_t i = 0; i < c->n; i += c->each) {
         const line_place p = line_of(c, i);
-        if (p.line[0] & WORN) {
+        if (line_worn(p.line)) {
             if (!worn_check(c, p, &saturated)) return false;
         } else if (!line_check_codes(c, p)) {
             return false;
-        } else if ((p.line[0] & SPILLED) && !line_check_spilled(c, p, &spilled)) {
+        } else if (line_marked(p.line) && !line_check_spilled(c, p, &spilled)) {
             return false;
         }
     }
@@ -263,11 +251,11 @@ static bool line_check(const eb_counters *c) {
 
 #define LINE_STORE(flavour, attribute, bmi2)                                                       \
     attribute static uint64_t line_get_##flavour(const eb_counters *c, uint64_t i) {               \
-        return line_get(c, i, bmi2);                                                               \
+        return line_get(c, i, spill_of, bmi2);                                                     \
     }                                                                                              \
     attribute static void line_read_##flavour(const eb_counters *c, const uint64_t *i,             \
                                               size_t count, uint64_t *value) {                     \
-        for (size_t j = 0; j < count; j++) value[j] = line_get(c, i[j], bmi2);                     \
+        line_read(c, i, count, value, spill_of, bmi2);                                             \
     }                                                                                              \
     attribute static uint64_t line_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {  \
         return line_add(c, i, by, bmi2);                                                           \

@@ -1,13 +1,16 @@
 /* line.h - the code of counters in 64-byte lines, for the stores that use it: line.c
- * tells how a line is laid out.  Nothing here knows of the spill table. */
+ * tells how a line is laid out.  Where counters are that did not fit, the stores say. */
 #ifndef EB_LINE_H
 #define EB_LINE_H
 #include "base/hash.h"
 #include "counters.h"
 #include "words.h"
 
-enum { LINE = 64, LINE_BITS = 8 * LINE, HEAD = 4, D_BITS = 3, SPILLED = 4, WORN = 8 };
-enum { D_MAX = 4, EACH_MIN = 8, EACH_MAX = 508 };
+enum { LINE = 64, LINE_BITS = 8 * LINE };
+enum { FIRST = 1, TOP = LINE_BITS - 3 };                /* codes are in bits [FIRST, TOP) */
+enum { TAIL = LINE - 1, MARKED = 1 << 5, D_SHIFT = 6 }; /* the last byte of a line */
+enum { D_MAX = 4, EACH_MIN = 8, EACH_MAX = TOP - FIRST };
+enum { BRIEF_MAX = 2 * 64 * 6 - (TOP - FIRST) - 2 * FIRST }; /* counters: lengths end in word 5 */
 
 /* Numbers and digits */
 
@@ -30,34 +33,48 @@ EB_INLINE unsigned line_digits(unsigned d, uint64_t value) { /* u with base(u) <
 
 /* Finding a counter */
 
-/* Word `at` of a line; in the first, the head's last bit is 1 and the others are 0. */
-EB_INLINE uint64_t line_word(const uint8_t *line, unsigned at) {
-    const uint64_t head = ebi_ones(HEAD) >> (8 * at), last = (head + 1) >> 1;
-    return (ebi_load64(line + 8 * at) & ~head) | last;
+typedef struct line_search { /* for one number j of the words from here on */
+    const uint8_t *words;
+    unsigned j;
+} line_search;
+
+EB_INLINE unsigned line_ones_in(const uint8_t *word) {
+    return ebi_popcount(ebi_load64(word));
 }
 
-typedef struct line_sums {
-    unsigned sum, before, at; /* ones so far; ones before word `at`, where the search stands */
-} line_sums;
-
-EB_INLINE line_sums line_sum(line_sums s, const uint8_t *line, unsigned w, unsigned j) {
-    const bool passed = s.sum <= j;
-    return (line_sums){s.sum + ebi_popcount(ebi_load64(line + 8 * w)), passed ? s.sum : s.before,
-                       s.at + passed};
+/* Pass so many bytes, if the one is not among the `ones` that they have.  Compilers would make a
+ * branch of that, which goes wrong half of the time. */
+EB_INLINE line_search line_pass(line_search s, unsigned bytes, unsigned ones, bool bmi2) {
+    unsigned rest = s.j;
+#if defined __x86_64__
+    if (bmi2) {
+        __asm__("sub %3, %2; cmovnc %2, %0; cmovnc %4, %1"
+                : "+&r"(s.j), "+&r"(s.words), "+&r"(rest)
+                : "r"(ones), "r"(s.words + bytes)
+                : "cc");
+        return s;
+    }
+#endif
+    (void)bmi2;
+    rest -= ones;
+    const unsigned stay = 0 - (rest >> 31);
+    return (line_search){s.words + (bytes & ~stay), rest + (ones & stay)};
 }
 
-/* The place of one number j of the lengths, counted from 1; 0 is the head's last
- * bit.  No branch depends on the counters. */
-EB_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool bmi2) {
-    line_sums s = {ebi_popcount(line_word(line, 0)), 0, 0};
-    s = line_sum(s, line, 1, j);
-    s = line_sum(s, line, 2, j);
-    s = line_sum(s, line, 3, j);
-    s = line_sum(s, line, 4, j);
-    s = line_sum(s, line, 5, j);
-    s = line_sum(s, line, 6, j);
-    s = line_sum(s, line, 7, j);
-    return 64 * s.at + ebi_select(line_word(line, s.at), j - s.before, bmi2);
+/* The place of one number j of the lengths, counted from 1; 0 is the first bit of the line.
+ * `brief`: the lengths end in word 5.  No branch depends on the counters. */
+EB_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool brief, bool bmi2) {
+    line_search s = {line, j};
+    const unsigned ones = line_ones_in(line) + line_ones_in(line + 8) + line_ones_in(line + 16);
+    if (brief) {
+        s = line_pass(s, 24, ones, bmi2);
+        s = line_pass(s, 8, line_ones_in(s.words), bmi2);
+    } else {
+        s = line_pass(s, 32, ones + line_ones_in(line + 24), bmi2);
+        s = line_pass(s, 16, line_ones_in(s.words) + line_ones_in(s.words + 8), bmi2);
+    }
+    s = line_pass(s, 8, line_ones_in(s.words), bmi2);
+    return 8 * (unsigned)(s.words - line) + ebi_select(ebi_load64(s.words), s.j, bmi2);
 }
 
 EB_INLINE uint64_t line_bits(const uint8_t *line, unsigned bit) { /* 57 or more, from here */
@@ -72,6 +89,22 @@ EB_INLINE void line_set_bit(uint8_t *line, unsigned bit) {
     line[bit >> 3] |= (uint8_t)(1 << (bit & 7));
 }
 
+EB_INLINE unsigned line_d(const uint8_t *line) {
+    return (line[TAIL] >> D_SHIFT) + 1u;
+}
+
+EB_INLINE bool line_marked(const uint8_t *line) {
+    return line[TAIL] & MARKED;
+}
+
+EB_INLINE bool line_worn(const uint8_t *line) {
+    return !(line[0] & 1);
+}
+
+EB_INLINE uint64_t line_worn_get(const uint8_t *line, unsigned j) {
+    return line_bit(line, FIRST + j) ? EB_COUNTER_MAX : 0;
+}
+
 typedef struct line_field {
     unsigned d, u; /* bits of a digit, digits */
     unsigned at;   /* first bit of its length */
@@ -79,18 +112,16 @@ typedef struct line_field {
     uint64_t digits;
 } line_field;
 
-EB_INLINE line_field line_find(const uint8_t *line, unsigned j, bool bmi2) {
-    line_field f;
-    f.d = (line[0] & D_BITS) + 1;
-    f.at = line_select(line, j, bmi2) + 1;
-    f.u = ebi_ctz(line_bits(line, f.at));
-    f.low = LINE_BITS - f.d * (f.at - HEAD - j + f.u);
-    f.digits = line_bits(line, f.low) & line_ones(f.d * f.u);
+EB_INLINE line_field line_field_at(const uint8_t *line, unsigned j, unsigned at, bool bmi2) {
+    line_field f = {.d = line_d(line), .at = at};
+    f.u = ebi_ctz(line_bits(line, at));
+    f.low = TOP - f.d * (at - FIRST - j + f.u);
+    f.digits = ebi_low_bits(line_bits(line, f.low), f.d * f.u, bmi2);
     return f;
 }
 
-EB_INLINE uint64_t line_value(line_field f) {
-    return line_base(f.d, f.u) + f.digits;
+EB_INLINE uint64_t line_value(line_field f, bool bmi2) {
+    return ebi_low_bits(line_bases[f.d], f.d * f.u, bmi2) + f.digits;
 }
 
 EB_INLINE void line_put(uint8_t *line, unsigned low, unsigned bits, uint64_t digits) {
@@ -113,9 +144,77 @@ EB_INLINE line_place line_of(const eb_counters *c, uint64_t i) {
     return (line_place){c->cells + number * LINE, first, (unsigned)(i - first)};
 }
 
+EB_INLINE bool line_brief(const eb_counters *c) {
+    return c->each <= BRIEF_MAX;
+}
+
+EB_INLINE line_field line_find(const eb_counters *c, line_place p, bool bmi2) {
+    const unsigned at = line_select(p.line, p.j, line_brief(c), bmi2) + 1;
+    return line_field_at(p.line, p.j, at, bmi2);
+}
+
+/* Reading */
+
+typedef uint64_t line_table(const eb_counters *c, uint64_t i); /* what it has of a counter */
+
+EB_INLINE uint64_t line_get(const eb_counters *c, uint64_t i, line_table *table, bool bmi2) {
+    const line_place p = line_of(c, i);
+    if (line_worn(p.line)) return line_worn_get(p.line, p.j);
+    const uint64_t value = line_value(line_find(c, p, bmi2), bmi2);
+    return value == 0 && line_marked(p.line) ? table(c, i) : value;
+}
+
+/* Step by step for several counters, so that the processor works on more of them at once. */
+
+enum { TOGETHER = 16 };
+
+typedef struct line_group {
+    const uint8_t *line[TOGETHER];
+    unsigned j[TOGETHER], at[TOGETHER]; /* at: as in line_field; 0 in a worn line */
+} line_group;
+
+EB_INLINE void line_group_find(const eb_counters *c, const uint64_t *i, size_t n, line_group *g,
+                               bool brief, bool bmi2) {
+    for (size_t t = 0; t < n; t++) {
+        const line_place p = line_of(c, i[t]);
+        g->line[t] = p.line;
+        g->j[t] = p.j;
+    }
+    for (size_t t = 0; t < n; t++)
+        g->at[t] = line_worn(g->line[t]) ? 0 : line_select(g->line[t], g->j[t], brief, bmi2) + 1;
+}
+
+EB_INLINE void line_group_read(const eb_counters *c, const uint64_t *i, size_t n, uint64_t *value,
+                               line_table *table, bool brief, bool bmi2) {
+    line_group g;
+    line_group_find(c, i, n, &g, brief, bmi2);
+    for (size_t t = 0; t < n; t++)
+        value[t] = g.at[t] == 0 ? line_worn_get(g.line[t], g.j[t])
+                                : line_value(line_field_at(g.line[t], g.j[t], g.at[t], bmi2), bmi2);
+    for (size_t t = 0; t < n; t++)
+        if (line_marked(g.line[t]) && value[t] == 0) value[t] = table(c, i[t]);
+}
+
+EB_INLINE void line_read_all(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value,
+                             line_table *table, bool brief, bool bmi2) {
+    for (size_t done = 0; done < count; done += TOGETHER)
+        line_group_read(c, i + done, ebi_min(count - done, TOGETHER), value + done, table, brief,
+                        bmi2);
+}
+
+EB_INLINE void line_read(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value,
+                         line_table *table, bool bmi2) {
+    if (line_brief(c))
+        line_read_all(c, i, count, value, table, true, bmi2);
+    else
+        line_read_all(c, i, count, value, table, false, bmi2);
+}
+
+/* Whole lines */
+
 static inline void line_unpack(const eb_counters *c, const uint8_t *line, uint64_t *value) {
-    const unsigned d = (line[0] & D_BITS) + 1;
-    unsigned at = HEAD, low = LINE_BITS;
+    const unsigned d = line_d(line);
+    unsigned at = FIRST, low = TOP;
     for (uint64_t j = 0; j < c->each; j++) {
         const unsigned u = ebi_ctz(line_bits(line, at));
         at += u + 1;
@@ -127,7 +226,7 @@ static inline void line_unpack(const eb_counters *c, const uint8_t *line, uint64
 EB_INLINE unsigned line_need(const uint64_t *value, uint64_t each, unsigned d) { /* bits */
     unsigned digits = 0;
     for (uint64_t j = 0; j < each; j++) digits += line_digits(d, value[j]);
-    return HEAD + (unsigned)each + (1 + d) * digits;
+    return LINE_BITS - TOP + FIRST + (unsigned)each + (1 + d) * digits;
 }
 
 EB_INLINE void line_needs(const uint64_t *value, uint64_t each, unsigned need[D_MAX]) {
@@ -146,10 +245,11 @@ EB_INLINE unsigned line_least(const unsigned need[D_MAX], unsigned *bits) { /* t
 }
 
 static inline void line_pack(const eb_counters *c, uint8_t *line, unsigned d, const uint64_t *value,
-                             unsigned marks) {
-    unsigned at = HEAD, low = LINE_BITS;
+                             bool spilled) {
+    unsigned at = FIRST, low = TOP;
     memset(line, 0, LINE);
-    line[0] = (uint8_t)(marks | (d - 1));
+    line[0] = 1;
+    line[TAIL] = (uint8_t)((d - 1) << D_SHIFT | (spilled ? MARKED : 0));
     for (uint64_t j = 0; j < c->each; j++) {
         const unsigned u = line_digits(d, value[j]);
         at += u;
@@ -164,9 +264,10 @@ static inline void line_pack(const eb_counters *c, uint8_t *line, unsigned d, co
 /* Lengths that fit, zeros in the room, no number above the largest, and nothing
  * after the last counter. */
 static inline bool line_check_codes(const eb_counters *c, line_place p) {
-    const unsigned d = (p.line[0] & D_BITS) + 1;
+    const unsigned d = line_d(p.line);
     const uint64_t counters = ebi_min(c->each, c->n - p.first);
-    unsigned at = HEAD, low = LINE_BITS;
+    unsigned at = FIRST, low = TOP;
+    if (!line_bit(p.line, 0)) return false;
     for (uint64_t j = 0; j < c->each; j++) {
         const uint64_t rest = at < LINE_BITS ? line_bits(p.line, at) : 0;
         const unsigned u = rest == 0 ? LINE_BITS : ebi_ctz(rest);

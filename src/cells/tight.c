@@ -4,8 +4,9 @@
  *
  * state->reserved[0] says how many counters each line has: the number for which
  * lines and entries together are shortest, found by trying on a sample.  In a line
- * whose counters do not fit, the longest are 0 and the line has the mark SPILLED;
- * their values are in the entries, which a binary search finds.  No line is WORN. */
+ * whose counters do not fit, the longest are 0 and the line has the mark of spilled
+ * ones; their values are in the entries, which a binary search finds.  No line is
+ * worn. */
 #include "line.h"
 
 enum { EACH }; /* in state->reserved */
@@ -33,15 +34,6 @@ static uint64_t tight_entry(const eb_counters *c, uint64_t i) { /* 0: there is n
             high = middle;
     }
     return low < c->slots && c->table[low].index == i + 1 ? c->table[low].extra : 0;
-}
-
-EB_INLINE uint64_t tight_get(const eb_counters *c, uint64_t i, bool bmi2) {
-    const line_place p = line_of(c, i);
-    if (p.line[0] & SPILLED) {
-        const uint64_t entry = tight_entry(c, i);
-        if (entry > 0) return entry;
-    }
-    return line_value(line_find(p.line, p.j, bmi2));
 }
 
 static const uint8_t *tight_address(const eb_counters *c, uint64_t i) {
@@ -133,7 +125,7 @@ static void tight_write(const eb_counters *c, uint64_t first, const uint64_t *al
     unsigned d;
     memcpy(value, all, c->each * sizeof *value);
     const unsigned left_out = tight_fit(value, c->each, &d);
-    line_pack(c, line_of(c, first).line, d, value, left_out > 0 ? SPILLED : 0);
+    line_pack(c, line_of(c, first).line, d, value, left_out > 0);
     for (uint64_t j = 0; j < c->each; j++) {
         c->state->saturated += all[j] == EB_COUNTER_MAX;
         if (value[j] != all[j])
@@ -171,16 +163,16 @@ static bool tight_check_entry(const eb_counters *c, uint64_t k, tight_sums *sums
     const line_place p = line_of(c, s.index - 1);
     sums->marks_used += before <= p.first;
     sums->saturated += s.extra == EB_COUNTER_MAX;
-    return (p.line[0] & SPILLED) && line_find(p.line, p.j, false).u == 0;
+    return line_marked(p.line) && line_find(c, p, false).u == 0;
 }
 
 static bool tight_check_line(const eb_counters *c, uint64_t first, tight_sums *sums) {
     const line_place p = line_of(c, first);
     uint64_t value[EACH_MAX];
-    if ((p.line[0] & WORN) || !line_check_codes(c, p)) return false;
+    if (!line_check_codes(c, p)) return false;
     line_unpack(c, p.line, value);
     for (uint64_t j = 0; j < c->each; j++) sums->saturated += value[j] == EB_COUNTER_MAX;
-    sums->marked += (p.line[0] & SPILLED) != 0;
+    sums->marked += line_marked(p.line);
     return true;
 }
 
@@ -203,11 +195,11 @@ static bool tight_check(const eb_counters *c) {
 
 #define TIGHT_STORE(flavour, attribute, bmi2)                                                      \
     attribute static uint64_t tight_get_##flavour(const eb_counters *c, uint64_t i) {              \
-        return tight_get(c, i, bmi2);                                                              \
+        return line_get(c, i, tight_entry, bmi2);                                                  \
     }                                                                                              \
     attribute static void tight_read_##flavour(const eb_counters *c, const uint64_t *i,            \
                                                size_t count, uint64_t *value) {                    \
-        for (size_t j = 0; j < count; j++) value[j] = tight_get(c, i[j], bmi2);                    \
+        line_read(c, i, count, value, tight_entry, bmi2);                                          \
     }                                                                                              \
     const eb_store ebi_frozen_line_##flavour = {.name = "line",                                    \
                                                 .open = tight_open,                                \

@@ -1,5 +1,5 @@
-/* words.h - select, and moving ranges of bits, in arrays of 64-bit words: bit i
- * is bit i % 64 of word i / 64. */
+/* words.h - select, low bits, and moving ranges of bits in arrays of 64-bit words:
+ * bit i is bit i % 64 of word i / 64. */
 #ifndef EB_WORDS_H
 #define EB_WORDS_H
 #include "base/bits.h"
@@ -35,6 +35,18 @@ EB_INLINE unsigned ebi_select(uint64_t word, unsigned r, bool bmi2) {
 #endif
     (void)bmi2;
     return ebi_select_portable(word, r);
+}
+
+EB_INLINE uint64_t ebi_low_bits(uint64_t word, unsigned bits, bool bmi2) { /* bits < 64 */
+#if defined __x86_64__
+    if (bmi2) {
+        uint64_t low;
+        __asm__("bzhi %2, %1, %0" : "=r"(low) : "rm"(word), "r"((uint64_t)bits) : "cc");
+        return low;
+    }
+#endif
+    (void)bmi2;
+    return word & ((UINT64_C(1) << bits) - 1);
 }
 
 EB_INLINE uint64_t ebi_range_of_word(unsigned word, unsigned from, unsigned to) {
