@@ -103,19 +103,41 @@ static void print_answer(const iceberg *p, const question *q, bool labels) {
     free(list);
 }
 
+/* Counters without room count anything: how many answers they spoil. */
+static uint64_t full_counts(const iceberg *p, double at_least) {
+    uint64_t full = 0;
+    eb_candidate c;
+    if (state_of(p).exact) return 0;
+    for (uint64_t at = 0; eb_iceberg_next(p->ice, at_least, &at, &c);)
+        full += c.count >= EB_COUNT_FULL;
+    return full;
+}
+
+static void say_why_again(const iceberg *p, bool below) {
+    if (p->set->verify || p->set->quiet) return;
+    if (below)
+        cli_warn("candidates reach down to %.0f only: reading the input again",
+                 state_of(p).watermark + 1);
+    else
+        cli_warn("the filter has no room for some counts: reading the input again");
+}
+
 /* Everything that can be done for a complete answer; 0, 1 if that is not enough, or a status to end
  * with. */
 static int prepare(iceberg *p, const question *q) {
     const bool below = q->count <= state_of(p).watermark;
-    if (!below && (!p->set->verify || state_of(p).exact)) return STATUS_YES;
+    uint64_t full = full_counts(p, q->count);
+    if (!below && !full && (!p->set->verify || state_of(p).exact)) return STATUS_YES;
     if (p->again) {
-        if (below && !p->set->verify && !p->set->quiet)
-            cli_warn("candidates reach down to %.0f only: reading the input again",
-                     state_of(p).watermark + 1);
+        say_why_again(p, below);
         const int status = read_again(p, q->count);
         if (status != STATUS_YES) return status;
+        full = 0;
     }
     const eb_iceberg_state now = state_of(p);
+    if (full > 0 && now.watermark < EB_COUNT_FULL)
+        cli_warn("%llu counts are %.0f since the filter is full: give more -m, or --rescan FILE",
+                 (unsigned long long)full, EB_COUNT_FULL);
     if (q->count > now.watermark) return STATUS_YES;
     if (now.watermark >= EB_COUNT_FULL)
         cli_fail("the filter is full and tells keys no more apart: give more -m");
@@ -210,6 +232,13 @@ static void take_alert(stream *s, const eb_batch *batch) {
     if (any) finish_stdout();
 }
 
+static void warn_if_full(const eb_filter *f) {
+    eb_stats stats = {.size = sizeof stats};
+    eb_stat(f, &stats);
+    if (stats.saturated > 0)
+        cli_warn("the filter is full, so some keys came far too early: give more -m");
+}
+
 static int raise_alerts(iceberg *p, char *const *paths) {
     eb_error err;
     eb_trigger *trigger;
@@ -221,6 +250,7 @@ static int raise_alerts(iceberg *p, char *const *paths) {
     print_header(p->set, false);
     const int status = stream_run(&p->s);
     finish_stdout();
+    warn_if_full(p->s.filter);
     eb_trigger_free(trigger);
     close_all(p);
     return status;

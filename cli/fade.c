@@ -111,5 +111,6 @@ void fade_spec(const cli_command *c, const settings *set, char *spec, size_t cap
     if (choice_is_among(BY_AGE, function))
         aging_spec(c, set, function, spec, cap);
     else
-        snprintf(spec, cap, "decay:halflife=%.6f,update=conservative", MILLI * seconds);
+        snprintf(spec, cap, "decay:halflife=%.6f,update=conservative%s", MILLI * seconds,
+                 set->weight_field ? ",width=32" : ""); /* room for sums of large numbers */
 }

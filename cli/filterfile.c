@@ -122,6 +122,12 @@ static void default_dedup(const cli_command *c, const settings *set, char *spec)
              max_drop);
 }
 
+/* Sums of weights are large numbers, for which a store of bytes has little room. */
+static void default_count(const settings *set, char *spec) {
+    strcpy(spec, set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT);
+    if (set->weight_field) spec_append(spec, "store", DEFAULT_WEIGHTS, strlen(DEFAULT_WEIGHTS));
+}
+
 static void append_range(const cli_command *c, const settings *set, char *spec) {
     if (!set->importance_range) return;
     const char *colon = strchr(set->importance_range, ':');
@@ -170,7 +176,7 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
     else if (c->run == run_hot || fade_is_asked(set))
         fade_spec(c, set, spec, SPEC_TEXT);
     else if (c->run == run_count || c->run == run_iceberg)
-        strcpy(spec, set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT);
+        default_count(set, spec);
     else
         strcpy(spec, DEFAULT_ADD);
     append_range(c, set, spec);

@@ -1,6 +1,9 @@
 /* options_count.c - the options of the commands that count: see options.c. */
 #include "options.h"
 
+#define COUNT_FILTERS                                                                              \
+    DEFAULT_COUNT ", or " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS " with --weight-field,"
+
 const cli_option count_options[] = {
     KEY_OPTIONS,
     SKIP_FIRST,
@@ -37,7 +40,7 @@ const cli_option count_options[] = {
     HEADING("What is printed"),
     FLAG(0, "json", json, "One JSON object on one line for each key."),
     FLAG(0, "header", header, "A first line with the names of the columns."),
-    FILTER_OPTIONS(DEFAULT_COUNT),
+    FILTER_OPTIONS(COUNT_FILTERS),
     FLAG(0, "removable", removable,
          "Keys will be taken out again ('everbloom add --remove'): " DEFAULT_REMOVABLE
          " instead of " DEFAULT_COUNT ", which has smaller errors but cannot do that."),
@@ -106,7 +109,7 @@ const cli_option iceberg_options[] = {
            "rest for the filter. " DEFAULT_MEMORY " unless given."),
     OPTION(0, "candidates", "SIZE", OPT_WORD, candidate_memory, "Of it, so much for candidates."),
     OPTION(0, "filter", "SPEC", OPT_TEXT, filter,
-           "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. " DEFAULT_COUNT
+           "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. " COUNT_FILTERS
            " unless given."),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
            "Seed of the filter; drawn at random unless given. Equal seed, equal input: equal "

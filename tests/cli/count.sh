@@ -110,6 +110,16 @@ everbloom count -m 1M --key a none
 status_is 2; no_output; err_is 'everbloom: none: No such file or directory\n'
 missing x
 
+# Sums of weights are large, and there is room for them.
+awk 'BEGIN { for (i = 0; i < 3000; i++) printf "k%d\t%d\n", i, 60000 + i }' >heavy
+cut -f 1 heavy >keys
+for removable in '' --removable; do
+    everbloom count $removable -f 1 --weight-field 2 -m 1M --seed 1 --queries keys heavy
+    status_is 0; silent
+    awk '{ print $6 "\t" $1 }' out >sums
+    same sums heavy
+done
+
 # A reader who leaves early ends it quietly.
 seq 200000 >many
 set -o pipefail

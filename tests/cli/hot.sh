@@ -78,6 +78,12 @@ everbloom count --time-field 1 -f 2 --filter aging:memory=1M,window=10,period=10
 status_is 0
 [ "$(cut -f 1,6 out)" = "$(printf '91\ta')" ] || fail "in the window: $(shown out)"
 
+# Sums of weights are large, and there is room for them.
+awk 'BEGIN { for (i = 0; i < 3000; i++) printf "1\tk%d\t%d\n", i, i == 7 ? 90000 : 60000 }' >heavy
+everbloom hot --time-field 1 -f 2 --weight-field 3 --top 1 -m 1M --seed 1 heavy
+status_is 0; silent; out_has 'k7'
+awk '{ exit !($1 >= 90000 && $1 < 91000) }' out || fail "a sum of weights: $(shown out)"
+
 # On a terminal the screen is drawn again and again, and keys cannot move the cursor.
 command -v script >/dev/null || skip "no script(1) to make a terminal"
 script -qec "{ printf 'a\033[2Jb\nc\n'; sleep 3; echo c; } | '$EVERBLOOM' hot -m 1M --every 100ms" /dev/null </dev/null >seen

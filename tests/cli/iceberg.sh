@@ -168,6 +168,22 @@ misused iceberg '--candidates must be less than all of the memory' iceberg --at-
 misused iceberg 'candidates need at least 1K of memory' iceberg --at-least 5 -m 2K in
 misused iceberg '--header and --json: give one of them' iceberg --at-least 5 --header --json in
 
+# Sums of weights are large, and there is room for them.  A filter that has none says so, and reads
+# again if it can.
+awk 'BEGIN { for (i = 0; i < 6000; i++) printf "k%d\t%d\n", i % 3000, i % 3000 == 7 ? 45000 : 30000 }' >heavy
+everbloom iceberg -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 heavy
+status_is 0; silent; out_is '90000\tk7\n'
+everbloom iceberg -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
+status_is 0; out_is '90000\tk7\n'
+err_is 'everbloom: the filter has no room for some counts: reading the input again\n'
+everbloom iceberg -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 --filter spectral:store=u8 <heavy
+status_is 0; out_has '90000	k7'
+err_has 'counts are 281474976710655 since the filter is full: give more -m, or --rescan FILE'
+everbloom iceberg -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 heavy
+status_is 0; silent; out_is '90000\tk7\n'
+everbloom iceberg -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
+status_is 0; err_is 'everbloom: the filter is full, so some keys came far too early: give more -m\n'
+
 # A reader who leaves early ends it quietly.
 set -o pipefail
 seq 200000 | "$EVERBLOOM" iceberg --at-least 1 2>err | head -n 1 >out
