@@ -108,6 +108,13 @@ static bool read_real(const char *text, double *value) {
     return read_number(text, value, &rest) && *rest == '\0';
 }
 
+static bool read_share(const char *text, double *share) {
+    static const unit units[] = {{"", 1}, {"%", 0.01}, {NULL, 0}};
+    const char *name;
+    return read_number(text, share, &name) && scale(share, name, units) && *share >= 1e-9 &&
+           *share <= 0.5;
+}
+
 static bool read_index(const char *text, uint64_t *index) {
     size_t digits = strspn(text, "0123456789");
     if (digits == 0 || digits > 9 || text[digits]) return false;
@@ -184,6 +191,8 @@ static const char *store(const cli_option *o, const char *value, settings *set) 
         return args_count(value, at) ? NULL : "a number from 0 to 1e18, such as 10M";
     case OPT_REAL:
         return read_real(value, at) ? NULL : "a number, 0 or more";
+    case OPT_SHARE:
+        return read_share(value, at) ? NULL : "a share from 1e-9 to 0.5, such as 1e-6 or 0.1%";
     case OPT_TIME:
         return read_time(value, at) ? NULL : TIME_WANTED;
     case OPT_LENGTH:

@@ -17,6 +17,7 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 /* The filters of dedup and add when the command line names none. */
 #define DEFAULT_DEDUP "lru"
 #define DEFAULT_ADD "bloom"
+#define DEFAULT_IMPORTANCE "importance"
 #define DEFAULT_COUNT "spectral"
 #define DEFAULT_REMOVABLE "spectral_rm"
 #define DEFAULT_WEIGHTS "line"
@@ -101,6 +102,7 @@ typedef enum option_type {
     OPT_INDEX,  /* uint64_t, from 1 */
     OPT_COUNT,  /* double: 1e9, 10M */
     OPT_REAL,   /* double */
+    OPT_SHARE,  /* double: 1e-6, 0.1% */
     OPT_TIME,   /* double, in seconds: 30s, 500ms, 5m */
     OPT_LENGTH, /* stretch: lines, or a time */
     OPT_CHOICE  /* const char *: one of the row's choices */

@@ -84,8 +84,9 @@ double size_in_bytes(const cli_command *c, const char *option, const char *text)
     double bytes = strtod(text, &end);
     const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
     for (const char *u = units; unit && u <= unit; u++) bytes *= 1024;
-    if (!(bytes > 0) || (*end && (!unit || end[1])))
-        cli_misuse(c, "%s must be a size such as 500K, 64M or 2G, not %s", option, text);
+    if (!(bytes >= 1024 && bytes <= 64 * 0x1p40) || (*end && (!unit || end[1])))
+        cli_misuse(c, "%s must be a size from 1K to 64T, such as 500K, 64M or 2G, not \"%s\"",
+                   option, text);
     return bytes;
 }
 
@@ -100,6 +101,7 @@ static void plan_spec(const cli_command *c, const settings *set, double max_drop
     eb_error err;
     if (!(set->items > 0 && set->distinct > 0))
         cli_misuse(c, "--records and --distinct: give both of them");
+    if (set->distinct > set->items) cli_misuse(c, "--distinct must not be more than --records");
     if (eb_plan(&goal, spec, SPEC_TEXT, &rates, &err) != EB_OK)
         cli_fail("%s; give more -m or a larger --max-drop", err.text);
     spec_drop(spec, "seed");
@@ -118,8 +120,8 @@ static void default_dedup(const cli_command *c, const settings *set, char *spec)
         plan_spec(c, set, max_drop, spec);
         return;
     }
-    snprintf(spec, SPEC_TEXT, "%s:fpr=%.9g", set->importance_field ? "importance" : DEFAULT_DEDUP,
-             max_drop);
+    snprintf(spec, SPEC_TEXT, "%s:fpr=%.9g",
+             set->importance_field ? DEFAULT_IMPORTANCE : DEFAULT_DEDUP, max_drop);
 }
 
 /* Sums of weights are large numbers, for which a store of bytes has little room. */
@@ -131,7 +133,9 @@ static void default_count(const settings *set, char *spec) {
 static void append_range(const cli_command *c, const settings *set, char *spec) {
     if (!set->importance_range) return;
     const char *colon = strchr(set->importance_range, ':');
-    if (!colon) cli_misuse(c, "--importance-range must be A:B, such as 1:100");
+    if (!colon)
+        cli_misuse(c, "--importance-range must be A:B, such as 1:100, not \"%s\"",
+                   set->importance_range);
     if (spec_has(spec, "low") || spec_has(spec, "high"))
         cli_misuse(c, "--importance-range and --filter both give a range: give one of them");
     spec_append(spec, "low", set->importance_range, (size_t)(colon - set->importance_range));
@@ -177,9 +181,12 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
         fade_spec(c, set, spec, SPEC_TEXT);
     else if (c->run == run_count || c->run == run_iceberg)
         default_count(set, spec);
+    else if (set->importance_field)
+        snprintf(spec, SPEC_TEXT, "%s:fpr=%.9g", DEFAULT_IMPORTANCE, DEFAULT_IMPORTANCE_DROP);
     else
         strcpy(spec, DEFAULT_ADD);
     append_range(c, set, spec);
+    if (set->memory) (void)size_in_bytes(c, "-m", set->memory);
     if (set->memory && spec_has(spec, "memory"))
         cli_misuse(c, "-m and --filter both say how much memory: give one of them");
     if (set->seed && spec_has(spec, "seed"))

@@ -131,7 +131,8 @@ static void program_page(void) {
     put_paragraphs(cli_text);
     put_command_list();
     put_kinds();
-    put_status("a key is absent, a snapshot is damaged");
+    put_status("a key is absent, a snapshot is damaged, a window was not kept, an answer may lack "
+               "keys");
     puts(".SH \"SEE ALSO\"\n\\fBeverbloom\\-dedup\\fR(1), \\fBsort\\fR(1), \\fBuniq\\fR(1)");
 }
 

@@ -14,7 +14,7 @@ static const cli_option dedup_options[] = {
            "Write to FILE, which appears whole at the end or not at all. With --state, the state "
            "is then saved only when FILE is in place, so that no line is lost."),
     FILTER_OPTIONS(DEFAULT_DEDUP),
-    OPTION(0, "max-drop", "SHARE", OPT_REAL, max_drop,
+    OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
            "Of the new lines, at most this share may be taken for repeats and be lost. " TEXT_OF(
                DEFAULT_MAX_DROP) " unless given."),
     OPTION(0, "records", "N", OPT_COUNT, items,
@@ -22,13 +22,13 @@ static const cli_option dedup_options[] = {
            "fewest repeats pass is taken."),
     OPTION(0, "distinct", "N", OPT_COUNT, distinct,
            "Of the lines, about N will be different. With --records."),
+    STATE_OPTIONS,
     HEADING("Windows"),
-    OPTION(
-        0, "window", "LENGTH", OPT_LENGTH, window,
-        "Drop repeats within LENGTH only, and all of those: a number of lines such as 1e6 or 10M, "
-        "or a time such as 90s, 10m, 12h or 7d. A window of lines takes the memory that it needs; "
-        "for a time, -m says how many lines there is room for. Two times at which a line is "
-        "printed are more than a window apart."),
+    OPTION(0, "window", "LENGTH", OPT_LENGTH, window,
+           "Drop the repeats within LENGTH, all of them: a number of lines such as 1e6 or 10M, or "
+           "a time such as 90s, 10m, 12h or 7d. A repeat that comes up to a 14th of LENGTH later "
+           "may be dropped as well, no other. A window of lines takes the memory that it needs; "
+           "for a time, -m says how many lines there is room for."),
     TIME_FIELD_OPTION,
     FLAG(0, "refresh", refresh,
          "Age counts from the last time a line came: one that keeps coming is never printed again. "
@@ -37,7 +37,6 @@ static const cli_option dedup_options[] = {
            "When more lines come within a window than there is room for: degrade (drop more new "
            "lines than --max-drop says) or shorten (the window). shorten if --max-drop is given, "
            "else degrade."),
-    STATE_OPTIONS,
     IMPORTANCE_OPTIONS,
     STATS_OPTIONS,
     QUIET,
@@ -111,7 +110,7 @@ static const cli_option merge_options[] = {
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the merged snapshot to FILE, which may be one of the inputs; to standard output "
            "unless given."),
-    FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_option freeze_options[] = {
     CHOICE(
@@ -121,7 +120,7 @@ static const cli_option freeze_options[] = {
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the frozen snapshot to FILE, which may be the input; to standard output unless "
            "given."),
-    FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_option thaw_options[] = {
     OPTION(0, "store", "STORE", OPT_WORD, store,
@@ -132,18 +131,18 @@ static const cli_option thaw_options[] = {
            "given."),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the snapshot to FILE, which may be the input; to standard output unless given."),
-    FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_option diff_options[] = {
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the delta to FILE; to standard output unless given."),
-    FLAG('f', "force", force, "Write a delta even to a terminal."), END};
+    FLAG(0, "force", force, "Write a delta even to a terminal."), END};
 
 static const cli_option patch_options[] = {
     OPTION(
         'o', "output", "FILE", OPT_TEXT, output,
         "Write the snapshot to FILE, which may be the old one; to standard output unless given."),
-    FLAG('f', "force", force, "Write a snapshot even to a terminal."), END};
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_option predict_options[] = {
     OPTION('n', "items", "COUNT", OPT_COUNT, items,

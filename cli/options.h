@@ -57,7 +57,7 @@
                "Field N of a line says how important its key is: important keys are remembered "   \
                "longer. "                                                                          \
                "The filter is then importance:fpr=" TEXT_OF(                                       \
-                   DEFAULT_IMPORTANCE_DROP) " unless --filter or --max-drop say otherwise."),      \
+                   DEFAULT_IMPORTANCE_DROP) " unless another is asked for."),                      \
         OPTION(0, "importance-range", "A:B", OPT_TEXT, importance_range,                           \
                "Importances are whole numbers from A to B; 1:100 unless given."),                  \
         CHOICE("on-bad-importance", "WHAT", "fail|lowest", on_bad_importance,                      \

@@ -163,7 +163,7 @@ misused iceberg '--multiscan needs files, or --rescan FILE: the input cannot be 
 misused iceberg '--multiscan answers one --at-least' iceberg --at-least 5 --at-least 6 --multiscan in
 misused iceberg '--multiscan needs a count, not a share' iceberg --at-least 5% --scans 3 in
 misused iceberg '--multiscan makes filters of its own: no --filter, no --candidates' iceberg --at-least 5 --scans 3 --filter spectral in
-misused iceberg '--candidates must be a size such as 500K, 64M or 2G, not 5q' iceberg --at-least 5 --candidates 5q in
+misused iceberg '--candidates must be a size from 1K to 64T, such as 500K, 64M or 2G, not "5q"' iceberg --at-least 5 --candidates 5q in
 misused iceberg '--candidates must be less than all of the memory' iceberg --at-least 5 -m 1M --candidates 1M in
 misused iceberg 'candidates need at least 1K of memory' iceberg --at-least 5 -m 2K in
 misused iceberg '--header and --json: give one of them' iceberg --at-least 5 --header --json in

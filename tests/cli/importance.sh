@@ -25,6 +25,12 @@ bad 11  'a\t1' 'b\t11'
 bad 0   'a\t1' 'b\t0'
 bad 99999999999999999999 'a\t1' 'b\t99999999999999999999'
 
+# add makes such a filter, too.
+everbloom add -f 1 --importance-field 2 --importance-range 1:10 -m 4K -o added in
+status_is 0; silent
+everbloom info --json added
+out_has '"filter":"importance:'
+
 misused() { # misused MESSAGE ARGUMENT...
     local message=$1; shift
     everbloom dedup "$@" in
@@ -33,6 +39,6 @@ misused() { # misused MESSAGE ARGUMENT...
 misused 'an importance filter needs --importance-field' --filter importance
 misused '--importance-field needs a filter of kind importance' --importance-field 2 --filter lru
 misused '--on-bad-importance must be fail or lowest, not "skip"' --importance-field 2 --on-bad-importance skip
-misused '--importance-range must be A:B, such as 1:100' --importance-field 2 --importance-range 10
+misused '--importance-range must be A:B, such as 1:100, not "10"' --importance-field 2 --importance-range 10
 misused 'importance: low must be at most high=1, not 10' --importance-field 2 --importance-range 10:1
 misused 'importance: low must be 0..4294967295, not x' --importance-field 2 --importance-range x:1

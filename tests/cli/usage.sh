@@ -58,8 +58,15 @@ refused() {
 }
 refused 'no kind of filter "nonsense"' --filter nonsense
 refused 'stable: no option "memroy"; did you mean "memory"?' --filter stable:memroy=1M
-refused 'lru: memory must be' -m 64X
-refused 'lru: memory must be' -m 0
+for size in 64X 0 1 64MB -5M 1e30 65T; do
+    misused dedup "-m must be a size from 1K to 64T, such as 500K, 64M or 2G, not \"$size\"" dedup -m $size
+done
+for share in 0 -1 1e-10 0.6 51% x; do
+    misused dedup "--max-drop must be a share from 1e-9 to 0.5, such as 1e-6 or 0.1%, not \"$share\"" dedup --max-drop $share
+done
+for command in merge freeze thaw diff patch; do # -f is a field wherever it is anything
+    misused $command "$command has no option -f" $command -f
+done
 refused 'lru: seed must be' --seed many
 refused 'stable: fpr must be' --filter stable:fpr=2
 missing x

@@ -90,4 +90,4 @@ status_is 2; err_has 'everbloom: the members and the sample cannot both come fro
 missing t
 misused weigh '-o needs --members: what shall be in the filter' weigh -o t queries
 misused weigh '--members and --items: give one of them' weigh --members members --items 9 queries
-misused weigh '-m must be a size such as 500K, 64M or 2G, not 64X' weigh -m 64X queries
+misused weigh '-m must be a size from 1K to 64T, such as 500K, 64M or 2G, not "64X"' weigh -m 64X queries
