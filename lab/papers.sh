@@ -2,8 +2,9 @@
 # papers.sh LAB [--scale N] [--seeds N] ... - writes docs/papers/ from the laboratory's output.
 #
 # lab/papers/KEY.md is the text.  Its lines "@lab ARGUMENTS" are replaced by what
-# `everbloom-lab ARGUMENTS --md` prints (@work: where the sample text is), and
-# "@file NAME" by a file of docs/papers/.  Plots come from CSV and gnuplot.
+# `everbloom-lab ARGUMENTS --md` prints (@work: where the sample text is), "@file NAME" by
+# a file of docs/papers/, and "@counters NUMBER MEAN" by rows of the last benchmark of counters.
+# Plots come from CSV and gnuplot.
 # PAPERS="000 001" in the environment: only these.
 set -euo pipefail
 lab=$1
@@ -103,6 +104,21 @@ plots_002() {
     plot 002-errors.gp 002-errors.svg "Estimates above the truth, Zipf 1, four arrivals a key and epoch" "$work/error-curves.csv"
 }
 
+# What `everbloom-bench --counters` has measured last, of so many counters and this mean count.
+counters() { # counters, mean
+    local kept=(bench/results/*/counters.txt)
+    printf '| store | add, ns | times u32 | look up, ns | times u32 | bits for a counter | spread |\n'
+    printf '| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n'
+    awk -v counters="$1" -v mean="$2" '
+    $1 == counters && $2 == mean {
+        row = "| " $3
+        for (i = 4; i <= NF; i++) row = row (i < NF - 5 ? " " : " | ") $i
+        print row " |"
+        rows++
+    }
+    END { exit !rows }' "${kept[-1]}"
+}
+
 text() {
     while IFS= read -r line; do
         case $line in
@@ -110,6 +126,10 @@ text() {
             local args=${line#@lab }
             # shellcheck disable=SC2086
             run ${args//@work/$work} --md
+            ;;
+        "@counters "*)
+            # shellcheck disable=SC2086
+            counters ${line#@counters }
             ;;
         "@file "*) cat "$out/${line#@file }" ;;
         *) printf '%s\n' "$line" ;;
