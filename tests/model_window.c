@@ -127,13 +127,11 @@ static bool append(window *t, line *l, uint64_t print) { /* false: it is not sto
 
 static bool observe_list(window *t, line *l, uint64_t print) {
     expire(t, l);
-    widen(t, l);
     const int i = youngest_match(l, print);
-    if (i < 0) return !append(t, l, print);
-    if (!t->refresh || l->list[i].era == t->era) return true;
-    if (l->list[i].known == l->w) take_out(l, (unsigned)i);
-    (void)append(t, l, print);
-    return true;
+    if (i >= 0 && (!t->refresh || l->list[i].era == t->era)) return true;
+    widen(t, l);
+    if (i >= 0 && l->list[i].known == l->w) take_out(l, (unsigned)i);
+    return !append(t, l, print) || i >= 0;
 }
 
 /* Lines of generations */

@@ -315,9 +315,10 @@ static void idle_time_costs_nothing_and_forgets_all(void **state) {
         OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &time}, &seen));
         HOLDS(seen == (i % 2));
     }
-    HOLDS(stats_of(f).cells_used <= 1);
+    /* All lines are emptied after 256 keys here; of what came since, 15 in 256 may look alive. */
+    HOLDS(stats_of(f).cells_used <= 1 + 2 * 15);
     OK(eb_advance(f, time + 1100));
-    HOLDS(stats_of(f).cells_used == 0 && stats_of(f).fpr == 0);
+    HOLDS(stats_of(f).cells_used <= 2 * 15 && stats_of(f).fpr < 2e-8);
     eb_free(f);
 }
 
@@ -332,6 +333,9 @@ static const char *const shapes[] = {
     "w=27,eras=14,line=128,refresh=yes,overload=degrade,cells=960",
     "w=22,eras=14,line=128,refresh=no,overload=shorten,cells=384",
     "w=12,eras=1,line=128,refresh=yes,overload=shorten,cells=192",
+    "w=11,eras=14,line=64,refresh=yes,overload=degrade,cells=384",
+    "w=18,eras=14,line=128,refresh=yes,overload=degrade,cells=480",
+    "w=20,eras=14,line=64,refresh=yes,overload=degrade,cells=960",
 };
 
 static void same_as(const char *unit, const char *shape) {

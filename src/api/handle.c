@@ -139,7 +139,7 @@ static const uint32_t handle_value_one[EB_BATCH] = {
 
 static void handle_add(const eb_filter *f, uint8_t *block, eb_batch b, uint8_t *seen) {
     eb_head *const head = ebi_head(block);
-    uint64_t time[EB_BATCH];
+    uint64_t time[EB_LONG_BATCH];
     if (f->kind->info.caps & EB_USES_TIME) {
         if (!b.time) {
             for (size_t i = 0; i < b.n; i++) time[i] = head->clock + 1 + i;

@@ -79,7 +79,7 @@ typedef struct eb_kind {
     eb_kind_info info;
     uint16_t version; /* of what the block means; snapshots store it */
     /* Takes EB_LONG_BATCH keys at once: for loops that fetch some keys ahead of their turn and lose
-     * time at each start.  Only for kinds without time and values. */
+     * time at each start.  Only for kinds without values. */
     bool long_batches;
     /* Merged filters keep all promises, but have not the bytes of one stream.  So it is, too, where
      * counters are no sums: of all that count but cannot remove. */

@@ -39,7 +39,7 @@
  * Invariants, which check() holds loaded bytes to: an untouched line is zero; else 1 <= w <= the
  * spec's; nn <= n <= N(w); wn < w if nn > 0, else wn = w; no bits between slots and marks.
  *
- * Cost: one line a key, read and written. */
+ * Cost: one line a key; it is written only if an entry comes to it. */
 #include "theory/theory.h"
 #include "window_line.h"
 #include <math.h>
@@ -401,6 +401,7 @@ const eb_kind ebi_kind_window = {
     .info = {"window", "the keys of the last records or minutes: not one of them is forgotten",
              "everbloom's own", EB_FORGETS | EB_USES_TIME, window_options},
     .version = 1,
+    .long_batches = true,
     .resolve = window_resolve,
     .select = window_select,
     .init = window_init,

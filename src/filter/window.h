@@ -105,7 +105,7 @@ EB_INLINE void ebi_window_enter(const ebi_window *x, uint64_t entries) {
 
 /* Where the keys of a batch go.  A line of 128 bytes is two cache lines. */
 typedef struct ebi_window_places {
-    uint64_t at[EB_BATCH];
+    uint64_t at[EB_LONG_BATCH];
     size_t n;
 } ebi_window_places;
 

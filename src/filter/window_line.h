@@ -127,13 +127,6 @@ EB_INLINE ebi_wide ebi_window_first(const ebi_window_line *l, unsigned n) {
     return ebi_wide_ones(straight) << l->head | ebi_wide_ones(n - straight);
 }
 
-/* The youngest of these slots, counted from the oldest entry. */
-EB_INLINE unsigned ebi_window_youngest(const ebi_window_line *l, ebi_wide slots) {
-    const ebi_wide wrapped = slots & ebi_wide_ones(l->head);
-    if (wrapped) return ebi_wide_log2(wrapped) + l->slots - l->head;
-    return ebi_wide_log2(slots) - l->head;
-}
-
 /* Expiry: entries before the d-th mark of an era's end are too old. */
 EB_INLINE void ebi_window_expire(const ebi_window *x, ebi_window_line *l, uint64_t era) {
     const unsigned d = (unsigned)(era - l->stamp) % EBI_WINDOW_STAMPS;
@@ -151,40 +144,6 @@ EB_INLINE void ebi_window_expire(const ebi_window *x, ebi_window_line *l, uint64
     l->head = ebi_window_slot(l, old);
     l->nn -= l->nn < old ? l->nn : old;
     if (l->nn == 0) l->wn = l->w;
-}
-
-void ebi_window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned w);
-void ebi_window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned i);
-bool ebi_window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line *l);
-
-/* A line that has become narrow, and is emptier now, takes wider fingerprints again. */
-EB_INLINE void ebi_window_widen(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
-    if (l->w == x->w || l->nn > 0 || ebi_window_slots(x, l->w + 1) < l->n + 2) return;
-    unsigned w = x->w;
-    while (ebi_window_slots(x, w) < l->n + 2) w--;
-    l->wn = l->w;
-    l->nn = l->n;
-    ebi_window_repack(x, line, l, w);
-    if (l->nn == 0) l->wn = l->w;
-}
-
-/* false: there is no room even for the narrowest */
-EB_INLINE bool ebi_window_append(const ebi_window *x, uint8_t *line, ebi_window_line *l,
-                                 uint32_t print) {
-    if (__builtin_expect(l->n == l->slots, false) && !ebi_window_make_room(x, line, l))
-        return false;
-    l->marks &= ~((ebi_wide)1 << ebi_window_marks(x, l->n));
-    const unsigned slot = ebi_window_slot(l, l->n++);
-    ebi_window_write(x, line, l);
-    ebi_window_put(x, line, slot, l->w, print);
-    ebi_window_enter(x, 1);
-    return true;
-}
-
-/* Is the i-th oldest entry of this era? */
-EB_INLINE bool ebi_window_is_new(const ebi_window *x, const ebi_window_line *l, unsigned i) {
-    const unsigned before = l->n - 1 - i; /* entries behind it, then ones */
-    return (l->marks >> (ebi_window_marks(x, i)) & ebi_wide_ones(before + 1)) == 0;
 }
 
 EB_INLINE uint32_t ebi_window_print(const ebi_window *x, eb_hash h) {

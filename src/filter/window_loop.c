@@ -4,7 +4,7 @@
 
 /* All fingerprints at another width, the oldest in slot 0.  They are put together elsewhere, so
  * that no load waits for a store. */
-void ebi_window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned w) {
+static void window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned w) {
     uint64_t to[16] = {0};
     uint64_t out = ebi_load64(line) & ebi_ones(EBI_WINDOW_HEADER);
     unsigned used = EBI_WINDOW_HEADER, word = 0;
@@ -23,6 +23,17 @@ void ebi_window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l, u
     l->w = w;
     l->slots = ebi_window_slots(x, w);
     l->head = 0;
+}
+
+/* A line that has become narrow, and is emptier now, takes wider fingerprints again. */
+static void window_widen(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
+    if (l->w == x->w || l->nn > 0 || ebi_window_slots(x, l->w + 1) < l->n + 2) return;
+    unsigned w = x->w;
+    while (ebi_window_slots(x, w) < l->n + 2) w--;
+    l->wn = l->w;
+    l->nn = l->n;
+    window_repack(x, line, l, w);
+    if (l->nn == 0) l->wn = l->w;
 }
 
 /* Where the mark of the i-th oldest entry stands: i zeros and some ones are before it. */
@@ -77,7 +88,7 @@ bool ebi_window_close_gap(const ebi_window *x, uint8_t *line, unsigned w, unsign
     return true;
 }
 
-void ebi_window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned i) {
+static void window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned i) {
     const unsigned gap = ebi_window_slot(l, i), last = ebi_window_slot(l, l->n - 1);
     window_take_mark(l, i);
     if (ebi_window_close_gap(x, line, l->w, l->head, gap, last)) l->head = ebi_window_slot(l, 1);
@@ -92,13 +103,13 @@ static void window_drop_oldest(const ebi_window *x, uint8_t *line, ebi_window_li
     const uint64_t *const start = x->state->start;
     ebi_window_forgot(
         x, ended == x->eras ? 0 : start[era % EBI_WINDOW_STARTS] - start[next % EBI_WINDOW_STARTS]);
-    ebi_window_take_out(x, line, l, 0);
+    window_take_out(x, line, l, 0);
     if (l->nn > 0) l->nn--;
     if (l->nn == 0) l->wn = l->w;
 }
 
 /* One more slot, by dropping bits of all fingerprints: a shorter one only matches more. */
-bool ebi_window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
+static bool window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
     unsigned w = l->w - 1;
     while (w > 0 && ebi_window_slots(x, w) <= l->n) w--;
     if (w == 0) {
@@ -106,12 +117,25 @@ bool ebi_window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line *l
         if (!x->degrade) window_drop_oldest(x, line, l);
         return !x->degrade;
     }
-    ebi_window_repack(x, line, l, w);
+    window_repack(x, line, l, w);
     if (l->wn >= w) {
         l->wn = w;
         l->nn = 0;
     }
     return true;
+}
+
+/* The youngest of these slots, counted from the oldest entry. */
+static unsigned window_youngest(const ebi_window_line *l, ebi_wide slots) {
+    const ebi_wide wrapped = slots & ebi_wide_ones(l->head);
+    if (wrapped) return ebi_wide_log2(wrapped) + l->slots - l->head;
+    return ebi_wide_log2(slots) - l->head;
+}
+
+/* Is the i-th oldest entry of this era? */
+static bool window_is_new(const ebi_window *x, const ebi_window_line *l, unsigned i) {
+    const unsigned before = l->n - 1 - i; /* entries behind it, then ones */
+    return (l->marks >> (ebi_window_marks(x, i)) & ebi_wide_ones(before + 1)) == 0;
 }
 
 static ebi_wide window_find(const ebi_window *x, const uint8_t *line, const ebi_window_line *l,
@@ -132,37 +156,38 @@ EB_INLINE ebi_window_line window_read_now(const ebi_window *x, const uint8_t *li
     return l;
 }
 
-static void window_renew(const ebi_window *x, uint8_t *line) {
-    ebi_window_line l = window_read_now(x, line);
-    ebi_window_widen(x, line, &l);
-    ebi_window_write(x, line, &l);
-}
-
-static bool window_add_fresh(const ebi_window *x, uint8_t *line, uint32_t print) {
-    ebi_window_line l = window_read_now(x, line);
-    if (ebi_window_append(x, line, &l, print)) return false;
-    ebi_window_write(x, line, &l);
+/* false: there is no room even for the narrowest, and nothing is done */
+static bool window_append(const ebi_window *x, uint8_t *line, ebi_window_line *l, uint32_t print) {
+    if (l->n == l->slots && !window_make_room(x, line, l)) return false;
+    l->marks &= ~((ebi_wide)1 << ebi_window_marks(x, l->n));
+    const unsigned slot = ebi_window_slot(l, l->n++);
+    ebi_window_write(x, line, l);
+    ebi_window_put(x, line, slot, l->w, print);
+    ebi_window_enter(x, 1);
     return true;
 }
 
-/* What is known in part may be another key's: it stays. */
-static void window_refresh(const ebi_window *x, uint8_t *line, uint32_t print, ebi_wide found) {
-    ebi_window_line l = window_read_now(x, line);
-    const unsigned i = ebi_window_youngest(&l, found);
-    if (!ebi_window_is_new(x, &l, i)) {
-        if (i >= l.nn) ebi_window_take_out(x, line, &l, i);
-        if (ebi_window_append(x, line, &l, print)) return;
-    }
-    ebi_window_write(x, line, &l);
+/* A repeat: its entry becomes one of this era.  What is known in part may be another key's: it
+ * stays.  So a line that is to have wider fingerprints gets them before. */
+static void window_refresh(const ebi_window *x, uint8_t *line, ebi_window_line *l, uint32_t print,
+                           ebi_wide found) {
+    const unsigned i = window_youngest(l, found);
+    if (window_is_new(x, l, i)) return;
+    window_widen(x, line, l);
+    if (i >= l->nn) window_take_out(x, line, l, i);
+    (void)window_append(x, line, l, print);
 }
 
+/* A line is written only if an entry comes to it. */
 bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print) {
-    window_renew(x, line);
-    const ebi_window_line l = ebi_window_read(x, line);
+    ebi_window_line l = window_read_now(x, line);
     const ebi_wide found = window_find(x, line, &l, print);
-    if (!found) return window_add_fresh(x, line, print);
-    if (x->refresh) window_refresh(x, line, print, found);
-    return true;
+    if (found) {
+        if (x->refresh) window_refresh(x, line, &l, print, found);
+        return true;
+    }
+    window_widen(x, line, &l);
+    return !window_append(x, line, &l, print);
 }
 
 bool ebi_window_test_one(const ebi_window *x, const uint8_t *line, uint32_t print) {
