@@ -86,28 +86,43 @@ unsigned ebi_snug_grain(const uint8_t *line, unsigned slot) {
 
 /* Packing a whole line */
 
-typedef struct snug_line {
-    uint64_t value[EB_SNUG_CELLS]; /* without its grain; of spilled ones with all their bits */
+typedef struct snug_line { /* the counters that have fields, in the order of their slots */
+    unsigned n, spills;
+    uint8_t slot[EB_SNUG_CELLS];
     bool spilled[EB_SNUG_CELLS];
-    unsigned spills;
+    uint64_t value[EB_SNUG_CELLS]; /* without its grain; of spilled ones with all their bits */
 } snug_line;
 
+/* Counters with an escape: from the entries, all others from the table. */
+static void snug_unpack_large(const eb_snug *s, const uint8_t *line, uint64_t first, snug_line *u,
+                              snug_head h) {
+    for (unsigned i = 1, at = END; i <= h.n; i++) {
+        at -= SLOT_BITS + h.v;
+        const unsigned rank = snug_rank(line, (unsigned)snug_bits(line, at, SLOT_BITS));
+        u->value[rank] = snug_bits(line, at + SLOT_BITS, h.v);
+        u->spilled[rank] = false;
+    }
+    u->spills -= h.n;
+    for (unsigned i = 0; u->spills > 0 && i < u->n; i++)
+        if (u->spilled[i]) u->value[i] = ebi_spill_get(s->table, s->slots, first + u->slot[i]);
+}
+
+/* Loops over counters have no branches where they can: lines are packed again whenever they are
+ * halved. */
 static snug_head snug_unpack(const eb_snug *s, const uint8_t *line, uint64_t first, snug_line *u) {
     const snug_head h = snug_head_of(line);
-    u->spills = 0;
-    for (unsigned slot = 0, at = FIELDS; slot < EB_SNUG_CELLS; slot++) {
-        u->value[slot] = 0;
-        u->spilled[slot] = false;
-        if (!snug_is_there(line, slot)) continue;
-        u->value[slot] = snug_bits(line, at, h.w);
-        at += h.w;
-        if (u->value[slot] < ebi_ones(h.w)) continue;
-        const unsigned entry = snug_entry(line, h, slot);
-        u->spilled[slot] = entry == 0;
-        u->spills += entry == 0;
-        u->value[slot] = entry == 0 ? ebi_spill_get(s->table, s->slots, first + slot)
-                                    : snug_bits(line, entry + SLOT_BITS, h.v);
-    }
+    const uint64_t escape = ebi_ones(h.w);
+    unsigned n = 0, escapes = 0;
+    for (unsigned half = 0; half < 2; half++)
+        for (uint64_t map = snug_map(line, half); map != 0; map &= map - 1, n++) {
+            u->slot[n] = (uint8_t)(64 * half + ebi_ctz(map));
+            u->value[n] = snug_bits(line, FIELDS + n * h.w, h.w);
+            u->spilled[n] = u->value[n] == escape;
+            escapes += u->spilled[n];
+        }
+    u->n = n;
+    u->spills = escapes;
+    if (escapes > 0) snug_unpack_large(s, line, first, u, h);
     return h;
 }
 
@@ -115,11 +130,11 @@ static snug_head snug_unpack(const eb_snug *s, const uint8_t *line, uint64_t fir
 static unsigned snug_best(const snug_line *u, snug_head *h) {
     unsigned lengths[EB_SNUG_BITS + 3] = {0}, fields = 0, best = UINT32_MAX;
     uint64_t all = 0;
-    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
-        fields += u->value[slot] > 0;
-        if (u->value[slot] == 0 || u->spilled[slot]) continue;
-        all |= u->value[slot];
-        lengths[ebi_log2(u->value[slot] + 1)]++; /* of w bits if below the escape */
+    for (unsigned i = 0; i < u->n; i++) {
+        const uint64_t value = u->spilled[i] ? 0 : u->value[i];
+        fields += u->value[i] > 0;
+        all |= value;
+        lengths[ebi_log2(value + 1)]++; /* of w bits if below the escape; [0]: no matter */
     }
     const unsigned v = all == 0 ? 0 : ebi_log2(all) + 1;
     unsigned entries = fields - u->spills - lengths[1];
@@ -133,35 +148,38 @@ static unsigned snug_best(const snug_line *u, snug_head *h) {
 }
 
 static void snug_pack(uint8_t *line, const snug_line *u, snug_head h) {
+    const uint64_t escape = ebi_ones(h.w);
     unsigned at = FIELDS, entry = END;
     memset(line + BITMAP, 0, EB_SNUG_LINE - BITMAP);
     snug_set_head(line, h);
-    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
-        if (u->value[slot] == 0) continue;
-        const uint64_t escape = ebi_ones(h.w);
-        line[BITMAP + slot / 8] |= (uint8_t)(1 << slot % 8);
-        snug_set_bits(line, at, h.w, u->spilled[slot] ? escape : ebi_min(u->value[slot], escape));
+    for (unsigned i = 0; i < u->n; i++) {
+        if (u->value[i] == 0) continue;
+        line[BITMAP + u->slot[i] / 8] |= (uint8_t)(1 << u->slot[i] % 8);
+        snug_set_bits(line, at, h.w, u->spilled[i] ? escape : ebi_min(u->value[i], escape));
         at += h.w;
-        if (u->spilled[slot] || u->value[slot] < escape) continue;
+        if (u->value[i] < escape || u->spilled[i]) continue;
         entry -= SLOT_BITS + h.v;
-        snug_set_bits(line, entry, SLOT_BITS + h.v, slot | u->value[slot] << SLOT_BITS);
+        snug_set_bits(line, entry, SLOT_BITS + h.v, u->slot[i] | u->value[i] << SLOT_BITS);
     }
 }
 
 static void snug_coarsen(snug_line *u, snug_head *h) {
-    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++)
-        if (!u->spilled[slot]) u->value[slot] = (u->value[slot] + 1) >> 1;
+    for (unsigned i = 0; i < u->n; i++)
+        u->value[i] = (u->value[i] + !u->spilled[i]) >> !u->spilled[i];
     h->grain++;
 }
 
 static bool snug_spill_largest(const eb_snug *s, uint64_t first, snug_line *u, snug_head h) {
     unsigned most = EB_SNUG_CELLS;
-    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++)
-        if (!u->spilled[slot] && (most == EB_SNUG_CELLS || u->value[slot] > u->value[most]))
-            most = slot;
-    if (most == EB_SNUG_CELLS || u->value[most] == 0) return false;
-    const uint64_t value = u->value[most] << h.grain;
-    if (!ebi_spill_set(s->table, s->slots, s->used, first + most, value)) return false;
+    uint64_t largest = 0;
+    for (unsigned i = 0; i < u->n; i++) {
+        const bool more = !u->spilled[i] && u->value[i] > largest;
+        most = more ? i : most;
+        largest = more ? u->value[i] : largest;
+    }
+    if (most == EB_SNUG_CELLS) return false;
+    const uint64_t value = largest << h.grain;
+    if (!ebi_spill_set(s->table, s->slots, s->used, first + u->slot[most], value)) return false;
     u->value[most] = value;
     u->spilled[most] = true;
     u->spills++;
@@ -183,17 +201,30 @@ static void snug_repack(const eb_snug *s, uint8_t *line, uint64_t first, snug_li
 
 /* One counter */
 
+/* The place of a slot in the list, which it gets if it has none. */
+static unsigned snug_open(snug_line *u, unsigned rank, unsigned slot) {
+    if (rank < u->n && u->slot[rank] == slot) return rank;
+    const size_t behind = u->n++ - rank;
+    memmove(u->slot + rank + 1, u->slot + rank, behind);
+    memmove(u->spilled + rank + 1, u->spilled + rank, behind * sizeof *u->spilled);
+    memmove(u->value + rank + 1, u->value + rank, behind * sizeof *u->value);
+    u->slot[rank] = (uint8_t)slot;
+    u->spilled[rank] = false;
+    return rank;
+}
+
 static void snug_put_slowly(const eb_snug *s, uint8_t *line, uint64_t first, unsigned slot,
                             uint64_t value) {
     snug_line u;
     snug_head h = snug_unpack(s, line, first, &u);
-    if (u.spilled[slot]) {
+    const unsigned i = snug_open(&u, snug_rank(line, slot), slot);
+    if (u.spilled[i]) {
         (void)ebi_spill_set(s->table, s->slots, s->used, first + slot, value);
         if (value > 0) return;
-        u.spilled[slot] = false;
+        u.spilled[i] = false;
         u.spills--;
     }
-    u.value[slot] = (value + ebi_ones(h.grain)) >> h.grain;
+    u.value[i] = (value + ebi_ones(h.grain)) >> h.grain;
     snug_repack(s, line, first, &u, h);
 }
 
@@ -241,40 +272,44 @@ void ebi_snug_put(const eb_snug *s, uint8_t *line, uint64_t first, unsigned slot
 static bool snug_fetch(const eb_snug *s, uint64_t first, snug_line *u, snug_head h) {
     snug_line whole = *u;
     whole.spills = 0;
-    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++)
-        if (u->spilled[slot]) {
-            whole.spilled[slot] = false;
-            whole.value[slot] = (u->value[slot] + ebi_ones(h.grain)) >> h.grain;
+    for (unsigned i = 0; i < u->n; i++)
+        if (u->spilled[i]) {
+            whole.spilled[i] = false;
+            whole.value[i] = (u->value[i] + ebi_ones(h.grain)) >> h.grain;
         }
     if (snug_best(&whole, &h) > END - FIELDS) return false;
-    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++)
-        if (u->spilled[slot]) (void)ebi_spill_set(s->table, s->slots, s->used, first + slot, 0);
+    for (unsigned i = 0; i < u->n; i++)
+        if (u->spilled[i]) (void)ebi_spill_set(s->table, s->slots, s->used, first + u->slot[i], 0);
     *u = whole;
     return true;
 }
 
 static void snug_keep_spilled(const eb_snug *s, uint64_t first, snug_line *u) {
-    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
-        if (!u->spilled[slot]) continue;
-        (void)ebi_spill_set(s->table, s->slots, s->used, first + slot, u->value[slot]);
-        if (u->value[slot] > 0) continue;
-        u->spilled[slot] = false;
+    for (unsigned i = 0; i < u->n; i++) {
+        if (!u->spilled[i]) continue;
+        (void)ebi_spill_set(s->table, s->slots, s->used, first + u->slot[i], u->value[i]);
+        if (u->value[i] > 0) continue;
+        u->spilled[i] = false;
         u->spills--;
     }
+}
+
+/* Numbers that are multiples of 2^grain only lose grain, until there is none left. */
+static void snug_halve_all(snug_line *u, snug_head h, uint64_t times) {
+    const unsigned grain = times >= h.grain ? h.grain : 0;
+    const uint64_t halvings = times >= h.grain ? times : 0;
+    for (unsigned i = 0; i < u->n; i++)
+        u->value[i] = u->spilled[i] ? u->value[i] : ebi_halved(u->value[i] << grain, halvings);
+    for (unsigned i = 0; u->spills > 0 && i < u->n; i++)
+        if (u->spilled[i]) u->value[i] = ebi_halved(u->value[i], times);
 }
 
 void ebi_snug_halve(const eb_snug *s, uint8_t *line, uint64_t first, uint64_t times) {
     snug_line u;
     if (times == 0 || snug_population(line) == 0) return;
     snug_head h = snug_unpack(s, line, first, &u);
-    const unsigned finer = (unsigned)ebi_min(h.grain, times);
-    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
-        if (u.spilled[slot])
-            u.value[slot] = ebi_halved(u.value[slot], times);
-        else if (finer == h.grain)
-            u.value[slot] = ebi_halved(u.value[slot] << h.grain, times);
-    }
-    h.grain -= finer;
+    snug_halve_all(&u, h, times);
+    h.grain -= (unsigned)ebi_min(h.grain, times);
     if (u.spills > 0 && !snug_fetch(s, first, &u, h)) snug_keep_spilled(s, first, &u);
     snug_repack(s, line, first, &u, h);
 }

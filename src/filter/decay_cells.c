@@ -148,19 +148,51 @@ unsigned ebi_decay_grain(const eb_decay *d, uint64_t place, uint64_t era) {
     return d->mode == EB_DECAY_ERA && ebi_decay_get(d, place, era) <= cells_plain(d) ? 0 : 64;
 }
 
-/* Era mode: values that are their own codes are halved in place. */
-EB_INLINE void cells_halve_line(const eb_decay *d, uint64_t line, uint64_t eras, unsigned width) {
-    const uint64_t first = line << EB_SLOT_BITS, shift = ebi_min(eras, 33);
-    const uint64_t plain = cells_plain(d), up = ebi_ones((unsigned)shift);
-    for (uint64_t place = first; place < first + ebi_line_cells(width); place++) {
-        const uint64_t code = ebi_place_get(d->line, width, place), half = (code + up) >> shift;
-        if (code <= plain)
-            ebi_place_set(d->line, width, place, half <= 1 ? 0 : (uint32_t)half);
-        else if (code < cells_largest(d))
-            cells_put_faded(d, place, ebi_decay_lapse(d, cells_value(d, place), eras));
+/* Era mode: counters whose codes are not their values. */
+static void cells_halve_large(const eb_decay *d, uint64_t line, uint64_t eras) {
+    const uint64_t first = line << EB_SLOT_BITS;
+    const uint32_t plain = cells_plain(d), largest = cells_largest(d);
+    for (uint64_t place = first; place < first + d->each; place++) {
+        const uint32_t code = ebi_place_get(d->line, d->width, place);
+        if (code <= plain) continue;
+        const uint64_t value = ebi_decay_lapse(d, cells_value(d, place), eras);
+        if (code < largest)
+            cells_put_faded(d, place, value);
         else
-            cells_put_spilling(d, place, ebi_decay_lapse(d, cells_value(d, place), eras));
+            cells_put_spilling(d, place, value);
     }
+}
+
+/* Era mode: halves all codes of a line that are values, and says whether there are others.  A loop
+ * over whole vectors without branches; c / 2^shift, rounded up, is (c - 1) / 2^shift + 1. */
+#define CELLS_HALVE(width, cell)                                                                   \
+    static bool cells_halve_##width(uint8_t *cells, unsigned shift, cell plain) {                  \
+        enum { N = EB_LINE / sizeof(cell) };                                                       \
+        const cell fades = (cell)(shift < width ? ebi_min(UINT64_C(1) << shift, plain) : plain);   \
+        const unsigned by = (unsigned)ebi_min(shift, width - 1);                                   \
+        cell code[N] = {0}, large = 0;                                                             \
+        memcpy(code, cells, EB_LINE - EB_LINE_STAMP);                                              \
+        for (unsigned i = 0; i < N; i++) {                                                         \
+            const cell rest = (cell)(((cell)(code[i] - 1) >> by) + 1);                             \
+            const cell half = code[i] <= fades ? 0 : rest;                                         \
+            large |= code[i] > plain;                                                              \
+            code[i] = code[i] > plain ? code[i] : half;                                            \
+        }                                                                                          \
+        memcpy(cells, code, EB_LINE - EB_LINE_STAMP);                                              \
+        return large;                                                                              \
+    }
+CELLS_HALVE(8, uint8_t)
+CELLS_HALVE(16, uint16_t)
+CELLS_HALVE(32, uint32_t)
+
+static void cells_halve_line(const eb_decay *d, uint64_t line, uint64_t eras) {
+    const uint32_t plain = cells_plain(d);
+    const unsigned shift = (unsigned)ebi_min(eras, d->width);
+    uint8_t *const cells = cells_line(d, line) + EB_LINE_STAMP;
+    if (d->width == 8    ? cells_halve_8(cells, shift, (uint8_t)plain)
+        : d->width == 16 ? cells_halve_16(cells, shift, (uint16_t)plain)
+                         : cells_halve_32(cells, shift, plain))
+        cells_halve_large(d, line, eras);
 }
 
 static void cells_lapse_line(const eb_decay *d, uint64_t line, uint64_t eras) {
@@ -172,12 +204,7 @@ static void cells_lapse_line(const eb_decay *d, uint64_t line, uint64_t eras) {
         return;
     }
     if (d->mode == EB_DECAY_ERA) {
-        if (d->width == 8)
-            cells_halve_line(d, line, eras, 8);
-        else if (d->width == 16)
-            cells_halve_line(d, line, eras, 16);
-        else
-            cells_halve_line(d, line, eras, 32);
+        cells_halve_line(d, line, eras);
         return;
     }
     for (uint64_t place = first; place < first + d->each; place++) {
