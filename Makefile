@@ -1,6 +1,6 @@
 # Makefile - builds, tests and installs everbloom.  GNU make; `make help` lists the targets.
 #
-# Everything built goes under build/<flavour>/: make FLAVOUR=asan, clang, fuzz or arm64 for the others.
+# Everything built goes under build/<flavour>/: make FLAVOUR=asan, clang, fuzz, steps or arm64 for the others.
 # New source files are found by themselves: src/*/*.c, cli/*.c, lab/*.c, tests/test_*.c.
 
 .DEFAULT_GOAL := all
@@ -26,17 +26,21 @@ CC.release = $(CC)
 CC.asan = $(CC)
 CC.clang = clang
 CC.fuzz = clang
+CC.steps = gcc
 CC.arm64 = aarch64-linux-gnu-gcc
 FLAGS.release = -O2 -g
 FLAGS.asan = -O1 -g $(SANITIZE)
 FLAGS.clang = -O2 -g
+FLAGS.steps = -O2 -g
 FLAGS.fuzz = -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 # xxhash.h is the same for every machine, but installed for this one: look there last.
 FLAGS.arm64 = -O2 -g -static -idirafter /usr/include
 LIBFLAGS.release = -DNDEBUG
 LIBFLAGS.clang = -DNDEBUG
+# Every basic block of the library calls a function of the test, which counts.
+LIBFLAGS.steps = -DNDEBUG -fsanitize-coverage=trace-pc -Wno-error
 LIBFLAGS.arm64 = -DNDEBUG
-$(if $(FLAGS.$(FLAVOUR)),,$(error FLAVOUR must be release, asan, clang, fuzz or arm64, not $(FLAVOUR)))
+$(if $(FLAGS.$(FLAVOUR)),,$(error FLAVOUR must be release, asan, clang, fuzz, steps or arm64, not $(FLAVOUR)))
 
 B := build/$(FLAVOUR)
 COMPILE = $(CC.$(FLAVOUR)) -std=c11 -Iinclude -Isrc $(CPPFLAGS) $(FLAGS.$(FLAVOUR)) $(WARNINGS) $(CFLAGS)

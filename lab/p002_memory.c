@@ -252,7 +252,7 @@ static double creation_ns(const p002_stream *s, const char *options) {
            (double)s->arrivals;
 }
 
-static int by_size(const void *a, const void *b) {
+int p002_by_size(const void *a, const void *b) {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
@@ -269,8 +269,8 @@ void p002_run_creation(lab_options *o) {
         }
     lab_table *t = lab_table_new("filter|ns an arrival|times basic|quartiles");
     for (int j = 0; j < REAL; j++) {
-        qsort(ns[j], RUNS, sizeof **ns, by_size);
-        qsort(ratio[j], RUNS, sizeof **ratio, by_size);
+        qsort(ns[j], RUNS, sizeof **ns, p002_by_size);
+        qsort(ratio[j], RUNS, sizeof **ratio, p002_by_size);
         lab_table_row(t, "`%s`|%.1f|%.2f|%.2f to %.2f", real_options[j], ns[j][RUNS / 2],
                       ratio[j][RUNS / 2], ratio[j][RUNS / 4], ratio[j][RUNS * 3 / 4]);
     }

@@ -109,6 +109,7 @@ static const lab_experiment p002_experiments[] = {
      p002_run_memory},
     {"space", "section 4.3: the space formula, and what it leaves out", p002_run_space},
     {"creation", "section 5: the time to create the filters", p002_run_creation},
+    {"costs", "single adds while eras pass, beside controls", p002_run_costs},
     {"carry", "section 4: the two rules for a full counter", p002_run_carry},
     {"rounding", "whole numbers that fade: what rounding does", p002_run_rounding},
     {"lazy", "fading when needed against fading at once", p002_run_lazy},

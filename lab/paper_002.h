@@ -31,11 +31,14 @@ uint64_t p002_hash(const p002_stream *s, uint32_t key);
 eb_filter *p002_filter(const p002_stream *s, const char *options);
 void p002_feed(const p002_stream *s, eb_filter *f); /* the last epoch */
 
+int p002_by_size(const void *a, const void *b); /* of doubles, for qsort */
+
 /* Experiments. */
 void p002_run_memory(lab_options *o);
 void p002_run_memory_curves(lab_options *o);
 void p002_run_space(lab_options *o);
 void p002_run_creation(lab_options *o);
+void p002_run_costs(lab_options *o);
 void p002_run_carry(lab_options *o);
 void p002_run_rounding(lab_options *o);
 void p002_run_lazy(lab_options *o);

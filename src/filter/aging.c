@@ -12,7 +12,7 @@
  *                    distances of age, then 0 at the age `window`
  *   decay=poly       (1 + x)^-power
  *   decay=polyexp    (1 + x)^power factor^x, relative to its largest value: for a power that is
- *                    large it rises first
+ *                    large it rises first.  No bucket is joined, so this need not fall
  *
  * A key has k records, one in each of k parts; by default a record is a cache line.  The estimate
  * is the sum over buckets of g times the minimum of the k counters: collisions must happen in the
