@@ -63,7 +63,8 @@ unsigned ebi_window_cells_of_line(const eb_params *p);
  * give, and the best w for it. */
 typedef struct ebi_window_plan {
     unsigned mode, eras, bytes; /* bytes of a line */
-    bool refresh;
+    double lost; /* of the keys taken for others: those of a window's items that are not
+                    stored */
 } ebi_window_plan;
 double ebi_window_bits(const ebi_window_plan *plan, double fpr);
 double ebi_window_fpr(const ebi_window_plan *plan, double bits);

@@ -37,8 +37,10 @@ static double window_scale(const ebi_window_plan *plan) {
     return (1 + 0.5 / eras) / (1 + 0.5 / 14) * (bits - 14) / (bits - eras);
 }
 
+/* The table was measured where all keys that are taken for others are lost. */
 static double window_row_bits(const ebi_window_plan *plan, unsigned row) {
-    return window_rows[row].bits[plan->bytes == 128] * window_scale(plan);
+    const double fpr = exp2(-1 - (double)row), stored = (1 - plan->lost * fpr) / (1 - fpr);
+    return window_rows[row].bits[plan->bytes == 128] * window_scale(plan) * stored;
 }
 
 static double window_elastic_bits(const ebi_window_plan *plan, double fpr) {
@@ -84,13 +86,13 @@ static double window_generations_fpr(unsigned eras, unsigned k, double per_line)
     return 1 - pow(1 - full, eras) * (1 - (4 * half + full) / 6);
 }
 
-/* Keys that are taken for others are not stored, unless every sight of a key is. */
+/* Keys that are taken for others are not stored, unless the plan says so. */
 double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bits) {
     enum { ROUNDS = 10 };
     const double per_line = LINE_BITS / bits / plan->eras;
     double fpr = window_generations_fpr(plan->eras, k, per_line);
-    for (int i = 0; i < ROUNDS && !plan->refresh; i++)
-        fpr = (fpr + window_generations_fpr(plan->eras, k, per_line * (1 - fpr))) / 2;
+    for (int i = 0; i < ROUNDS && plan->lost > 0; i++)
+        fpr = (fpr + window_generations_fpr(plan->eras, k, per_line * (1 - plan->lost * fpr))) / 2;
     return fpr;
 }
 
