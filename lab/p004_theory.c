@@ -230,7 +230,7 @@ static void predict_all(lab_options *o) {
     for (size_t i = 0; i < sizeof thetas / sizeof *thetas; i++)
         for (size_t j = 0; j < sizeof gammas / sizeof *gammas; j++) {
             predict_row(o, t, P004_MS, gammas[j], thetas[i], .02, .05);
-            predict_row(o, t, P004_MI, gammas[j], thetas[i], .2, .45);
+            predict_row(o, t, P004_MI, gammas[j], thetas[i], .1, .15);
             predict_row(o, t, P004_RMX, gammas[j], thetas[i], .08, .5);
             predict_row(o, t, P004_RM, gammas[j], thetas[i], .15, 0);
         }

@@ -18,11 +18,12 @@ ebi_count_errors ebi_errors_ms(const ebi_sharing *c, const ebi_spectrum *s) {
     return (ebi_count_errors){pow(-expm1(-c->load), c->k), sqrt(squares), 0};
 }
 
-/* Minimal increase.  Key y is too high by e or more if all its counters were once e ahead of it.
- * A counter is as far as its most frequent key z.  The lead of z over y is a random walk that ends
- * at f_z - f_y with variance f_z + f_y: its highest point is known for Brownian motion, and where
- * it falls off, chances are powers of f_z / f_y exactly.  Races are taken to be independent; those
- * that all rivals have won before y comes at all are not, and are counted apart. */
+/* Minimal increase.  Without key y a counter stands where its foremost other key does, and y gets
+ * too high by the most that all its counters were ever ahead of it at one time.  The lead of
+ * another key z is a random walk that ends at f_z - f_y with variance f_z + f_y: its highest point
+ * is known for Brownian motion, and where it falls off, chances are powers of f_z / f_y exactly.
+ * Before y comes first, who leads depends on how long that takes: counted apart, by the clock.
+ * After it the races of the k counters are taken to be independent. */
 
 static double errors_normal(double x) { /* P(N(0,1) < x) */
     return 0.5 * erfc(-x * M_SQRT1_2);
@@ -36,17 +37,22 @@ static double errors_lead(double z, double y, double e) {
     return fmin(1, end + exp(power) * errors_normal(-(drift + e) / sigma));
 }
 
-/* The chance that a counter of y is once e ahead. */
+/* The same after y came first, by when z came g times with the chance q p^g, p = z / (y + z): from
+ * there a slower z is e ahead with the chance (z / y)^(e + 1 - g), or is already.  The sum over g.
+ */
+static double errors_lead_later(double z, double y, double e) {
+    const double p = z / (y + z), q = 1 - p;
+    return errors_lead(z, y, e) * (z < y ? 1 - pow(q, e) * (q - p) : 1);
+}
+
+/* The chance that a counter of y is once e ahead: which takes a key that comes e + 1 times. */
 static double errors_behind(const ebi_sharing *c, const ebi_spectrum *s, double y, double e) {
-    double above = 0, sum = 0;
-    for (size_t i = 0; i < s->classes; i++) {
-        const double share = s->keys[i] / s->distinct;
-        const double most_frequent = exp(-c->load * above) * -expm1(-c->load * share);
-        sum += most_frequent * errors_lead(s->count[i], y, e);
-        above += share;
+    double leads = 0;
+    for (size_t i = 0; i < s->classes && s->count[i] >= e + 0.5; i++) {
         if (s->count[i] < y * 0.1 && e > 10) break; /* no lead of the rest matters */
+        leads += s->keys[i] / s->distinct * errors_lead_later(s->count[i], y, e);
     }
-    return sum;
+    return -expm1(-c->load * leads);
 }
 
 /* Recurring minimum.  The stream runs from time 0 to 1.  A counter has been hit by time t with the
@@ -99,15 +105,17 @@ static double errors_ahead(const ebi_sharing *c, const ebi_spectrum *s, const er
 
 ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s) {
     errors_clock t;
-    double squares = 0, wrong = 0;
+    double squares = 0, wrong = 0, last = 0, last_all = 0;
     if (c->k == 1 || !(c->load > 0)) return ebi_errors_ms(c, s); /* one counter: the same */
     errors_start(&t, c, s);
-    for (double e = 1, next; e <= s->count[0]; e = next) {
+    for (double e = 1; e <= s->count[0]; e = fmax(e + 1, floor(e * 1.3))) {
         const double all = errors_ahead(c, s, &t, e);
-        next = fmax(e + 1, floor(e * 1.3));
         if (e == 1) wrong = all;
+        /* (2e-1) P(error >= e), those since the last e on a line */
+        squares += (2 * e - 1) * all + (all + last_all) / 2 * ((e - 1) * (e - 1) - last * last);
         if (all < 1e-6 * wrong / (e * e)) break;
-        squares += all * ((next - 1) * (next - 1) - (e - 1) * (e - 1)); /* (2e-1) P(error >= e) */
+        last = e;
+        last_all = all;
     }
     return (ebi_count_errors){wrong, sqrt(squares), 0};
 }
