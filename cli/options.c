@@ -5,6 +5,7 @@
 
 static const cli_option dedup_options[] = {
     KEY_OPTIONS,
+    PASS_FIRST,
     HEADING("What is printed"),
     FLAG(0, "repeated", repeated,
          "Print the lines that were seen before, instead of the new ones."),
@@ -44,6 +45,7 @@ static const cli_option dedup_options[] = {
 
 static const cli_option add_options[] = {
     KEY_OPTIONS,
+    SKIP_FIRST,
     FILTER_OPTIONS(DEFAULT_ADD),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the snapshot of a new filter to FILE; to standard output unless -o or --state "
@@ -68,6 +70,7 @@ static const cli_option add_options[] = {
 
 static const cli_option test_options[] = {
     KEY_OPTIONS,
+    PASS_FIRST,
     HEADING("What is printed"),
     FLAG(0, "absent", absent, "Print the lines whose keys the snapshot does not know."),
     FLAG(0, "mark", mark,

@@ -79,6 +79,11 @@
     FLAG(0, "skip-first", skip_first,                                                              \
          "The first line of each FILE names the columns: leave it out.")
 
+#define PASS_FIRST                                                                                 \
+    FLAG(0, "skip-first", skip_first,                                                              \
+         "The first line of each FILE names the columns: it is no key, and that of the first "     \
+         "FILE is printed, after 'seen' with --mark.")
+
 #define WEIGHT_OPTION                                                                              \
     OPTION(0, "weight-field", "N", OPT_INDEX, weight_field,                                        \
            "Field N of a line says how often its key counts, a whole number; 0 is not at all. "    \

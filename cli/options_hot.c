@@ -3,6 +3,7 @@
 
 const cli_option hot_options[] = {
     KEY_OPTIONS,
+    SKIP_FIRST,
     WEIGHT_OPTION,
     HEADING("Time"),
     HALF_LIFE_OPTION,

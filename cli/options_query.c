@@ -141,8 +141,7 @@ const cli_option join_options[] = {
         "or /tmp. " DEFAULT_JOIN_MEMORY " unless given."),
     OPTION(0, "filter", "SPEC", OPT_TEXT, filter,
            "The filter of S: a kind that never counts too low. A spectral filter with 6 counters "
-           "for each "
-           "different key of S unless given."),
+           "for each different key of S unless given."),
     OPTION(0, "distinct", "N", OPT_COUNT, distinct,
            "S has about N different keys. Found out by reading it once more unless given."),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
@@ -175,11 +174,11 @@ const char join_text[] =
     "keys do lines of R and of S share, and in how many pairs of lines? S is read into a small "
     "filter, which is all that R needs of it.\n\n"
     "An answer is a line with the number of pairs, a tab and the key; answers come in no order. "
-    "Keys of "
-    "R are counted exactly; S's counts are never too low and seldom too high. So every key that "
-    "should be there is there, with a number that is no smaller than the truth, and a few may be "
-    "there that should not. With '=', '<' and '<=' all keys are printed that may be answers, with "
-    "the most pairs that they can have. --verify makes all of it exact.\n\n"
+    "Keys of R are counted exactly; S's counts are never too low, but about 1 in 18 is too high, "
+    "that of a key which is not in S as well, unless --filter names a larger filter. So every key "
+    "that should be there is there, with a number that is no smaller than the truth, and some may "
+    "be there that should not. With '=', '<' and '<=' all keys are printed that may be answers, "
+    "with the most pairs that they can have. --verify makes all of it exact.\n\n"
     "At two sites: 'join --ship' at S writes the filter, 'join --with' at R answers. To be exact, "
     "'join --with --candidates' at R prints keys, 'join --exact' at S counts them, and 'join "
     "--counts' at R answers.";

@@ -14,6 +14,17 @@
 
 /* ---- Batches. */
 
+/* The names of the columns head the output as well, those of the first file. */
+static void pass_names(stream *s, const char *line, const char *end) {
+    if (s->print == PRINT_NONE || s->names_passed) return;
+    s->names_passed = true;
+    if (s->print == PRINT_MARKED) {
+        output_put(&s->out, "seen", 4);
+        output_put(&s->out, &s->in.delimiter, 1);
+    }
+    output_put(&s->out, line, (size_t)(end + 1 - line));
+}
+
 /* A line of weight 0 is read and left out. */
 static size_t collect(stream *s) {
     size_t n = 0;
@@ -21,7 +32,10 @@ static size_t collect(stream *s) {
         const char *line = s->in.buf + s->in.begin;
         const char *end = reader_next(&s->in);
         if (!end) break;
-        if (s->set->skip_first && s->in.records == 1) continue;
+        if (s->set->skip_first && s->in.records == 1) {
+            pass_names(s, line, end);
+            continue;
+        }
         s->lines++;
         s->line[n] = line;
         s->number[n] = s->in.records;

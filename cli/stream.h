@@ -36,6 +36,7 @@ typedef struct stream {
     double start, save_due;
     progress progress;
 
+    bool names_passed; /* the line with the names of the columns is printed */
     char mark[2][2];
     const char *line[STREAM_BATCH + 1]; /* where each line of a batch begins, and the last ends */
     uint64_t number[STREAM_BATCH];      /* of each line in its file */
