@@ -50,7 +50,8 @@ static bool read_signed(const char *p, size_t n, uint64_t *value) {
     return true;
 }
 
-/* ---- Times of RFC 3339: 1996-12-19T16:39:57.25-08:00. */
+/* ---- Times of RFC 3339, 1996-12-19T16:39:57.25-08:00, and as web servers log them,
+ * [19/Dec/1996:16:39:57 -0800].  The zone may be missing, as in one field of such a log: UTC. */
 
 static bool read_part(const char **p, const char *end, size_t digits, uint64_t low, uint64_t high,
                       int64_t *part) {
@@ -78,15 +79,39 @@ static int64_t days_from_civil(int64_t year, int64_t month, int64_t day) {
     return 365 * y + y / 4 - y / 100 + y / 400 + (153 * march + 2) / 5 + day - 1 - 719468 - 146097;
 }
 
-static bool read_date(const char **p, const char *end, int64_t *days) {
+static bool day_exists(int64_t year, int64_t month, int64_t day) {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    return day <= lengths[month - 1] + (month == 2 && leap(year));
+}
+
+static bool read_date(const char **p, const char *end, int64_t *days) {
     int64_t year, month, day;
     if (!read_part(p, end, 4, 0, 9999, &year) || !skip(p, end, "-") ||
         !read_part(p, end, 2, 1, 12, &month) || !skip(p, end, "-") ||
-        !read_part(p, end, 2, 1, 31, &day))
+        !read_part(p, end, 2, 1, 31, &day) || !skip(p, end, "Tt "))
         return false;
     *days = days_from_civil(year, month, day);
-    return day <= lengths[month - 1] + (month == 2 && leap(year));
+    return day_exists(year, month, day);
+}
+
+static bool read_month(const char **p, const char *end, int64_t *month) {
+    static const char months[][4] = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                     "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+    for (*month = 1; end - *p >= 3 && *month <= 12; ++*month)
+        if (memcmp(*p, months[*month - 1], 3) == 0) {
+            *p += 3;
+            return true;
+        }
+    return false;
+}
+
+static bool read_web_date(const char **p, const char *end, int64_t *days) {
+    int64_t year, month, day;
+    if (!read_part(p, end, 2, 1, 31, &day) || !skip(p, end, "/") || !read_month(p, end, &month) ||
+        !skip(p, end, "/") || !read_part(p, end, 4, 0, 9999, &year) || !skip(p, end, ":"))
+        return false;
+    *days = days_from_civil(year, month, day);
+    return day_exists(year, month, day);
 }
 
 static bool read_clock(const char **p, const char *end, int64_t *seconds) {
@@ -106,21 +131,24 @@ static bool read_clock(const char **p, const char *end, int64_t *seconds) {
 static bool read_zone(const char **p, const char *end, int64_t *seconds) {
     int64_t hour, minute;
     *seconds = 0;
-    if (skip(p, end, "Zz")) return true;
-    const int64_t sign = *p < end && **p == '-' ? -1 : 1;
-    if (!skip(p, end, "+-") || !read_part(p, end, 2, 0, 23, &hour) || !skip(p, end, ":") ||
-        !read_part(p, end, 2, 0, 59, &minute))
-        return false;
+    if (*p == end || skip(p, end, "Zz")) return true;
+    const int64_t sign = **p == '-' ? -1 : 1;
+    if (!skip(p, end, "+-") || !read_part(p, end, 2, 0, 23, &hour)) return false;
+    (void)skip(p, end, ":");
+    if (!read_part(p, end, 2, 0, 59, &minute)) return false;
     *seconds = sign * (hour * 3600 + minute * 60);
     return true;
 }
 
 static bool read_time(const char *p, size_t n, uint64_t *value) {
-    const char *const end = p + n;
+    const char *end = p + n;
+    const bool bracket = skip(&p, end, "["), web = bracket || (n > 2 && p[2] == '/');
     int64_t days, clock, zone;
-    if (!read_date(&p, end, &days) || !skip(&p, end, "Tt ") || !read_clock(&p, end, &clock) ||
-        !read_zone(&p, end, &zone) || p != end)
-        return false;
+    if (bracket && p < end && end[-1] == ']') end--;
+    if (!(web ? read_web_date(&p, end, &days) : read_date(&p, end, &days))) return false;
+    if (!read_clock(&p, end, &clock)) return false;
+    if (web) (void)skip(&p, end, " ");
+    if (!read_zone(&p, end, &zone) || p != end) return false;
     *value = eb_from_signed(days * 86400 + clock - zone);
     return true;
 }

@@ -120,9 +120,10 @@
 #define TIME_FIELD_OPTION                                                                          \
     OPTION(0, "time-field", "N", OPT_INDEX, time_field,                                            \
            "Field N of a line is its time: seconds since 1970, with a fraction or not, "           \
-           "milliseconds if they are 100000000000 or more, or a time such as "                     \
-           "2026-01-31T12:00:00Z. Lines that are older than the line before them are taken as of " \
-           "its time. Without this option, the time of a line is when it is read.")
+           "milliseconds if they are 100000000000 or more, a time such as 2026-01-31T12:00:00Z, "  \
+           "or that of a web server's log, [31/Jan/2026:12:00:00; UTC if it names no zone. Lines " \
+           "that are older than the line before them are taken as of its time. Without this "      \
+           "option, the time of a line is when it is read.")
 
 /* options_count.c: the commands that count. */
 extern const cli_option count_options[];

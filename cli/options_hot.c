@@ -23,8 +23,10 @@ const cli_option hot_options[] = {
 const cli_example hot_examples[] = {
     {"tail -F access.log | everbloom hot -f 7 -d ' ' --half-life 10m",
      "Watch the pages that are hottest now."},
-    {"everbloom hot --csv --time-field 1 -f 2 --every 1h --json visits.csv",
-     "Replay a file: the hottest of each hour."},
+    {"everbloom hot -d ' ' --time-field 4 -f 7 --every 1h access.log",
+     "Replay the log of a web server: the hottest pages at the end of each hour."},
+    {"everbloom hot --csv --skip-first --time-field 1 -f 2 --every 1h visits.csv",
+     "The same for a table with a header."},
     {NULL, NULL}};
 
 const char hot_text[] =

@@ -24,6 +24,17 @@ status_is 0; out_is '1700000000\tx\n'
 everbloom dedup --window 10m < <(printf 'a\na\n') # when they arrive
 status_is 0; out_is 'a\n'; silent
 
+# As web servers log it, and without a zone.
+printf '%s\tx\n' '[14/Nov/2023:22:13:20' '[14/Nov/2023:23:23:19 +0100]' 14/Nov/2023:22:23:20 '2023-11-14 22:23:20' \
+    '2023-11-14 22:25:00' >in
+everbloom dedup --window 10m --time-field 1 -f 2 in
+status_is 0; out_is '[14/Nov/2023:22:13:20\tx\n2023-11-14 22:25:00\tx\n'; silent
+for bad in '[31/Nov/2023:22:13:20' '[14/Nov/2023:22:13' '[14/nov/2023:22:13:20' '14/Nov/2023 22:13:20' '14/Nov' '[' '[]' \
+    '14/Nov/2023:22:13:20]' '2023-11-14' '2023-11-14T22:13:20 +0100' '1/'; do
+    everbloom dedup --window 10m --time-field 1 -f 2 < <(printf '%s\tx\n' "$bad")
+    status_is 2; no_output; err_has "standard input: line 1: the time must be seconds since 1970 or a time such as 2026-01-31T12:00:00Z, not \"$bad\""
+done
+
 # The state knows the window, and its clock.
 everbloom dedup --window 1h --time-field 1 -f 2 --state s < <(printf '1000\ta\n')
 everbloom dedup --time-field 1 -f 2 --state s < <(printf '1500\ta\n9000\ta\n')
