@@ -132,6 +132,79 @@ static void prediction_holds(const char *text, uint64_t era, double bias) {
     HOLDS(p.wrong == p.fpr && p.error < p.error_bound);
 }
 
+/* Keys that come again, by Zipf's law, after 16 half-lives: what all of them count too much, at
+ * moments spread over an era. */
+typedef struct again {
+    const char *spec;
+    double halflife, zipf;
+} again;
+
+static double excess_square(const eb_filter *f, const zipf *z, const double *came, double left,
+                            uint64_t run) {
+    double squares = 0;
+    for (size_t i = 0; i < z->n; i++) {
+        const double more = count_of(f, key_of(run << 32 | i)) - left * came[i];
+        squares += more * more / (double)z->n;
+    }
+    return squares;
+}
+
+static void run_again(const again *a, const zipf *z, uint64_t run, sample *fill, sample *square) {
+    eb_filter *const f = suite_new(a->spec);
+    double *const came = model_zeros(z->n, sizeof *came); /* as seen from time 0 */
+    uint64_t random = run + 1, time = 0;
+    double squares = 0, filled = 0;
+    for (int phase = 0; phase < PHASES; phase++) {
+        const double until = a->halflife * (16 + (phase + 0.5) / PHASES);
+        for (; (double)time < until; time++) {
+            const uint64_t key = zipf_draw(z, &random);
+            OK(add_at(f, key_of(run << 32 | key), 1, time));
+            came[key] += exp2((double)time / a->halflife);
+        }
+        filled += stats_of(f).fill / PHASES;
+        squares += excess_square(f, z, came, exp2(-(double)(time - 1) / a->halflife), run) / PHASES;
+    }
+    sample_add(fill, filled);
+    sample_add(square, squares);
+    free(came);
+    eb_free(f);
+}
+
+static void predictions_of_keys_that_come_again_agree(void **state) {
+    enum { KEYS = 1000, RUNS = 12 };
+    static const again runs[] = {
+        {"decay:cells=2400,k=4,halflife=2000,width=32,fraction=12", 2000, 0},
+        {"decay:cells=2400,k=4,halflife=2000,width=32,fraction=12", 2000, 0.8},
+        {"decay:cells=2400,k=4,halflife=2000,width=32,fraction=12", 2000, 1.1},
+        {"decay:cells=1500,k=2,halflife=500,width=32,fraction=12", 500, 0.6}};
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(runs); i++) {
+        const eb_workload load = {.size = sizeof load, .distinct = KEYS, .zipf = runs[i].zipf};
+        eb_prediction p = {.size = sizeof p};
+        zipf z = zipf_new(KEYS, runs[i].zipf);
+        sample fill = {0}, square = {0};
+        suite_at("%s, Zipf %g", runs[i].spec, runs[i].zipf);
+        OK(eb_predict(runs[i].spec, &load, &p, NULL));
+        for (uint64_t run = 0; run < RUNS; run++) run_again(&runs[i], &z, run, &fill, &square);
+        sample_agrees(&fill, p.fill, 0.01);
+        sample_agrees(&square, p.error * p.error, 0.03); /* steps of the sum; rounding */
+        HOLDS(p.error < p.error_bound && p.wrong == p.fpr);
+        free(z.up_to);
+    }
+}
+
+/* Zipf's law without a number of keys, and conservative updates, have no formula. */
+static void what_has_no_formula_is_unknown(void **state) {
+    const eb_workload load = {.size = sizeof load, .zipf = 1};
+    const eb_workload different = {.size = sizeof different};
+    eb_prediction p = {.size = sizeof p};
+    (void)state;
+    OK(eb_predict("decay:memory=64K", &load, &p, NULL));
+    HOLDS(isnan(p.fill) && isnan(p.error));
+    OK(eb_predict("decay:memory=64K,update=conservative", &different, &p, NULL));
+    HOLDS(!isnan(p.fill) && isnan(p.error) && isnan(p.wrong) && p.error_bound > 0);
+}
+
 static void predictions_agree(void **state) {
     (void)state;
     prediction_holds("decay:cells=12000,room=400,halflife=100", 100, 0.01);
@@ -337,6 +410,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(packed_counters_take_nine_bits),
         cmocka_unit_test(predictions_agree),
+        cmocka_unit_test(predictions_of_keys_that_come_again_agree),
+        cmocka_unit_test(what_has_no_formula_is_unknown),
         cmocka_unit_test(conservative_update_errs_less),
         cmocka_unit_test(removed_arrivals_leave_the_rest),
         cmocka_unit_test(removal_calls_are_all_or_nothing),

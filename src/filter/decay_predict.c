@@ -11,19 +11,28 @@
  * part) a tick, each counting 2^-age/halflife.  With t = r halflife / ln 2 that sum has Dickman's
  * law with the parameter t: x f(x) = t (F(x) - F(x-1)), and F(x) = e^(-gamma t) x^t / Gamma(1+t)
  * for x <= 1.  A count is too high by the least of k such sums; the law is of whole numbers no
- * more, so rounding up comes on top (eb_stats: excess). */
+ * more, so rounding up comes on top (eb_stats: excess).
+ *
+ * Keys that come again, by Zipf's law or equally often: each arrival is one of `distinct` keys, key
+ * i with the probability p_i.  What a key counts has Dickman's law with the parameter p_i
+ * halflife / ln 2, and near that parameter, with half of it as variance, if it is large; a counter
+ * has the sum of the keys that have it, a Poisson number of them (theory/spectrum.h). */
 #include "decay.h"
+#include "theory/spectrum.h"
 #include "theory/theory.h"
 #include <math.h>
 
 enum { MILLION = 1000000, PHASES = 16, STEPS = 64, GRID = 128, GRID_MAX = 1 << 16 };
 #define EULER_GAMMA 0.5772156649015329
+static const double predict_unit = 32;  /* values of a sum that are an arrival */
+static const double predict_heavy = 16; /* counts of keys from there on are taken as two values */
 
 typedef struct predicted {
     const eb_decay *d;
-    double counters; /* of a part */
-    double era;      /* in ticks */
-    double lifetime; /* D */
+    double counters;   /* of a part */
+    double era;        /* in ticks */
+    double lifetime;   /* D */
+    ebi_spectrum keys; /* that come again; distinct is 0 if all are different */
 } predicted;
 
 static double predict_lifetime(const eb_decay *d) {
@@ -36,19 +45,23 @@ static double predict_lifetime(const eb_decay *d) {
 }
 
 /* Different keys among the last n arrivals. */
-static double predict_distinct(const eb_workload *w, double n) {
-    if (!(w->distinct > 0) || w->distinct >= w->items) return n;
-    return w->distinct * ebi_one_minus_pow1m(1 / w->distinct, n);
+static double predict_distinct(const ebi_spectrum *s, double n) {
+    double sum = 0;
+    if (s->distinct == 0) return n;
+    for (size_t i = 0; i < s->classes; i++)
+        sum += s->keys[i] * ebi_one_minus_pow1m(s->count[i] / s->f1, n);
+    return sum;
 }
 
 /* The share of counters in use after n keys, n at this part of an era. */
-static double predict_fill(const predicted *m, const eb_workload *w, double n) {
+static double predict_fill(const predicted *m, double n) {
     const double first =
         (floor(n / m->era) - m->lifetime + 1) * m->era; /* what came then is there */
     const double there = n - fmax(first, 0);
     const double before = m->d->mode == EB_DECAY_ERA ? fmax(fmin(first, m->era), 0) : 0;
-    const double each = 1 / m->counters, pair = predict_distinct(w, before) * each;
-    const double unused = 1 - ebi_one_minus_pow1m(each, predict_distinct(w, there));
+    const double each = 1 / m->counters, keys = predict_distinct(&m->keys, there);
+    const double pair = (predict_distinct(&m->keys, there + before) - keys) * each;
+    const double unused = 1 - ebi_one_minus_pow1m(each, keys);
     return 1 - unused * exp(-pair) * (1 + pair);
 }
 
@@ -58,25 +71,70 @@ static double predict_forgotten(const predicted *m, double gap) {
     return fmin(fmax(eras, 0), 1);
 }
 
-/* The root of the mean square of the least of k sums by others. */
-static double predict_error(double t, unsigned k) {
+/* Dickman's law, on the grid 1/GRID, 2/GRID, ... */
+typedef struct dickman {
+    double t, F;
+    size_t i;
+    double below[GRID + 1]; /* F(x - 1), a ring */
+} dickman;
+
+static double dickman_next(dickman *d) {
     static const double step = 1.0 / GRID;
-    const double end = fmin(2 + t + 12 * sqrt(t), (double)GRID_MAX / GRID);
-    const size_t n = (size_t)(end * GRID);
-    double below[GRID + 1] = {0}; /* F(x - 1), a ring */
-    double F = 0, square = 0;
-    for (size_t i = 1; i <= n; i++) {
-        const double x = (double)i * step;
-        if (i <= GRID) {
-            F = exp(t * log(x) - EULER_GAMMA * t - lgamma(1 + t));
-        } else { /* Heun's rule for F' = t (F(x) - F(x-1)) / x */
-            const double x0 = x - step, old = below[(i - 1 - GRID) % (GRID + 1)];
-            const double next = below[(i - GRID) % (GRID + 1)];
-            const double slope = t * (F - old) / x0;
-            F += step * (slope + t * (F + step * slope - next) / x) / 2;
-        }
-        below[i % (GRID + 1)] = F;
-        square += 2 * x * pow(fmax(1 - F, 0), k) * step;
+    const double t = d->t, x = (double)++d->i * step;
+    if (d->i <= GRID) {
+        d->F = exp(t * log(x) - EULER_GAMMA * t - lgamma(1 + t));
+    } else { /* Heun's rule for F' = t (F(x) - F(x-1)) / x */
+        const double x0 = x - step, old = d->below[(d->i - 1 - GRID) % (GRID + 1)];
+        const double next = d->below[(d->i - GRID) % (GRID + 1)];
+        const double slope = t * (d->F - old) / x0;
+        d->F += step * (slope + t * (d->F + step * slope - next) / x) / 2;
+    }
+    return d->below[d->i % (GRID + 1)] = d->F;
+}
+
+static size_t dickman_end(double t) {
+    return (size_t)fmin((2 + t + 12 * sqrt(t)) * GRID, GRID_MAX);
+}
+
+/* The root of the mean square of the least of k sums by others, all different. */
+static double predict_error(double t, unsigned k) {
+    dickman d = {.t = t};
+    double square = 0;
+    for (size_t i = dickman_end(t); i > 0; i--) {
+        const double above = fmax(1 - dickman_next(&d), 0);
+        square += 2 * (double)d.i / GRID * pow(above, k) / GRID;
+    }
+    return sqrt(square);
+}
+
+/* What a key counts that comes with this parameter, into a law with this weight. */
+static void predict_key(ebi_sum *law, double t, double weight) {
+    const double spread = sqrt(t / 2);
+    dickman d = {.t = t};
+    double before = 0;
+    if (t > predict_heavy) {
+        ebi_sum_give(law, predict_unit * (t - spread), weight / 2);
+        ebi_sum_give(law, predict_unit * (t + spread), weight / 2);
+        return;
+    }
+    for (size_t i = dickman_end(t); i > 0; i--, before = d.F) {
+        const double p = dickman_next(&d) - before, x = ((double)d.i - 0.5) / GRID;
+        ebi_sum_give(law, predict_unit * x, weight * fmax(p, 0));
+    }
+}
+
+/* The same with keys that come again; mass: of all counts. */
+static double predict_error_of_keys(const predicted *m, double mass) {
+    const ebi_spectrum *const s = &m->keys;
+    ebi_sum one = {{0}}, sum;
+    double above = 1, square = 0;
+    for (size_t i = 0; i < s->classes; i++)
+        predict_key(&one, mass * s->count[i] / s->f1, s->keys[i] / s->distinct);
+    ebi_sum_of_law(&sum, &one, s->distinct / m->counters);
+    for (size_t i = 0; i < EBI_SUM_VALUES; i++) {
+        const double rest = fmax(above - sum.p[i], 0), x = ebi_sum_value(i) / predict_unit;
+        square += x * x * (pow(above, m->d->k) - pow(rest, m->d->k));
+        above = rest;
     }
     return sqrt(square);
 }
@@ -85,29 +143,40 @@ static void predict_counts(const predicted *m, const eb_workload *w, eb_predicti
     const double n = w->items > 0 ? w->items : INFINITY;
     const double half = m->era * log(0.5) / log((double)m->d->factor / MILLION);
     const double mass = half / log(2) * -expm1(-n / half * log(2)); /* of all counts */
-    const bool settled = n > 8 * half, distinct = !(w->distinct > 0) || w->distinct >= w->items;
-    out->wrong = out->fpr;
     out->error_bound = exp(1) * mass / m->counters;
-    if (settled && distinct) out->error = predict_error(mass / m->counters, m->d->k);
+    if (m->d->conservative) return; /* fewer are wrong, by less */
+    out->wrong = out->fpr;
+    if (n < 8 * half) return; /* it has not settled */
+    out->error = m->keys.distinct > 0 ? predict_error_of_keys(m, mass)
+                                      : predict_error(mass / m->counters, m->d->k);
+}
+
+/* false: Zipf's law without a number of keys says nothing. */
+static bool predict_spectrum(const eb_workload *w, ebi_spectrum *s) {
+    static const double very_long = 1e30; /* so that even the rarest key comes often */
+    *s = (ebi_spectrum){0};
+    if (!(w->distinct >= 1) || (w->items > 0 && w->distinct >= w->items)) return !(w->zipf > 0);
+    ebi_spectrum_zipf(s, w->distinct, w->distinct * very_long, w->zipf);
+    return true;
 }
 
 void ebi_decay_predict(const eb_decay *d, const eb_workload *w, eb_prediction *out) {
-    const predicted m = {.d = d,
-                         .counters = (double)d->part * d->each,
-                         .era = (double)d->period / MILLION,
-                         .lifetime = predict_lifetime(d)};
-    if (w->zipf > 0) return;
+    predicted m = {.d = d,
+                   .counters = (double)d->part * d->each,
+                   .era = (double)d->period / MILLION,
+                   .lifetime = predict_lifetime(d)};
+    if (!predict_spectrum(w, &m.keys)) return;
     out->fill = out->fpr = out->mean_fpr = 0;
     for (int i = 0; i < PHASES; i++) { /* an endless stream is at any phase of an era */
-        const double fill =
-            w->items > 0 ? predict_fill(&m, w, w->items)
-                         : predict_fill(&m, w, (m.lifetime + 2 + (i + 0.5) / PHASES) * m.era);
+        const double fill = w->items > 0
+                                ? predict_fill(&m, w->items)
+                                : predict_fill(&m, (m.lifetime + 2 + (i + 0.5) / PHASES) * m.era);
         out->fill += fill / PHASES;
         out->fpr += pow(fill, d->k) / PHASES;
     }
     for (int i = 0; i < STEPS; i++)
         out->mean_fpr += w->items > 0
-                             ? pow(predict_fill(&m, w, w->items * (i + 0.5) / STEPS), d->k) / STEPS
+                             ? pow(predict_fill(&m, w->items * (i + 0.5) / STEPS), d->k) / STEPS
                              : out->fpr / STEPS;
     if (w->gap > 0) out->fnr = out->mean_fnr = predict_forgotten(&m, w->gap) * (1 - out->fpr);
     out->settles_after = m.lifetime * m.era;

@@ -57,7 +57,7 @@ static void sum_give(ebi_sum *s, size_t i, double up, double p) {
     s->p[i + 1] += p * up;
 }
 
-static void sum_give_value(ebi_sum *s, double value, double p) {
+void ebi_sum_give(ebi_sum *s, double value, double p) {
     const double step = value < SUM_EXACT ? value : SUM_EXACT + SUM_STEPS * log2(value / SUM_EXACT);
     const size_t i = (size_t)fmin(step, EBI_SUM_VALUES - 2);
     const double low = ebi_sum_value(i), high = ebi_sum_value(i + 1);
@@ -88,7 +88,7 @@ static void sum_add_pair(ebi_sum *out, const sum_moves *m, size_t i, size_t j, d
         if (high + low <= SUM_EXACT)
             out->p[high + low] += p;
         else
-            sum_give_value(out, ebi_sum_value(high) + (double)low, p);
+            ebi_sum_give(out, ebi_sum_value(high) + (double)low, p);
         return;
     }
     const sum_move move = m->of[high - low];
@@ -107,23 +107,27 @@ static void sum_convolve(ebi_sum *out, const sum_moves *m, const ebi_sum *a, con
 }
 
 /* Few keys at first, then all twice as many, as often as it takes. */
-void ebi_sum_of(ebi_sum *out, const ebi_spectrum *s, double load) {
+void ebi_sum_of_law(ebi_sum *out, const ebi_sum *one, double load) {
     enum { HITS = 8 };
     sum_moves moves;
-    ebi_sum one = {{0}}, several;
+    ebi_sum several = *one;
     int doublings = 0;
     for (load = fmin(load, 1e6); load > 0.5; load /= 2) doublings++;
-    for (size_t i = 0; i < s->classes; i++)
-        sum_give_value(&one, s->count[i], s->keys[i] / s->distinct);
     sum_prepare(&moves);
-    several = one;
     *out = (ebi_sum){{exp(-load)}};
     for (int hits = 1; hits <= HITS; hits++) {
         const double p = ebi_poisson_pmf(load, hits);
         for (size_t i = 0; i < EBI_SUM_VALUES; i++) out->p[i] += p * several.p[i];
-        sum_convolve(&several, &moves, &several, &one);
+        sum_convolve(&several, &moves, &several, one);
     }
     while (doublings-- > 0) sum_convolve(out, &moves, out, out);
+}
+
+void ebi_sum_of(ebi_sum *out, const ebi_spectrum *s, double load) {
+    ebi_sum one = {{0}};
+    for (size_t i = 0; i < s->classes; i++)
+        ebi_sum_give(&one, s->count[i], s->keys[i] / s->distinct);
+    ebi_sum_of_law(out, &one, load);
 }
 
 void ebi_max_of(ebi_sum *out, const ebi_spectrum *s, double load) {
@@ -131,7 +135,7 @@ void ebi_max_of(ebi_sum *out, const ebi_spectrum *s, double load) {
     *out = (ebi_sum){{0}};
     for (size_t i = 0; i < s->classes; i++) {
         const double share = s->keys[i] / s->distinct;
-        sum_give_value(out, s->count[i], exp(-load * above) * -expm1(-load * share));
+        ebi_sum_give(out, s->count[i], exp(-load * above) * -expm1(-load * share));
         above += share;
     }
     out->p[0] += exp(-load * above);

@@ -32,8 +32,11 @@ typedef struct ebi_sum {
     double p[EBI_SUM_VALUES]; /* p[i]: of ebi_sum_value(i) */
 } ebi_sum;
 double ebi_sum_value(size_t i);
+void ebi_sum_give(ebi_sum *s, double value, double p); /* between two steps: to both */
 /* load <= 1e6; heavier loads are taken for it. */
 void ebi_sum_of(ebi_sum *out, const ebi_spectrum *s, double load);
+/* The same for keys whose counts have this law. */
+void ebi_sum_of_law(ebi_sum *out, const ebi_sum *one, double load);
 /* The largest count on a counter instead: what minimal increase leaves there. */
 void ebi_max_of(ebi_sum *out, const ebi_spectrum *s, double load);
 
