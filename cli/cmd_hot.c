@@ -29,6 +29,7 @@ typedef struct hot {
     bool terminal, by_lines; /* lines have their own time, and nobody watches */
     bool shown;
     uint64_t lines;      /* that count by now */
+    uint64_t now;        /* the filter's clock; to ask the filter would be a walk over its cells */
     uint64_t every, due; /* milliseconds of lines; due 0: no line yet */
     double clock_due;
 } hot;
@@ -57,25 +58,19 @@ static void look(hot *h) {
     qsort(h->order, h->keys.n, sizeof *h->order, hotter_first);
 }
 
-static uint64_t clock_of(const eb_filter *f) {
-    eb_stats stats = {.size = sizeof stats};
-    eb_stat(f, &stats);
-    return stats.clock;
-}
-
 /* No key that is not in the table has a larger count. */
-static double watermark(const hot *h, uint64_t now) {
-    return exp2(h->keys.watermark - (double)now / h->halflife) + h->epsilon;
+static double watermark(const hot *h) {
+    return exp2(h->keys.watermark - (double)h->now / h->halflife) + h->epsilon;
 }
 
 static double rate_of(const hot *h, double count) { /* a second, as a mean that fades */
     return count * eb_faded(h->s.filter, MILLI);
 }
 
-static void show_json(const hot *h, uint64_t now, size_t n) {
-    fprintf(stdout, "{\"time\":%.3f,\"lines\":%llu,\"watermark\":", (double)now / MILLI,
+static void show_json(const hot *h, size_t n) {
+    fprintf(stdout, "{\"time\":%.3f,\"lines\":%llu,\"watermark\":", (double)h->now / MILLI,
             (unsigned long long)h->lines);
-    json_number(stdout, watermark(h, now));
+    json_number(stdout, watermark(h));
     fputs(",\"keys\":[", stdout);
     for (size_t i = 0; i < n; i++) {
         const hot_key *const k = &h->keys.keys[h->order[i]];
@@ -109,14 +104,14 @@ static void show_key(const hot_key *k, size_t width) {
     }
 }
 
-static void show_screen(const hot *h, uint64_t now, size_t n) {
+static void show_screen(const hot *h, size_t n) {
     struct winsize size = {0};
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 4 || size.ws_col < 30)
         size = (struct winsize){.ws_row = 24, .ws_col = 80};
     char time[NUMBER_TEXT];
-    number_write(NUMBER_TIME, eb_from_signed((int64_t)(now / MILLI)), time);
+    number_write(NUMBER_TIME, eb_from_signed((int64_t)(h->now / MILLI)), time);
     printf("\033[H\033[2J%s  %llu lines  complete above %.4g\n%12s %12s  KEY\n", time,
-           (unsigned long long)h->lines, watermark(h, now), "COUNT", "A SECOND");
+           (unsigned long long)h->lines, watermark(h), "COUNT", "A SECOND");
     for (size_t i = 0; i < n && i + 3 < size.ws_row; i++) {
         const double count = h->count[h->order[i]];
         printf("%12.6g %12.4g  ", count, rate_of(h, count));
@@ -126,14 +121,13 @@ static void show_screen(const hot *h, uint64_t now, size_t n) {
 }
 
 static void show(hot *h) {
-    const uint64_t now = clock_of(h->s.filter);
     size_t n = 0;
     look(h);
     while (n < h->keys.n && n < h->top && h->count[h->order[n]] > 0) n++;
     if (h->set->json)
-        show_json(h, now, n);
+        show_json(h, n);
     else if (h->terminal)
-        show_screen(h, now, n);
+        show_screen(h, n);
     else
         show_text(h, n);
     h->shown = true;
@@ -149,16 +143,21 @@ static void take(hot *h, const eb_batch *b, const eb_key *key) {
     if (status != EB_OK) cli_fail("the filter refuses keys: %s", eb_status_name(status));
     h->lines += b->n;
     eb_count_batch(h->s.filter, b->hash, b->n, count);
-    const double now = (double)b->time[b->n - 1] / h->halflife;
+    h->now = b->time[b->n - 1];
+    const double now = (double)h->now / h->halflife;
     for (size_t i = 0; i < b->n; i++)
         hottest_offer(&h->keys, b->hash[i], key[i], log2(count[i]) + now);
+}
+
+static void pass_time(hot *h, uint64_t now) {
+    if (eb_advance(h->s.filter, now) == EB_OK) h->now = now;
 }
 
 /* Before the first line of a time at which something is due. */
 static void show_if_due(hot *h, uint64_t time) {
     if (h->due == 0) h->due = time + h->every;
     if (time < h->due) return;
-    (void)eb_advance(h->s.filter, h->due);
+    pass_time(h, h->due);
     show(h);
     h->due += ((time - h->due) / h->every + 1) * h->every;
 }
@@ -182,7 +181,7 @@ static void tick(stream *s) {
     const double now = now_seconds();
     if (now < h->clock_due) return;
     h->clock_due = now + (double)h->every / MILLI;
-    if (!s->times.field) (void)eb_advance(s->filter, times_now(&s->times));
+    if (!s->times.field) pass_time(h, times_now(&s->times));
     show(h);
 }
 

@@ -49,15 +49,20 @@ static bool fades_by_time(const cli_command *c, const settings *set, const eb_fi
     return asked && (filter_is(f, "decay") || filter_is(f, "aging"));
 }
 
-void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f) {
+/* A walk over the cells, so not for filters that are new. */
+static uint64_t clock_of(const eb_filter *f) {
     eb_stats stats = {.size = sizeof stats};
+    eb_stat(f, &stats);
+    return stats.clock;
+}
+
+void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f) {
     *t = (times){.wanted = counts_time(f) || fades_by_time(c, set, f), .field = set->time_field};
     if (set->time_field && !t->wanted)
         cli_misuse(c, c->run == run_dedup || set->window.lines > 0
                           ? "--time-field needs a --window in time"
                           : "--time-field needs --half-life, or a --window in time");
-    eb_stat(f, &stats);
-    t->last = stats.clock;
+    if (set->state) t->last = clock_of(f);
 }
 
 /* Up to three digits after a point; the rest is left out.  What is before it gets a new length. */
