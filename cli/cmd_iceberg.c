@@ -136,7 +136,8 @@ static int prepare(iceberg *p, const question *q) {
     }
     const eb_iceberg_state now = state_of(p);
     if (full > 0 && now.watermark < EB_COUNT_FULL)
-        cli_warn("%llu counts are %.0f since the filter is full: give more -m, or --rescan FILE",
+        cli_warn("%llu counts are %.0f since the filter is full: give more -m, --rescan FILE or "
+                 "--filter " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS,
                  (unsigned long long)full, EB_COUNT_FULL);
     if (q->count > now.watermark) return STATUS_YES;
     if (now.watermark >= EB_COUNT_FULL)
@@ -236,7 +237,8 @@ static void warn_if_full(const eb_filter *f) {
     eb_stats stats = {.size = sizeof stats};
     eb_stat(f, &stats);
     if (stats.saturated > 0)
-        cli_warn("the filter is full, so some keys came far too early: give more -m");
+        cli_warn("the filter is full, so some keys came far too early: give more -m or "
+                 "--filter " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS);
 }
 
 static int raise_alerts(iceberg *p, char *const *paths) {

@@ -178,11 +178,11 @@ status_is 0; out_is '90000\tk7\n'
 err_is 'everbloom: the filter has no room for some counts: reading the input again\n'
 everbloom iceberg -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 --filter spectral:store=u8 <heavy
 status_is 0; out_has '90000	k7'
-err_has 'counts are 281474976710655 since the filter is full: give more -m, or --rescan FILE'
+err_has 'counts are 281474976710655 since the filter is full: give more -m, --rescan FILE or --filter spectral:store=line'
 everbloom iceberg -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 heavy
 status_is 0; silent; out_is '90000\tk7\n'
 everbloom iceberg -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
-status_is 0; err_is 'everbloom: the filter is full, so some keys came far too early: give more -m\n'
+status_is 0; err_is 'everbloom: the filter is full, so some keys came far too early: give more -m or --filter spectral:store=line\n'
 
 # A reader who leaves early ends it quietly.
 set -o pipefail
