@@ -11,22 +11,24 @@ enum { COUNTED_CELLS = 7, SAMPLE = 1 << 18 };
 
 /* A sample of a stream of unknown length, every tuple with the same chance (Vitter's R). */
 typedef struct reservoir {
+    const eb_filter *filter;
     eb_hash *hash;
     size_t n;
-    uint64_t seen, state;
+    uint64_t seen, drawn;
 } reservoir;
 
-static uint64_t draw(uint64_t *state) {
-    uint64_t x = *state += UINT64_C(0x9E3779B97F4A7C15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94D049BB133111EB);
-    return x ^ (x >> 31);
+/* The filter hashes with its seed, so hashes of 0, 1, 2... are random numbers as good as any. */
+static uint64_t draw(reservoir *r) {
+    eb_hash hash;
+    eb_hash_keys(r->filter, &(eb_key){&r->drawn, sizeof r->drawn}, 1, &hash);
+    r->drawn++;
+    return hash;
 }
 
 static void take_sample(void *ctx, const stream *s, size_t n) {
     reservoir *const r = ctx;
     for (size_t i = 0; i < n; i++) {
-        const uint64_t at = r->n < SAMPLE ? r->n : draw(&r->state) % (r->seen + 1);
+        const uint64_t at = r->n < SAMPLE ? r->n : draw(r) % (r->seen + 1);
         r->seen++;
         if (at >= SAMPLE) continue;
         r->hash[at] = s->hash[i];
@@ -38,7 +40,7 @@ static void take_sample(void *ctx, const stream *s, size_t n) {
  */
 static void shuffle(reservoir *r) {
     for (size_t i = r->n; i > 1; i--) {
-        const size_t j = (size_t)(draw(&r->state) % i);
+        const size_t j = (size_t)(draw(r) % i);
         const eb_hash other = r->hash[i - 1];
         r->hash[i - 1] = r->hash[j];
         r->hash[j] = other;
@@ -46,8 +48,7 @@ static void shuffle(reservoir *r) {
 }
 
 static reservoir sampled(relation *r, eb_filter *f) {
-    reservoir sample = {.hash = cli_alloc(SAMPLE * sizeof(eb_hash))};
-    sample.state = filter_option(f, "seed");
+    reservoir sample = {.filter = f, .hash = cli_alloc(SAMPLE * sizeof(eb_hash))};
     relation_scan(r, f, true, take_sample, &sample);
     shuffle(&sample);
     return sample;
