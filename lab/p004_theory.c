@@ -231,8 +231,9 @@ static void predict_all(lab_options *o) {
         for (size_t j = 0; j < sizeof gammas / sizeof *gammas; j++) {
             predict_row(o, t, P004_MS, gammas[j], thetas[i], .02, .05);
             predict_row(o, t, P004_MI, gammas[j], thetas[i], .1, .15);
-            predict_row(o, t, P004_RMX, gammas[j], thetas[i], .08, .5);
-            predict_row(o, t, P004_RM, gammas[j], thetas[i], .15, 0);
+            predict_row(o, t, P004_RMX, gammas[j], thetas[i], .08, .3);
+            predict_row(o, t, P004_RM, gammas[j], thetas[i], .06, 0);
+            predict_row(o, t, P004_RM_BF, gammas[j], thetas[i], .06, 0);
         }
     lab_table_print(t, o);
 }

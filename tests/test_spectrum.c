@@ -116,8 +116,8 @@ static void errors_are_as_predicted(void **state) {
         {"spectral:policy=ms,store=u32,window=512,cells=%.0f", 1, .03, .06},
         {"spectral:policy=mi,store=u32,window=0,cells=%.0f", 1, .1, .1},
         {"spectral_rm:policy=rmx,store=u32,window=0,second=40000,cells=%.0f", 1, .08, .25},
-        {"spectral_rm:policy=rm,store=u32,window=0,second=70000,cells=%.0f", 1, .15, 0},
-        {"spectral_rm:policy=rm+bf,store=u32,window=0,second=70000,cells=%.0f", 1, .15, 0},
+        {"spectral_rm:policy=rm,store=u32,window=0,second=70000,cells=%.0f", 1, .05, 0},
+        {"spectral_rm:policy=rm+bf,store=u32,window=0,second=70000,cells=%.0f", 1, .05, 0},
     };
     static const double thetas[] = {0, .5, 1, 1.5};
     for (size_t t = 0; t < SUITE_COUNT(thetas); t++) {

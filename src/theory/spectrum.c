@@ -27,7 +27,7 @@ void ebi_spectrum_zipf(ebi_spectrum *s, double distinct, double items, double sk
     assert(distinct >= 1 && items >= distinct * 0.5 && skew >= 0);
     const double n = floor(distinct);
     double total = 0, first = 1;
-    *s = (ebi_spectrum){.distinct = distinct, .skew = skew};
+    *s = (ebi_spectrum){.distinct = distinct};
     s->classes = skew == 0 ? 1 : (size_t)fmin(n, EBI_SPECTRUM_CLASSES);
     for (size_t i = 0; i < s->classes; i++) {
         const double last = spectrum_last(i, s->classes, n);

@@ -21,7 +21,6 @@ typedef struct ebi_spectrum {
     size_t classes;
     double keys[EBI_SPECTRUM_CLASSES], count[EBI_SPECTRUM_CLASSES];
     double distinct, f1; /* keys; with their repeats */
-    double skew;
 } ebi_spectrum;
 /* f_i = max(1, c / i^skew), c such that the c / i^skew add up to items.  distinct >= 1. */
 void ebi_spectrum_zipf(ebi_spectrum *s, double distinct, double items, double skew);
@@ -64,10 +63,10 @@ ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s);
  * equally often, sizes are up to 75 % too high). */
 ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, double entries);
 /* Recurring minimum as published, with so many second counters in each part: keys that came too
- * late (as rmx), or whose adds were lost while the minimum recurred (the chance of that is fitted:
- * 1 / (1 + 0.75 skew)), or whom the second counters mistake for another.  marks: with a Bloom
- * filter of moved keys, which loses no adds.  Shares are up to 15 % off; there is no formula for
- * sizes, nor for how many are too low: none, or up to two thirds of the wrong ones. */
+ * late (as rmx), or whose two least counters were level at a time when they came, so that adds were
+ * lost, or whom the second counters mistake for another.  marks: with a Bloom filter of moved keys,
+ * which loses no adds.  Shares are within 6 %; there is no formula for sizes, nor for how many are
+ * too low: none, or up to two thirds of the wrong ones. */
 ebi_count_errors ebi_errors_rm(const ebi_sharing *c, const ebi_spectrum *s, double second_part,
                                bool marks);
 

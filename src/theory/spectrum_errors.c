@@ -157,28 +157,86 @@ static ebi_count_errors errors_exact(const ebi_sharing *c, const ebi_spectrum *s
     return out;
 }
 
-/* Share of keys with at most one counter of their own: those that are moved. */
-static double errors_moved(const ebi_sharing *c) {
-    const double p = -expm1(-c->load);
-    return c->k * pow(p, c->k - 1) * (1 - p) + pow(p, c->k);
+/* Share of keys that are moved: they come when all their counters but one have been hit. */
+static double errors_moved(const ebi_sharing *c, const ebi_spectrum *s) {
+    errors_clock t;
+    double moved = 0;
+    errors_start(&t, c, s);
+    for (int i = 0; i < TIMES; i++) {
+        const double clean = 1 - (t.hit[i] + t.hit[i + 1]) / 2;
+        const double others = pow(t.hit[i + 1], c->k - 1) - pow(t.hit[i], c->k - 1);
+        const double before = (t.time[i] + t.time[i + 1]) / 2;
+        double comes = 0; /* after that */
+        for (size_t j = 0; j < s->classes; j++)
+            comes += s->keys[j] / s->distinct * (1 - pow(before, s->count[j]));
+        moved += c->k * others * clean * comes;
+    }
+    return moved;
 }
 
 ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, double entries) {
     const ebi_count_errors without = ebi_errors_ms(c, s), with = errors_exact(c, s, without);
-    const double need = errors_moved(c) * s->distinct;
+    const double need = errors_moved(c, s) * s->distinct;
     const double out = pow(1 - fmin(1, 0.9 * entries / fmax(need, 1e-9)), 3);
     return (ebi_count_errors){with.wrong + out * (without.wrong - with.wrong),
                               hypot(with.size, out * without.size), 0};
 }
 
+/* The chance that the two least counters of a key are level when it comes, or is asked for, after
+ * it was moved: adds are lost then, or the wrong counters asked.  Other keys bring a <= b to them,
+ * the key comes f times.  It is moved when it first finds the two apart, by a difference that is
+ * geometric on either side.  They are level again for certain if the faster one is behind, else
+ * with the chance a / b for each step between them: together twice the first chance.  The key sees
+ * it unless they part before it comes; then they may come back once more. */
+static double errors_level(double a, double b, double f) {
+    const double sum = a + b + f, root = sqrt((b - a) * (b - a) + f * (sum + a + b));
+    const double slow = 2 * a / (sum + root), fast = 2 * b / (sum + root); /* ratios of the law */
+    const double slow_ahead = slow / (1 - slow), fast_ahead = fast / (1 - fast);
+    const double seen = f / sum, again = 2 * a / (a + b);
+    return 2 * slow_ahead / (slow_ahead + fast_ahead) * seen / (1 - (1 - seen) * again);
+}
+
+static double errors_level_mean(const ebi_spectrum *s, double a, double b) { /* over keys */
+    double sum = 0;
+    for (size_t i = 0; i < s->classes; i++)
+        sum += s->keys[i] / s->distinct * errors_level(a, b, s->count[i]);
+    return sum;
+}
+
+/* The same for all keys without a clean counter, by the two least of their k sums. */
+static double errors_lost(const ebi_sharing *c, const ebi_spectrum *s) {
+    ebi_sum law;
+    double least[EBI_SUM_VALUES + 1], others[EBI_SUM_VALUES + 1]; /* k, k - 1 sums are no less */
+    double above = 0, all = 0, lost = 0;
+    ebi_sum_of(&law, s, c->load);
+    least[EBI_SUM_VALUES] = others[EBI_SUM_VALUES] = 0;
+    for (size_t i = EBI_SUM_VALUES; i-- > 1;) {
+        above += law.p[i];
+        least[i] = pow(above, c->k);
+        others[i] = pow(above, c->k - 1);
+    }
+    for (size_t i = 1; i < EBI_SUM_VALUES; i++) {
+        const double once = c->k * law.p[i], both = least[i] - least[i + 1] - once * others[i + 1];
+        all += both;
+        lost += both;
+        for (size_t j = i + 1; j < EBI_SUM_VALUES; j++) {
+            const double pair = once * (others[j] - others[j + 1]);
+            if (pair < 1e-5 * least[1]) continue;
+            all += pair;
+            lost += pair * errors_level_mean(s, ebi_sum_value(i), ebi_sum_value(j));
+        }
+    }
+    return all > 0 ? lost / all : 0;
+}
+
 /* Of the keys with no clean counter those are wrong that were moved late, and of the others those
- * whose minimum recurred when they came again.  Ties are the likelier the more alike counts are. */
+ * whose minimum recurred when they came again. */
 ebi_count_errors ebi_errors_rm(const ebi_sharing *c, const ebi_spectrum *s, double second_part,
                                bool marks) {
     const ebi_count_errors without = ebi_errors_ms(c, s), late = errors_exact(c, s, without);
-    const double ties = marks ? 0 : 1 / (1 + 0.75 * s->skew);
-    const double first = late.wrong + ties * (without.wrong - late.wrong);
-    const double moved = errors_moved(c);
+    const double lost = marks ? 0 : errors_lost(c, s);
+    const double first = late.wrong + lost * (without.wrong - late.wrong);
+    const double moved = errors_moved(c, s);
     const double mistaken = pow(-expm1(-moved * s->distinct / second_part), c->k);
     return (ebi_count_errors){first + (moved - first) * mistaken, NAN, NAN};
 }
