@@ -31,7 +31,7 @@ static void compare_cells(const eb_filter *f, const model *m) {
 /* Did counters find no room, or may second ones, which nobody shows?  A twin's
  * always do. */
 static bool is_overfull(const eb_filter *f, const char *spec) {
-    enum { MEAN_MAX = 100, VALUE_MEAN = 5 };
+    enum { MEAN_MAX = 80, VALUE_MEAN = 5 };
     eb_stats s = {.size = sizeof s};
     uint64_t saturated = 0;
     for (uint64_t i = 0; i < ebi_shards(f); i++) {

@@ -6,9 +6,13 @@
 
 enum { SEQUENCE = 4000, N_MAX = 20000, N_SMALL = 3000 };
 
+typedef enum deed { ADD, SUB, RAISE, LIFT } deed;
+static const char *const deed_name[] = {"add", "sub", "raise", "lift"};
+
 typedef struct operation {
-    uint64_t i, by;
-    bool sub; /* at most what is there */
+    deed what;
+    uint64_t i, by;      /* SUB: at most what is there */
+    uint64_t step, more; /* RAISE, LIFT: counters i, i + step, ..., so many after the first */
 } operation;
 
 /* How operations are drawn. */
@@ -79,24 +83,52 @@ static bool pair_is_right(pair *a) {
     return a->store->check(&a->c) && a->c.state->saturated <= full;
 }
 
-static bool pair_step(pair *a, const operation *o) {
+static bool pair_step_one(pair *a, const operation *o) {
     uint64_t *const plain = &a->plain[o->i];
-    if (!pair_agrees(a, o->i)) return false; /* it may have saturated with others */
-    if (o->sub) {
+    if (o->what == SUB) {
         const uint64_t by = ebi_min(o->by, *plain);
         a->store->sub(&a->c, o->i, by);
         if (*plain < EB_COUNTER_MAX) *plain -= by;
-    } else {
-        if (a->store->add(&a->c, o->i, o->by) != *plain) return false;
-        *plain = ebi_counter_sum(*plain, o->by);
+        return true;
     }
-    return pair_agrees(a, o->i);
+    if (a->store->add(&a->c, o->i, o->by) != *plain) return false;
+    *plain = ebi_counter_sum(*plain, o->by);
+    return true;
+}
+
+static bool pair_step_several(pair *a, const operation *o) {
+    uint64_t i[EB_TOGETHER_MAX], least = EB_COUNTER_MAX;
+    const size_t count = o->more + 1;
+    for (size_t t = 0; t < count; t++) {
+        i[t] = o->i + t * o->step;
+        least = ebi_min(least, a->plain[i[t]]);
+    }
+    const uint64_t goal = ebi_counter_sum(least, o->by);
+    const bool right = o->what == RAISE ? a->store->raise(&a->c, i, count, o->by) == (least > 0)
+                                        : a->store->lift(&a->c, i, count, o->by) == least;
+    for (size_t t = 0; t < count; t++) {
+        uint64_t *const plain = &a->plain[i[t]];
+        *plain = o->what == RAISE ? ebi_counter_sum(*plain, o->by) : ebi_max(*plain, goal);
+    }
+    return right;
+}
+
+static bool pair_agrees_on(pair *a, const operation *o) {
+    bool right = true;
+    for (size_t t = 0; t <= o->more; t++) right = right && pair_agrees(a, o->i + t * o->step);
+    return right;
+}
+
+static bool pair_step(pair *a, const operation *o) {
+    if (!pair_agrees_on(a, o)) return false; /* they may have saturated with others */
+    const bool one = o->what == ADD || o->what == SUB;
+    return (one ? pair_step_one(a, o) : pair_step_several(a, o)) && pair_agrees_on(a, o);
 }
 
 static bool pair_drains(pair *a) { /* take everything away again */
     bool right = true;
     for (uint64_t i = 0; i < a->c.n && right; i++)
-        right = pair_step(a, &(operation){i, EB_COUNTER_MAX, true});
+        right = pair_step(a, &(operation){SUB, i, EB_COUNTER_MAX, 0, 0});
     return right && pair_is_right(a);
 }
 
@@ -132,6 +164,15 @@ static size_t shrink(const eb_store *store, const profile *p, operation *o, size
     return count;
 }
 
+/* Let some be of several counters below `end`. */
+static void draw_several(uint64_t *random, uint64_t end, operation *o) {
+    const uint64_t room = end - 1 - o->i;
+    o->what = (deed[]){ADD, ADD, RAISE, LIFT}[suite_below(random, 4)];
+    if (o->what == ADD || room == 0) return;
+    o->more = suite_below(random, ebi_min(room + 1, 5));
+    o->step = o->more == 0 ? 0 : 1 + suite_below(random, room / o->more);
+}
+
 static void draw(const profile *p, uint64_t seed, operation *o) {
     uint64_t random = ebi_mix(seed);
     const uint64_t first = suite_below(&random, p->n - p->spread + 1);
@@ -140,7 +181,9 @@ static void draw(const profile *p, uint64_t seed, operation *o) {
         o[i].i = first + suite_below(&random, p->spread);
         o[i].by = suite_random(&random) & ebi_ones((unsigned)size);
         if (size == 0) o[i].by = 1;
-        o[i].sub = suite_below(&random, 100) < p->subs;
+        o[i].what = suite_below(&random, 100) < p->subs ? SUB : ADD;
+        o[i].more = o[i].step = 0;
+        if (o[i].what == ADD) draw_several(&random, first + p->spread, &o[i]);
     }
 }
 
@@ -152,8 +195,9 @@ static void hold_to_plain(const eb_store *store, const profile *p, uint64_t seed
     print_error("store %s, %s, seed %llu: these fail\n", store->name, p->name,
                 (unsigned long long)seed);
     for (size_t i = 0; i < count && i < 100; i++)
-        print_error("  %s %llu of counter %llu\n", o[i].sub ? "sub" : "add",
-                    (unsigned long long)o[i].by, (unsigned long long)o[i].i);
+        print_error("  %s %llu of counter %llu and %llu more, each %llu on\n", deed_name[o[i].what],
+                    (unsigned long long)o[i].by, (unsigned long long)o[i].i,
+                    (unsigned long long)o[i].more, (unsigned long long)o[i].step);
     fail_msg("store %s differs from a plain array", store->name);
 }
 
@@ -200,9 +244,10 @@ static void failing_sequences_become_short(void **state) {
     eb_store lossy = ebi_store_u32;
     lossy.add = lossy_add;
     draw(&profiles[0], 1, o);
+    for (size_t i = 0; i < SEQUENCE; i++) o[i] = (operation){ADD, o[i].i, o[i].by, 0, 0};
     HOLDS(!run(&lossy, &profiles[0], o, SEQUENCE));
     HOLDS(shrink(&lossy, &profiles[0], o, SEQUENCE) == 4);
-    for (size_t i = 0; i < 4; i++) HOLDS(o[i].i == 77 && !o[i].sub);
+    for (size_t i = 0; i < 4; i++) HOLDS(o[i].i == 77 && o[i].what == ADD);
 }
 
 /* The same operations give the same bytes with BMI2 and without. */
@@ -283,8 +328,8 @@ static void small_segments_hold_their_counters(void **state) {
             suite_at("store %s, %llu counters", list[s]->name, (unsigned long long)n);
             pair_make(&a, list[s], &p);
             for (uint64_t i = 0; i < n; i += 1 + n / 50)
-                HOLDS(pair_step(&a, &(operation){i, 1 + i, false}));
-            HOLDS(pair_step(&a, &(operation){n - 1, 9, false}));
+                HOLDS(pair_step(&a, &(operation){ADD, i, 1 + i, 0, 0}));
+            HOLDS(pair_step(&a, &(operation){ADD, n - 1, 9, 0, 0}));
             HOLDS(pair_is_right(&a));
             free(a.segment);
         }

@@ -6,7 +6,7 @@
  * that an upper bound stays an upper bound, and the store says how often that
  * happened.
  *
- *   u8     a byte each; what is above 254 goes into a spill table
+ *   u8     a byte each; what is above 223 goes into a spill table
  *   u32    four bytes each
  *   line   variable length, a fixed number of them in each 64-byte line
  *   sai    variable length, back to back, with an index: as published
@@ -53,6 +53,8 @@ typedef struct eb_counters { /* a segment, opened by its store */
     uint64_t words;
 } eb_counters;
 
+enum { EB_TOGETHER_MAX = 16 };
+
 struct eb_store;
 typedef struct eb_source { /* counters to freeze */
     const struct eb_store *store;
@@ -69,6 +71,10 @@ typedef struct eb_store {
     uint64_t (*get)(const eb_counters *c, uint64_t i);
     void (*read)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value);
     uint64_t (*add)(const eb_counters *c, uint64_t i, uint64_t by); /* says what it was before */
+    /* Distinct counters, at most EB_TOGETHER_MAX: add to all of them, and say if none was 0; or
+     * only to those below the least of them plus `by`, up to that, and say what the least was. */
+    bool (*raise)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by);
+    uint64_t (*lift)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by);
     /* by <= get(i); a saturated counter stays as it is */
     void (*sub)(const eb_counters *c, uint64_t i, uint64_t by);
     const uint8_t *(*address)(const eb_counters *c, uint64_t i); /* the line to prefetch */
@@ -120,6 +126,28 @@ void ebi_source_read(const eb_source *from, uint64_t first, uint64_t count, uint
 
 EB_INLINE uint64_t ebi_counter_sum(uint64_t a, uint64_t b) { /* both at most the maximum */
     return a + b > EB_COUNTER_MAX ? EB_COUNTER_MAX : a + b;
+}
+
+/* The stores' raise and lift, from their get and add. */
+
+typedef uint64_t ebi_counter_get(const eb_counters *c, uint64_t i);
+typedef uint64_t ebi_counter_add(const eb_counters *c, uint64_t i, uint64_t by);
+
+EB_INLINE bool ebi_raise_each(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by,
+                              ebi_counter_add *add) {
+    uint64_t least = EB_COUNTER_MAX;
+    for (size_t j = 0; j < count; j++) least = ebi_min(least, add(c, i[j], by));
+    return least > 0;
+}
+
+EB_INLINE uint64_t ebi_lift_each(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by,
+                                 ebi_counter_get *get, ebi_counter_add *add) {
+    uint64_t value[EB_TOGETHER_MAX], least = EB_COUNTER_MAX;
+    for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j] = get(c, i[j]));
+    const uint64_t goal = ebi_counter_sum(least, by);
+    for (size_t j = 0; j < count; j++)
+        if (value[j] < goal) (void)add(c, i[j], goal - value[j]);
+    return least;
 }
 
 /* Does the state hold no more than the two counts and the first `kept` of what is reserved? */

@@ -61,19 +61,17 @@ EB_INLINE line_ends line_room(const eb_counters *c, const uint8_t *line, unsigne
     return (line_ends){end, TOP - d * (end - FIRST - each)};
 }
 
-/* The counter of f gets u digits and the value 0 there. */
+/* The counter of f gets u digits; what they are is left open. */
 static void line_resize(uint8_t *line, line_field f, unsigned u, line_ends ends) {
-    uint64_t w[LINE / 8];
-    line_put(line, f.low, f.d * f.u, 0);
-    memcpy(w, line, sizeof w);
+    uint64_t *const w = (uint64_t *)(void *)line;
     if (u > f.u) {
         ebi_bits_up(w, f.at, ends.lengths, u - f.u);
         if (f.low > ends.digits) ebi_bits_down(w, ends.digits, f.low, f.d * (u - f.u));
     } else {
+        line_put(line, f.low, f.d * f.u, 0);
         ebi_bits_down(w, f.at + f.u - u, ends.lengths, f.u - u);
         if (f.low > ends.digits) ebi_bits_up(w, ends.digits, f.low, f.d * (f.u - u));
     }
-    memcpy(line, w, sizeof w);
 }
 
 /* No room anywhere: what is not 0 saturates. */
@@ -156,50 +154,94 @@ static void spill_take(const eb_counters *c, line_place p, uint64_t left) {
     line_unmark(c, p);
 }
 
-/* Add to a counter of a line with a mark; false if the counter is in the line. */
-static bool marked_add(const eb_counters *c, line_place p, uint64_t by, uint64_t *before) {
-    if (line_worn(p.line)) {
-        *before = line_worn_get(p.line, p.j);
-        if (by == 0 || *before > 0) return true;
-        line_set_bit(p.line, FIRST + p.j);
-        c->state->saturated++;
-        return true;
-    }
-    *before = spill_of(c, p.first + p.j);
-    if (*before == 0) return false;
-    return ebi_spill_set(c->table, c->slots, &c->state->spilled, p.first + p.j,
-                         ebi_counter_sum(*before, by));
+static uint64_t worn_add(const eb_counters *c, line_place p, uint64_t by) {
+    const uint64_t before = line_worn_get(p.line, p.j);
+    if (by == 0 || before > 0) return before;
+    line_set_bit(p.line, FIRST + p.j);
+    c->state->saturated++;
+    return 0;
 }
 
-static bool marked_sub(const eb_counters *c, line_place p, uint64_t by) {
-    if (line_worn(p.line)) return true;
-    const uint64_t extra = spill_of(c, p.first + p.j);
-    if (extra == 0) return false;
-    assert(by <= extra);
-    if (by > 0 && extra < EB_COUNTER_MAX) spill_take(c, p, extra - by);
-    return true;
+static void spill_add(const eb_counters *c, uint64_t i, uint64_t before, uint64_t by) {
+    (void)ebi_spill_set(c->table, c->slots, &c->state->spilled, i, ebi_counter_sum(before, by));
+}
+
+/* Can so much be added to the digits?  Far below the largest number only. */
+EB_INLINE bool line_fits(line_field f, uint64_t by) {
+    return f.digits + by <= line_ones(f.d * f.u) && f.d * f.u < 47;
+}
+
+/* Add to a counter that is in its line, or must go there. */
+EB_INLINE void line_grow(const eb_counters *c, line_place p, line_field f, uint64_t before,
+                         uint64_t by, bool bmi2) {
+    if (line_fits(f, by))
+        line_put(p.line, f.low, f.d * f.u, f.digits + by);
+    else
+        line_set(c, p, f, ebi_counter_sum(before, by), bmi2);
 }
 
 EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
-    uint64_t before;
-    if (line_marked(p.line) && marked_add(c, p, by, &before)) return before;
+    if (line_worn(p.line)) return worn_add(c, p, by);
     const line_field f = line_find(c, p, bmi2);
-    before = line_value(f, bmi2);
-    if (f.digits + by <= line_ones(f.d * f.u) && f.d * f.u < 47) /* far below the largest */
-        line_put(p.line, f.low, f.d * f.u, f.digits + by);
-    else
-        line_set(c, p, f, ebi_counter_sum(before, by), bmi2);
+    const uint64_t extra = f.u == 0 && line_marked(p.line) ? spill_of(c, i) : 0;
+    if (extra > 0) {
+        spill_add(c, i, extra, by);
+        return extra;
+    }
+    const uint64_t before = line_value(f, bmi2);
+    line_grow(c, p, f, before, by, bmi2);
     return before;
+}
+
+/* Several counters at once: their fields and values, and the least of these. */
+EB_INLINE uint64_t line_fields(const eb_counters *c, const uint64_t *i, size_t n,
+                               const line_group *g, line_field *f, uint64_t *value, bool bmi2) {
+    uint64_t least = EB_COUNTER_MAX;
+    for (size_t t = 0; t < n; t++) {
+        f[t] = (line_field){.d = 1};
+        if (g->at[t] > 0) f[t] = line_field_at(g->line[t], g->j[t], g->at[t], bmi2);
+        value[t] = line_value(f[t], bmi2);
+        if (value[t] == 0 && line_marked(g->line[t])) value[t] = line_get(c, i[t], spill_of, bmi2);
+        least = ebi_min(least, value[t]);
+    }
+    return least;
+}
+
+/* Add to all of them, or lift those that are lower to the least plus `by`; the least before.  First
+ * those that keep their length, while the fields hold. */
+EB_INLINE uint64_t line_raise(const eb_counters *c, const uint64_t *i, size_t n, uint64_t by,
+                              bool lift, bool bmi2) {
+    line_group g;
+    line_field f[TOGETHER];
+    uint64_t value[TOGETHER], step[TOGETHER];
+    size_t left[TOGETHER], lefts = 0;
+    line_group_find(c, i, n, &g, line_brief(c), bmi2);
+    const uint64_t least = line_fields(c, i, n, &g, f, value, bmi2);
+    const uint64_t goal = ebi_counter_sum(least, by);
+    for (size_t t = 0; t < n; t++) {
+        step[t] = !lift ? by : value[t] < goal ? goal - value[t] : 0;
+        if (line_fits(f[t], step[t]))
+            line_put(g.line[t], f[t].low, f[t].d * f[t].u, f[t].digits + step[t]);
+        else
+            left[lefts++] = t;
+    }
+    for (size_t t = 0; t < lefts; t++) (void)line_add(c, i[left[t]], step[left[t]], bmi2);
+    return least;
 }
 
 EB_INLINE void line_sub(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
-    if (line_marked(p.line) && marked_sub(c, p, by)) return;
+    if (line_worn(p.line)) return;
     const line_field f = line_find(c, p, bmi2);
-    const uint64_t value = line_value(f, bmi2);
+    const uint64_t extra = f.u == 0 && line_marked(p.line) ? spill_of(c, i) : 0;
+    const uint64_t value = extra > 0 ? extra : line_value(f, bmi2);
     assert(by <= value);
-    if (value < EB_COUNTER_MAX) line_set(c, p, f, value - by, bmi2);
+    if (by == 0 || value == EB_COUNTER_MAX) return;
+    if (extra > 0)
+        spill_take(c, p, value - by);
+    else
+        line_set(c, p, f, value - by, bmi2);
 }
 
 static const uint8_t *line_address(const eb_counters *c, uint64_t i) {
@@ -260,6 +302,14 @@ static bool line_check(const eb_counters *c) {
     attribute static uint64_t line_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {  \
         return line_add(c, i, by, bmi2);                                                           \
     }                                                                                              \
+    attribute static bool line_raise_##flavour(const eb_counters *c, const uint64_t *i,            \
+                                               size_t count, uint64_t by) {                        \
+        return line_raise(c, i, count, by, false, bmi2) > 0;                                       \
+    }                                                                                              \
+    attribute static uint64_t line_lift_##flavour(const eb_counters *c, const uint64_t *i,         \
+                                                  size_t count, uint64_t by) {                     \
+        return line_raise(c, i, count, by, true, bmi2);                                            \
+    }                                                                                              \
     attribute static void line_sub_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {      \
         line_sub(c, i, by, bmi2);                                                                  \
     }                                                                                              \
@@ -272,6 +322,8 @@ static bool line_check(const eb_counters *c) {
                                                .get = line_get_##flavour,                          \
                                                .read = line_read_##flavour,                        \
                                                .add = line_add_##flavour,                          \
+                                               .raise = line_raise_##flavour,                      \
+                                               .lift = line_lift_##flavour,                        \
                                                .sub = line_sub_##flavour,                          \
                                                .address = line_address,                            \
                                                .check = line_check};

@@ -166,10 +166,10 @@ EB_INLINE uint64_t line_get(const eb_counters *c, uint64_t i, line_table *table,
 
 /* Step by step for several counters, so that the processor works on more of them at once. */
 
-enum { TOGETHER = 16 };
+enum { TOGETHER = EB_TOGETHER_MAX };
 
 typedef struct line_group {
-    const uint8_t *line[TOGETHER];
+    uint8_t *line[TOGETHER];
     unsigned j[TOGETHER], at[TOGETHER]; /* at: as in line_field; 0 in a worn line */
 } line_group;
 

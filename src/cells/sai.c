@@ -427,6 +427,14 @@ static bool sai_check(const eb_counters *c) {
     attribute static uint64_t sai_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {   \
         return sai_add(c, i, by, bmi2);                                                            \
     }                                                                                              \
+    attribute static bool sai_raise_##flavour(const eb_counters *c, const uint64_t *i,             \
+                                              size_t count, uint64_t by) {                         \
+        return ebi_raise_each(c, i, count, by, sai_add_##flavour);                                 \
+    }                                                                                              \
+    attribute static uint64_t sai_lift_##flavour(const eb_counters *c, const uint64_t *i,          \
+                                                 size_t count, uint64_t by) {                      \
+        return ebi_lift_each(c, i, count, by, sai_get_##flavour, sai_add_##flavour);               \
+    }                                                                                              \
     attribute static void sai_sub_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {       \
         sai_sub(c, i, by, bmi2);                                                                   \
     }                                                                                              \
@@ -439,6 +447,8 @@ static bool sai_check(const eb_counters *c) {
                                               .get = sai_get_##flavour,                            \
                                               .read = sai_read_##flavour,                          \
                                               .add = sai_add_##flavour,                            \
+                                              .raise = sai_raise_##flavour,                        \
+                                              .lift = sai_lift_##flavour,                          \
                                               .sub = sai_sub_##flavour,                            \
                                               .address = sai_address,                              \
                                               .check = sai_check};

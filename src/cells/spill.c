@@ -2,9 +2,10 @@
  *
  *     u8:  | state, 64 bytes | n bytes, padded to 64 | slots of 16 bytes |
  *
- * A byte of 0..254 is the value; with 255 the value is 254 plus the counter's
- * entry in the table.  When the table is full, a counter that needs a new entry
- * is saturated, and so is one that reaches the largest number: 255 without an entry,
+ * A byte of 0..223 is the value.  Larger ones have their last five bits in the byte,
+ * above 224, and the others in the counter's entry in the table, which so is touched
+ * by one add of 32.  When the table is full, a counter that needs a new entry is
+ * saturated, and so is one that reaches the largest number: 255 without an entry,
  * for good. */
 #include "base/hash.h"
 #include "counters.h"
@@ -102,7 +103,7 @@ void ebi_source_read(const eb_source *from, uint64_t first, uint64_t count, uint
 
 /* u8 */
 
-enum { LARGEST = 254, SPILLED = 255 };
+enum { LARGE = 224, LOW = 32, SATURATED = 255 };
 
 static void u8_open(eb_counters *c) {
     c->cells = (uint8_t *)c->state + sizeof *c->state;
@@ -112,11 +113,11 @@ static void u8_open(eb_counters *c) {
 
 static uint64_t u8_get_large(const eb_counters *c, uint64_t i) {
     const uint64_t extra = ebi_spill_get(c->table, c->slots, i);
-    return extra == 0 ? EB_COUNTER_MAX : ebi_counter_sum(LARGEST, extra);
+    return extra == 0 ? EB_COUNTER_MAX : LOW * extra + c->cells[i] % LOW;
 }
 
 static uint64_t u8_get(const eb_counters *c, uint64_t i) {
-    return c->cells[i] <= LARGEST ? c->cells[i] : u8_get_large(c, i);
+    return c->cells[i] < LARGE ? c->cells[i] : u8_get_large(c, i);
 }
 
 static void u8_read(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value) {
@@ -124,41 +125,61 @@ static void u8_read(const eb_counters *c, const uint64_t *i, size_t count, uint6
 }
 
 static void u8_set(const eb_counters *c, uint64_t i, uint64_t value) {
-    const bool entry = value > LARGEST && value < EB_COUNTER_MAX;
-    c->cells[i] = (uint8_t)ebi_min(value, SPILLED);
+    const bool entry = value >= LARGE && value < EB_COUNTER_MAX;
     const bool kept =
-        ebi_spill_set(c->table, c->slots, &c->state->spilled, i, entry ? value - LARGEST : 0);
-    if (!kept || value == EB_COUNTER_MAX) c->state->saturated++;
+        ebi_spill_set(c->table, c->slots, &c->state->spilled, i, entry ? value / LOW : 0);
+    const bool full = !kept || value == EB_COUNTER_MAX;
+    c->cells[i] = (uint8_t)(full ? SATURATED : entry ? LARGE + value % LOW : value);
+    c->state->saturated += full;
 }
 
-/* A counter that has its entry already, or is saturated: one search. */
-static uint64_t u8_add_large(const eb_counters *c, uint64_t i, uint64_t by) {
-    if (c->slots == 0) return EB_COUNTER_MAX;
-    eb_spill_slot *const slot = c->table + spill_find(c->table, c->slots, i);
-    const uint64_t value =
-        slot->index == 0 ? EB_COUNTER_MAX : ebi_counter_sum(LARGEST, slot->extra);
-    const uint64_t sum = ebi_counter_sum(value, by);
-    if (sum < EB_COUNTER_MAX)
-        slot->extra = sum - LARGEST;
-    else if (value < EB_COUNTER_MAX)
-        u8_set(c, i, sum);
-    return value;
+/* The largest byte that this one can grow to without the table. */
+EB_INLINE unsigned u8_end(unsigned cell) {
+    return cell < LARGE ? LARGE - 1 : UINT8_MAX;
+}
+
+static void u8_carry(const eb_counters *c, uint64_t i, uint64_t by) {
+    const uint64_t value = u8_get(c, i);
+    if (by > 0 && value < EB_COUNTER_MAX) u8_set(c, i, ebi_counter_sum(value, by));
+}
+
+EB_INLINE void u8_grow(const eb_counters *c, uint64_t i, uint64_t by) {
+    const unsigned cell = c->cells[i];
+    if (cell + by <= u8_end(cell))
+        c->cells[i] = (uint8_t)(cell + by);
+    else
+        u8_carry(c, i, by);
 }
 
 static uint64_t u8_add(const eb_counters *c, uint64_t i, uint64_t by) {
-    const uint64_t value = c->cells[i];
-    if (value == SPILLED) return u8_add_large(c, i, by);
-    if (value + by <= LARGEST)
-        c->cells[i] = (uint8_t)(value + by);
+    const uint64_t before = u8_get(c, i);
+    u8_grow(c, i, by);
+    return before;
+}
+
+static bool u8_raise(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by) {
+    unsigned least = UINT8_MAX;
+    bool carry = false;
+    for (size_t j = 0; j < count; j++) {
+        const unsigned cell = c->cells[i[j]];
+        least = cell < least ? cell : least;
+        carry |= cell + by > u8_end(cell);
+    }
+    if (!carry)
+        for (size_t j = 0; j < count; j++) c->cells[i[j]] = (uint8_t)(c->cells[i[j]] + by);
     else
-        u8_set(c, i, ebi_counter_sum(value, by));
-    return value;
+        for (size_t j = 0; j < count; j++) u8_grow(c, i[j], by);
+    return least > 0;
+}
+
+static uint64_t u8_lift(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by) {
+    return ebi_lift_each(c, i, count, by, u8_get, u8_add);
 }
 
 static void u8_sub(const eb_counters *c, uint64_t i, uint64_t by) {
     const uint64_t value = u8_get(c, i);
     assert(by <= value);
-    if (value <= LARGEST)
+    if (value < LARGE)
         c->cells[i] = (uint8_t)(value - by);
     else if (value < EB_COUNTER_MAX)
         u8_set(c, i, value - by);
@@ -173,11 +194,19 @@ static bool u8_check(const eb_counters *c) {
     for (uint64_t i = c->n; i < ebi_round_up(c->n, 64); i++)
         if (c->cells[i] != 0) return false;
     if (!ebi_spill_check(c->table, c->slots, c->state->spilled, c->n)) return false;
-    uint64_t large = 0, with_entry = 0;
-    for (uint64_t i = 0; i < c->n; i++) large += c->cells[i] == SPILLED;
-    for (uint64_t at = 0; at < c->slots; at++)
-        with_entry += c->table[at].index != 0 && c->cells[c->table[at].index - 1] == SPILLED;
-    return with_entry == c->state->spilled && large == with_entry + c->state->saturated;
+    uint64_t large = 0, full = 0;
+    for (uint64_t i = 0; i < c->n; i++) {
+        large += c->cells[i] >= LARGE && c->cells[i] < SATURATED;
+        full += c->cells[i] == SATURATED;
+    }
+    for (uint64_t at = 0; at < c->slots; at++) {
+        const eb_spill_slot s = c->table[at];
+        if (s.index == 0) continue;
+        if (s.extra < LARGE / LOW || s.extra > EB_COUNTER_MAX / LOW) return false;
+        if (c->cells[s.index - 1] < LARGE) return false;
+        *(c->cells[s.index - 1] == SATURATED ? &full : &large) -= 1;
+    }
+    return large == 0 && full == c->state->saturated;
 }
 
 const eb_store ebi_store_u8 = {.name = "u8",
@@ -187,6 +216,8 @@ const eb_store ebi_store_u8 = {.name = "u8",
                                .get = u8_get,
                                .read = u8_read,
                                .add = u8_add,
+                               .raise = u8_raise,
+                               .lift = u8_lift,
                                .sub = u8_sub,
                                .address = u8_address,
                                .check = u8_check};
@@ -219,6 +250,14 @@ static uint64_t u32_add(const eb_counters *c, uint64_t i, uint64_t by) {
     return value;
 }
 
+static bool u32_raise(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by) {
+    return ebi_raise_each(c, i, count, by, u32_add);
+}
+
+static uint64_t u32_lift(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by) {
+    return ebi_lift_each(c, i, count, by, u32_get, u32_add);
+}
+
 static void u32_sub(const eb_counters *c, uint64_t i, uint64_t by) {
     const uint64_t value = u32_get(c, i);
     assert(by <= value);
@@ -243,6 +282,8 @@ const eb_store ebi_store_u32 = {.name = "u32",
                                 .get = u32_get,
                                 .read = u32_read,
                                 .add = u32_add,
+                                .raise = u32_raise,
+                                .lift = u32_lift,
                                 .sub = u32_sub,
                                 .address = u32_address,
                                 .check = u32_check};

@@ -49,27 +49,25 @@ EB_INLINE uint64_t ebi_low_bits(uint64_t word, unsigned bits, bool bmi2) { /* bi
     return word & ((UINT64_C(1) << bits) - 1);
 }
 
-EB_INLINE uint64_t ebi_range_of_word(unsigned word, unsigned from, unsigned to) {
-    const unsigned start = 64 * word, end = start + 64;
-    const unsigned low = from < start ? 0 : from > end ? 64 : from - start;
-    const unsigned high = to < start ? 0 : to > end ? 64 : to - start;
-    return ebi_ones(high) & ~ebi_ones(low);
-}
-
 /* Move bits [from, to), at least one, up by 1..63; zeros take their place. */
 EB_INLINE void ebi_bits_up(uint64_t *w, unsigned from, unsigned to, unsigned by) {
-    for (unsigned k = (to - 1 + by) / 64 + 1; k-- > from / 64;) {
-        const uint64_t carry = 64 * k > from ? w[k - 1] >> (64 - by) : 0;
-        w[k] = (w[k] & ~ebi_range_of_word(k, from, to + by)) |
-               ((w[k] << by | carry) & ebi_range_of_word(k, from + by, to + by));
-    }
+    const unsigned first = from / 64, last = (to - 1 + by) / 64;
+    const uint64_t below = ebi_ones(from % 64), upto = ebi_ones(to + by - 64 * last);
+    const uint64_t low = w[first] & below, high = w[last] & ~upto;
+    w[first] ^= low;
+    for (unsigned k = last; k > first; k--) w[k] = w[k] << by | w[k - 1] >> (64 - by);
+    w[first] = w[first] << by | low;
+    w[last] = (w[last] & upto) | high;
 }
 
+/* The same downwards. */
 EB_INLINE void ebi_bits_down(uint64_t *w, unsigned from, unsigned to, unsigned by) {
-    for (unsigned k = (from - by) / 64; k <= (to - 1) / 64; k++) {
-        const uint64_t carry = 64 * (k + 1) < to ? w[k + 1] << (64 - by) : 0;
-        w[k] = (w[k] & ~ebi_range_of_word(k, from - by, to)) |
-               ((w[k] >> by | carry) & ebi_range_of_word(k, from - by, to - by));
-    }
+    const unsigned first = (from - by) / 64, last = (to - 1) / 64;
+    const uint64_t below = ebi_ones((from - by) % 64), upto = ebi_ones(to - 64 * last);
+    const uint64_t low = w[first] & below, high = w[last] & ~upto;
+    w[last] ^= high;
+    for (unsigned k = first; k < last; k++) w[k] = w[k] >> by | w[k + 1] << (64 - by);
+    w[last] = w[last] >> by | high;
+    w[first] = (w[first] & ~below) | low;
 }
 #endif

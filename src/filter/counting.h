@@ -17,7 +17,7 @@
 #include "loops.h"
 #include "theory/spectrum.h"
 
-enum { EB_COUNTING_K_MAX = 16, EB_COUNTING_WINDOW = 512 };
+enum { EB_COUNTING_K_MAX = EB_TOGETHER_MAX, EB_COUNTING_WINDOW = 512 };
 
 /* Options that these kinds have after the common ones, and before their own. */
 enum {
@@ -123,11 +123,9 @@ EB_INLINE uint64_t ebi_counting_raise(const eb_counting *c, uint64_t i, uint64_t
     return c->store->add(&c->counters, i, by); /* what it was before */
 }
 
-/* Raise all k; the least of them before. */
-EB_INLINE uint64_t ebi_counting_raise_all(const eb_counting *c, const uint64_t *pos, uint64_t by) {
-    uint64_t least = EB_COUNTER_MAX;
-    for (unsigned j = 0; j < c->k; j++) least = ebi_min(least, ebi_counting_raise(c, pos[j], by));
-    return least;
+/* Raise all k; was none of them 0? */
+EB_INLINE bool ebi_counting_raise_all(const eb_counting *c, const uint64_t *pos, uint64_t by) {
+    return c->store->raise(&c->counters, pos, c->k, by);
 }
 
 EB_INLINE void ebi_counting_lower_all(const eb_counting *c, const uint64_t *pos, uint64_t by) {
@@ -148,12 +146,7 @@ EB_INLINE uint64_t ebi_counting_minimum(const eb_counting *c, const uint64_t *po
 
 /* Raise the counters that are below the new estimate (minimal increase); the estimate before. */
 EB_INLINE uint64_t ebi_counting_lift(const eb_counting *c, const uint64_t *pos, uint64_t by) {
-    uint64_t counter[EB_COUNTING_K_MAX];
-    const uint64_t least = ebi_counting_minimum(c, pos, counter);
-    const uint64_t goal = ebi_counter_sum(least, by);
-    for (unsigned j = 0; j < c->k; j++)
-        if (counter[j] < goal) (void)ebi_counting_raise(c, pos[j], goal - counter[j]);
-    return least;
+    return c->store->lift(&c->counters, pos, c->k, by);
 }
 
 EB_INLINE void ebi_counting_raise_total(const eb_counting *c, uint64_t by) {

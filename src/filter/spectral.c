@@ -43,31 +43,37 @@ static eb_status spectral_resolve(eb_params *p, const eb_args *a, eb_error *err)
 
 /* Loops */
 
-/* Add, and tell the estimates before. */
-static void spectral_raise(const eb_params *p, uint8_t *block, const eb_batch *b,
-                           uint64_t *before) {
+static void spectral_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
     const eb_counting s = spectral_open(p, block);
     uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
     ebi_counting_fetch(&s, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * s.k;
-        before[i] = s.linear ? ebi_counting_raise_all(&s, at, b->value[i])
-                             : ebi_counting_lift(&s, at, b->value[i]);
+        seen[i] = s.linear ? ebi_counting_raise_all(&s, at, b->value[i])
+                           : ebi_counting_lift(&s, at, b->value[i]) > 0;
         ebi_counting_raise_total(&s, b->value[i]);
     }
 }
 
-static void spectral_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
-    uint64_t before[EB_BATCH];
-    spectral_raise(p, block, b, before);
-    for (size_t i = 0; i < b->n; i++) seen[i] = before[i] > 0;
+/* Raise all counters of a key; the least of them before. */
+static uint64_t spectral_raise(const eb_counting *s, const uint64_t *pos, uint64_t by) {
+    uint64_t least = EB_COUNTER_MAX;
+    for (unsigned j = 0; j < s->k; j++) least = ebi_min(least, ebi_counting_raise(s, pos[j], by));
+    return least;
 }
 
 static void spectral_add_count(const eb_params *p, uint8_t *block, const eb_batch *b,
                                double *after) {
-    uint64_t before[EB_BATCH];
-    spectral_raise(p, block, b, before);
-    for (size_t i = 0; i < b->n; i++) after[i] = (double)ebi_counter_sum(before[i], b->value[i]);
+    const eb_counting s = spectral_open(p, block);
+    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
+    ebi_counting_fetch(&s, b->hash, b->n, pos);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t *const at = pos + i * s.k;
+        const uint64_t before =
+            s.linear ? spectral_raise(&s, at, b->value[i]) : ebi_counting_lift(&s, at, b->value[i]);
+        after[i] = (double)ebi_counter_sum(before, b->value[i]);
+        ebi_counting_raise_total(&s, b->value[i]);
+    }
 }
 
 static void spectral_estimates(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,

@@ -34,9 +34,9 @@ double ebi_bits_elias(const ebi_sum *c) {
     return bits_mean(c, bits_elias);
 }
 
-/* u8: a byte, and 16 bytes in a table that is 7/8 full for what is above 254. */
+/* u8: a byte, and 16 bytes in a table that is 7/8 full for what is above 223. */
 static double bits_spilled(double value) {
-    return value > 254 ? 128 * 8 / 7.0 : 0;
+    return value > 223 ? 128 * 8 / 7.0 : 0;
 }
 
 double ebi_bits_u8(const ebi_sum *c) {
