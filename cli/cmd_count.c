@@ -91,7 +91,8 @@ static void answer_all(const settings *set, const eb_filter *f) {
     asker a = {.set = set,
                .filter = f,
                .end = set->nul ? '\0' : '\n',
-               .fades = (set->half_life > 0 || set->time_field > 0) && eb_faded(f, 1) > 0};
+               .fades = (set->half_life > 0 || set->window.seconds > 0 || set->time_field > 0) &&
+                        eb_faded(f, 1) > 0};
     const char *const rate = a.fades ? "rate\t" : "";
     if (set->header) printf("count\tlower\tupper\tconfidence\thint\t%skey%c", rate, a.end);
     for (size_t i = 0; i < set->keys.n; i++)

@@ -25,6 +25,8 @@ typedef struct hot {
     double *count;
     size_t *order;
     double halflife, epsilon; /* of the filter, in milliseconds and arrivals */
+    uint64_t period;          /* 0: counts fade by half-lives; else an epoch, by age */
+    hot_marks marks;
     size_t top;
     bool terminal, by_lines; /* lines have their own time, and nobody watches */
     bool shown;
@@ -47,19 +49,23 @@ static int hotter_first(const void *left, const void *right) {
     return c ? c : (x->len > y->len) - (x->len < y->len);
 }
 
-/* Counts of all keys of the table as of now, and their order. */
-static void look(hot *h) {
-    for (size_t i = 0; i < h->keys.n; i++) {
-        h->hash[i] = h->keys.keys[i].hash;
-        h->order[i] = i;
-    }
+/* Counts of all keys of the table as of now. */
+static void count_all(hot *h) {
+    for (size_t i = 0; i < h->keys.n; i++) h->hash[i] = h->keys.keys[i].hash;
     eb_count_batch(h->s.filter, h->hash, h->keys.n, h->count);
+}
+
+/* The same, and their order. */
+static void look(hot *h) {
+    count_all(h);
+    for (size_t i = 0; i < h->keys.n; i++) h->order[i] = i;
     sorting = h;
     qsort(h->order, h->keys.n, sizeof *h->order, hotter_first);
 }
 
 /* No key that is not in the table has a larger count. */
 static double watermark(const hot *h) {
+    if (h->period > 0) return hot_marks_most(&h->marks, h->now);
     return exp2(h->keys.watermark - (double)h->now / h->halflife) + h->epsilon;
 }
 
@@ -136,17 +142,36 @@ static void show(hot *h) {
 
 /* ---- Lines. */
 
+static void offer_by_halflife(hot *h, const eb_batch *b, const eb_key *key, const double *count) {
+    const double now = (double)h->now / h->halflife;
+    for (size_t i = 0; i < b->n; i++)
+        hottest_offer(&h->keys, b->hash[i], key[i], log2(count[i]) + now);
+}
+
+static void offer_by_age(hot *h, const eb_batch *b, const eb_key *key, const double *count,
+                         uint64_t before) {
+    if (h->now / h->period != before / h->period) {
+        count_all(h);
+        hottest_rank_again(&h->keys, h->count);
+    }
+    for (size_t i = 0; i < b->n; i++) hottest_offer(&h->keys, b->hash[i], key[i], count[i]);
+    if (h->keys.watermark > 0) hot_marks_put(&h->marks, h->now, h->keys.watermark);
+    h->keys.watermark = -INFINITY;
+}
+
 static void take(hot *h, const eb_batch *b, const eb_key *key) {
     double count[STREAM_BATCH];
+    const uint64_t before = h->now;
     if (b->n == 0) return;
     const eb_status status = eb_add_batch(h->s.filter, b, NULL);
     if (status != EB_OK) cli_fail("the filter refuses keys: %s", eb_status_name(status));
     h->lines += b->n;
     eb_count_batch(h->s.filter, b->hash, b->n, count);
     h->now = b->time[b->n - 1];
-    const double now = (double)h->now / h->halflife;
-    for (size_t i = 0; i < b->n; i++)
-        hottest_offer(&h->keys, b->hash[i], key[i], log2(count[i]) + now);
+    if (h->period > 0)
+        offer_by_age(h, b, key, count, before);
+    else
+        offer_by_halflife(h, b, key, count);
 }
 
 static void pass_time(hot *h, uint64_t now) {
@@ -203,13 +228,33 @@ static void open_table(hot *h, const cli_command *c) {
     h->order = cli_alloc(room * sizeof *h->order);
 }
 
+/* A key that is not kept must not become hotter by itself. */
+static bool only_falls(const eb_filter *f) {
+    char spec[EB_SPEC_MAX];
+    eb_spec(f, spec, sizeof spec);
+    if (strstr(spec, ",decay=polyexp,")) return false;
+    const char *shape = strstr(spec, ",decay=polygonal,") ? strstr(spec, ",shape=") : NULL;
+    if (!shape) return true;
+    char *end;
+    for (unsigned long last = 255, height; *shape != '\0'; shape = end, last = height) {
+        shape += *shape == ':' ? 1 : strlen(",shape=");
+        height = strtoul(shape, &end, 10);
+        if (height > last) return false;
+        if (*end != ':') break;
+    }
+    return true;
+}
+
 static void open_filter(hot *h, const cli_command *c) {
     eb_stats stats = {.size = sizeof stats};
-    h->s.filter = filter_open(c, h->set);
-    eb_stat(h->s.filter, &stats);
-    if (!filter_is(h->s.filter, "decay"))
+    eb_filter *const f = h->s.filter = filter_open(c, h->set);
+    eb_stat(f, &stats);
+    if (!filter_is(f, "decay") && !filter_is(f, "aging"))
         cli_misuse(c, "hot needs a filter whose counts fade: decay:halflife=MILLISECONDS");
+    if (!only_falls(f)) cli_misuse(c, "hot needs counts that only fall with age");
     h->halflife = stats.halflife;
+    h->period = filter_is(f, "aging") ? filter_option(f, "period") : 0;
+    if (h->period > 0) hot_marks_open(&h->marks, h->period * filter_option(f, "window"));
     h->epsilon = stats.epsilon;
     values_open(&h->s.values, c, h->set, h->s.filter, true);
     times_open(&h->s.times, c, h->set, h->s.filter);

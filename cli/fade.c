@@ -63,6 +63,8 @@ void fade_check(const cli_command *c, const settings *set) {
                        choices_listed(uses[i].functions, text), function);
     if (choice_is_among(BY_AGE, function) && !uses[1].given)
         cli_misuse(c, "--decay %s needs --window", function);
+    if (c->run == run_hot && set->window.lines > 0)
+        cli_misuse(c, "hot needs a --window in time, such as 10m");
     if (set->half_life > 0 && set->window.lines > 0)
         cli_misuse(c, "--half-life is a time: give --window as a time as well");
     if (set->shape && set->shape[strspn(set->shape, "0123456789:")])

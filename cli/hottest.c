@@ -76,6 +76,36 @@ static void rise(hottest *h, size_t at) {
     put(h, at, key);
 }
 
+void hottest_rank_again(hottest *h, const double *rank) {
+    for (size_t i = 0; i < h->n; i++) h->keys[i].rank = rank[i];
+    for (size_t at = h->n / 2; at-- > 0;) sink(h, at);
+}
+
+/* ---- Marks. */
+
+void hot_marks_open(hot_marks *m, uint64_t life) {
+    *m = (hot_marks){.span = life / (HOT_MARKS - 1) + 1};
+}
+
+void hot_marks_put(hot_marks *m, uint64_t time, double count) {
+    const uint64_t now = time / m->span;
+    if (now - m->newest >= HOT_MARKS)
+        memset(m->most, 0, sizeof m->most);
+    else
+        for (uint64_t i = m->newest; i++ < now;) m->most[i % HOT_MARKS] = 0;
+    m->newest = now;
+    m->most[now % HOT_MARKS] = fmax(m->most[now % HOT_MARKS], count);
+}
+
+double hot_marks_most(const hot_marks *m, uint64_t time) {
+    const uint64_t now = time / m->span;
+    double most = 0;
+    for (uint64_t i = 0; i < HOT_MARKS && i <= m->newest; i++)
+        if (now - (m->newest - i) < HOT_MARKS)
+            most = fmax(most, m->most[(m->newest - i) % HOT_MARKS]);
+    return most;
+}
+
 /* ---- Keys. */
 
 static void write_key(hottest *h, size_t number, eb_hash hash, eb_key key, double rank) {

@@ -118,6 +118,29 @@
     OPTION(0, "half-life", "TIME", OPT_TIME, half_life,                                            \
            "The time in which a count fades to half, such as 10m or 7d; 10m unless given.")
 
+/* What a line counts by its age; more: further functions and what they are; powers: those that take
+ * --power. */
+#define DECAY_OPTIONS(more, what, powers)                                                          \
+    CHOICE("decay", "FUNCTION", "exponential|window|chordal|polygonal|poly" more, decay,           \
+           "What a line counts by its age. exponential: a half after a --half-life, a quarter "    \
+           "after two. The others count nothing from an age of --window on; until then, window: "  \
+           "1; chordal: on a straight line from 1 to 0; polygonal: on straight lines through the " \
+           "heights of --shape; " what " x is the age in epochs. window if there is a --window, "  \
+           "else exponential, unless given."),                                                     \
+        HALF_LIFE_OPTION,                                                                          \
+        OPTION(0, "window", "LENGTH", OPT_LENGTH, window,                                          \
+               "Lines are forgotten at this age: a time such as 90s, 10m, 12h or 7d, or, for "     \
+               "count, a number of lines such as 1e6 or 10M."),                                    \
+        OPTION(0, "epochs", "N", OPT_INDEX, epochs,                                                \
+               "Age is counted in Nths of the --window, 27 unless given: a counter takes 2 bytes " \
+               "for each, and what is forgotten is forgotten up to an Nth of the window late. At " \
+               "most 255, or 999999 with --decay poly, where old epochs share counters."),         \
+        OPTION(0, "power", "NUMBER", OPT_REAL, power,                                              \
+               "Of --decay " powers ", from 0.01 to 16; 1 unless given."),                         \
+        OPTION(0, "shape", "LIST", OPT_TEXT, shape,                                                \
+               "Of --decay polygonal: heights from 1 to 255 at equal distances of age, of which "  \
+               "the first counts as 1; 0 at the age --window. 100:50:20 unless given.")
+
 #define TIME_FIELD_OPTION                                                                          \
     OPTION(0, "time-field", "N", OPT_INDEX, time_field,                                            \
            "Field N of a line is its time: seconds since 1970, with a fraction or not, "           \

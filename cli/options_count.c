@@ -9,28 +9,10 @@ const cli_option count_options[] = {
     SKIP_FIRST,
     WEIGHT_OPTION,
     HEADING("Counts that fade"),
-    CHOICE(
-        "decay", "FUNCTION", "exponential|window|chordal|polygonal|poly|polyexp", decay,
-        "What a line counts by its age. exponential: a half after a --half-life, a quarter after "
-        "two. The others count nothing from an age of --window on; until then, window: 1; "
-        "chordal: on a straight line from 1 to 0; polygonal: on straight lines through the "
-        "heights of --shape; poly: (1 + x) to the power of minus --power; polyexp: (1 + x) to "
-        "the power of --power, halved with each --half-life, relative to its largest value. x is "
-        "the age in epochs. window if there is a --window, else exponential, unless given."),
-    HALF_LIFE_OPTION,
-    OPTION(
-        0, "window", "LENGTH", OPT_LENGTH, window,
-        "Lines are forgotten at this age: a number of lines such as 1e6 or 10M, or a time such as "
-        "90s, 10m, 12h or 7d."),
-    OPTION(0, "epochs", "N", OPT_INDEX, epochs,
-           "Age is counted in Nths of the --window, 27 unless given: a counter takes 2 bytes for "
-           "each, and what is forgotten is forgotten up to an Nth of the window late. At most 255, "
-           "or 999999 with --decay poly, where old epochs share counters."),
-    OPTION(0, "power", "NUMBER", OPT_REAL, power,
-           "Of --decay poly and polyexp, from 0.01 to 16; 1 unless given."),
-    OPTION(0, "shape", "LIST", OPT_TEXT, shape,
-           "Of --decay polygonal: heights from 1 to 255 at equal distances of age, of which the "
-           "first counts as 1; 0 at the age --window. 100:50:20 unless given."),
+    DECAY_OPTIONS("|polyexp",
+                  "poly: (1 + x) to the power of minus --power; polyexp: (1 + x) to the power of "
+                  "--power, halved with each --half-life, relative to its largest value.",
+                  "poly and polyexp"),
     TIME_FIELD_OPTION,
     HEADING("What is asked"),
     OPTION(0, "key", "KEY", OPT_TEXTS, keys, "Say how often KEY came. May be given several times."),
@@ -75,9 +57,8 @@ const char count_text[] =
     "What a kind of filter cannot say is -.\n\n"
     "With --decay, --half-life or --window counts fade, and are as of the time of the last line; "
     "they are never too low, but for a small epsilon with --decay exponential ('everbloom info' "
-    "says it). With --decay exponential a further column, the rate, stands before the key: the "
-    "mean "
-    "number of arrivals in a second, weighted by the same fading.";
+    "says it). Unless the window is in lines, a further column, the rate, stands before the key: "
+    "the mean number of arrivals in a second, weighted by the same fading.";
 
 const cli_option iceberg_options[] = {
     KEY_OPTIONS_IF_MISSING("is an error"),

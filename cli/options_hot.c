@@ -5,8 +5,8 @@ const cli_option hot_options[] = {
     KEY_OPTIONS,
     SKIP_FIRST,
     WEIGHT_OPTION,
-    HEADING("Time"),
-    HALF_LIFE_OPTION,
+    HEADING("How counts fade"),
+    DECAY_OPTIONS("", "poly: (1 + x) to the power of minus --power.", "poly"),
     TIME_FIELD_OPTION,
     HEADING("What is printed"),
     OPTION(0, "top", "N", OPT_INDEX, top,
@@ -23,6 +23,8 @@ const cli_option hot_options[] = {
 const cli_example hot_examples[] = {
     {"tail -F access.log | everbloom hot -f 7 -d ' ' --half-life 10m",
      "Watch the pages that are hottest now."},
+    {"tail -F access.log | everbloom hot -f 1 -d ' ' --window 5m --top 10",
+     "The ten hosts with the most requests of the last five minutes."},
     {"everbloom hot -d ' ' --time-field 4 -f 7 --every 1h access.log",
      "Replay the log of a web server: the hottest pages at the end of each hour."},
     {"everbloom hot --csv --skip-first --time-field 1 -f 2 --every 1h visits.csv",
@@ -32,7 +34,8 @@ const cli_example hot_examples[] = {
 const char hot_text[] =
     "Counts the keys of the lines of the FILEs, or of standard input if there is none or it is -, "
     "in fixed memory and with counts that fade: a line counts 1 when it comes, a half after a "
-    "half-life, a quarter after two. Prints the keys whose counts are largest now, the hottest "
+    "half-life, a quarter after two; or with --window it counts 1 until it is forgotten. Prints "
+    "the keys whose counts are largest now, the hottest "
     "first: at the end, and on a terminal every few seconds.\n\n"
     "A row is the count, a rate and the key, with tabs between. The rate is the mean number of "
     "lines in a second, weighted by the same fading. Counts are never too low, but for a small "

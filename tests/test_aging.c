@@ -223,6 +223,27 @@ static void time_costs_nothing(void **state) {
     }
 }
 
+/* A key that comes once a tick has the rate 1, by every function of age. */
+static void normalised_counts_are_rates(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(runs); i++) {
+        char spec[200];
+        (void)snprintf(spec, sizeof spec, "%s,period=10", runs[i].spec);
+        if (strstr(spec, "width=8")) continue;
+        suite_at("%s", spec);
+        eb_filter *const f = suite_new(spec);
+        const uint64_t end = 10 * runs[i].window + 9;
+        for (uint64_t t = 0; t <= end; t++) {
+            const eb_hash h = key_of(0);
+            OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &t}, NULL));
+        }
+        const double rate = count_of(f, 0) * eb_faded(f, 1);
+        HOLDS(rate >= 1 - 1e-5 && rate <= (1 + runs[i].excess) * (1 + 1e-5));
+        NEAR(eb_faded(f, 30), 30 * eb_faded(f, 1), 1e-12);
+        eb_free(f);
+    }
+}
+
 /* Sums of minima err less than minima of sums: the same stream in one bucket. */
 static void a_sum_of_minima_errs_less(void **state) {
     (void)state;
@@ -284,6 +305,7 @@ int main(void) {
         cmocka_unit_test(joined_buckets_add_a_stated_share),
         cmocka_unit_test(idle_filters_come_to_zero),
         cmocka_unit_test(time_costs_nothing),
+        cmocka_unit_test(normalised_counts_are_rates),
         cmocka_unit_test(a_sum_of_minima_errs_less),
         cmocka_unit_test(predictions_agree),
     };

@@ -199,7 +199,8 @@ typedef struct eb_goal {
 EB_API void eb_stat(const eb_filter *f, eb_stats *out);
 /* The share of a count that fades in a period: 1 - lambda for a decay factor of
  * lambda in it; 0 if counts do not fade.  A decayed count times this is a mean
- * number of arrivals in a period: the normalised estimate. */
+ * number of arrivals in a period: the normalised estimate.  Of other functions of
+ * age (kind aging): the period over the sum of what all ages count. */
 EB_API double eb_faded(const eb_filter *f, double period);
 EB_API eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out,
                             eb_error *err);

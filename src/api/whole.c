@@ -70,7 +70,8 @@ double eb_faded(const eb_filter *f, double period) {
     eb_faded_counts faded;
     if (!f->kind->fading || !(period > 0)) return 0;
     f->kind->fading(&f->p, &faded);
-    return faded.halflife > 0 ? 1 - exp2(-period / faded.halflife) : 0;
+    if (faded.halflife > 0) return 1 - exp2(-period / faded.halflife);
+    return faded.weight > 0 ? period / faded.weight : 0;
 }
 
 static eb_status whole_check_workload(const eb_workload *w, eb_error *err) {

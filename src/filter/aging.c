@@ -463,10 +463,24 @@ static void aging_predict(const eb_params *p, const eb_workload *w, eb_predictio
     out->wrong = out->fpr;
 }
 
+/* The sum of g over all ages; of long windows, which fall as powers do, the end by the midpoint
+ * rule. */
+static double aging_weight(const eb_params *p) {
+    const uint64_t window = p->opt[O_WINDOW], ages = ebi_min(window, BUCKETS_MAX);
+    const double power = (double)p->opt[O_POWER] / MILLION, a = (double)ages + 0.5,
+                 b = (double)window + 0.5;
+    double sum = 0;
+    for (uint64_t age = 0; age < ages; age++) sum += aging_g(p, age);
+    if (window == ages) return sum;
+    return sum + (fabs(power - 1) < 1e-9 ? log(b / a)
+                                         : (pow(b, 1 - power) - pow(a, 1 - power)) / (1 - power));
+}
+
 static void aging_fading(const eb_params *p, eb_faded_counts *out) {
     const double power = (double)p->opt[O_POWER] / MILLION, detail = (double)p->opt[O_DETAIL];
     const bool joins = aging_shape(p).levels > 0;
-    *out = (eb_faded_counts){0, 0, joins ? pow(1 + 1 / detail, power) - 1 : 0};
+    *out = (eb_faded_counts){.excess = joins ? pow(1 + 1 / detail, power) - 1 : 0,
+                             .weight = aging_weight(p) * (double)p->opt[O_PERIOD]};
 }
 
 const eb_kind ebi_kind_aging = {

@@ -73,6 +73,7 @@ struct eb_claims;   /* cells/claims.h */
 
 typedef struct eb_faded_counts { /* see eb_stats */
     double halflife, epsilon, excess;
+    double weight; /* without a half-life: what all ages count together, in ticks */
 } eb_faded_counts;
 
 typedef struct eb_kind {

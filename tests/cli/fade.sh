@@ -42,9 +42,11 @@ asked 590 600 $time --decay exponential
 printf '2000\tb\n' >later
 everbloom count --window 100s $time --state s --key a in
 everbloom count --window 100s $time --state s --key a --key b later
-[ "$(cut -f 1,6 out | tr '\n\t' ';=')" = '0=a;1=b;' ] || fail "later: $(shown out)"
+[ "$(cut -f 1,7 out | tr '\n\t' ';=')" = '0=a;1=b;' ] || fail "later: $(shown out)"
 everbloom count --window 50s $time --state s later
 status_is 2; err_has 'holds another filter than the one asked for'
+everbloom count --window 10 --header --key b later
+[ "$(head -n 1 out)" = "$(printf 'count\tlower\tupper\tconfidence\thint\tkey')" ] || fail "a rate of lines: $(shown out)"
 everbloom count --snapshot s --key b
 [ "$(cut -f 1,6 out)" = "$(printf '1\tb')" ] || fail "snapshot: $(shown out)"
 

@@ -58,6 +58,9 @@ everbloom hot -m 1M < <(printf 'a\nb\na\n')
 
 misused hot '--half-life chooses a filter: not with --filter' hot --half-life 1m --filter decay
 misused hot 'hot needs a filter whose counts fade: decay:halflife=MILLISECONDS' hot --filter bloom:memory=4K
+misused hot 'hot needs a --window in time, such as 10m' hot --window 1000
+misused hot 'hot needs counts that only fall with age' hot --filter aging:decay=polyexp
+misused hot 'hot needs counts that only fall with age' hot --filter aging:decay=polygonal,shape=50:100
 misused hot '--top must be 1..1000000, not 2000000' hot --top 2000000
 misused count '--time-field needs --half-life, or a --window in time' count --time-field 1 --key a
 everbloom hot -m 1M --time-field 1 < <(echo yesterday)
@@ -76,7 +79,41 @@ value rate out | awk '{ exit !($1 > 0.99 && $1 < 1.02) }' || fail "rate: $(shown
 # Other functions of age: what came in the last 100 s, by epochs of 10 s.
 everbloom count --time-field 1 -f 2 --filter aging:memory=1M,window=10,period=10000 --key a in
 status_is 0
-[ "$(cut -f 1,6 out)" = "$(printf '91\ta')" ] || fail "in the window: $(shown out)"
+[ "$(cut -f 1,6,7 out)" = "$(printf '91\t0.91\ta')" ] || fail "in the window: $(shown out)"
+
+# The same of the hottest keys: b came 50 times in the last 10 s, a 100 times in the last 100 s.
+for window in 10s 100s; do
+    everbloom hot -m 1M --time-field 1 -f 2 --window $window --seed 1 in
+    status_is 0; silent
+    awk -F'\t' -v w=$window '$3 == "a" && ($1 < w + 0 || $1 > w * 30 / 27 + 1 || $2 < 0.89 || $2 > 1.05) { bad = 1 }
+        $3 == "b" && ($1 < 50 || $1 > 50) { bad = 1 } END { exit bad || NR != 2 }' out || fail "$window: $(shown out)"
+    [ "$(head -n 1 out | cut -f 3)" = "$([ $window = 10s ] && echo b || echo a)" ] || fail "$window: $(shown out)"
+done
+everbloom hot -m 1M --time-field 1 -f 2 --decay chordal --window 20s --seed 1 in
+[ "$(cut -f 3 out | tr '\n' ';')" = 'b;a;' ] || fail "chordal: $(shown out)"
+# What left the window is not listed, and neither is its watermark: 3000 keys once each, then silence.
+everbloom hot -m 1M --time-field 1 -f 2 --window 2000s --json --every 1000s many
+tail -n 1 out >last
+value watermark last | awk '{ exit !($1 >= 1 && $1 < 10) }' || fail "watermark $(shown last)"
+{ cat many; printf '9000\tz\n'; } >quiet
+everbloom hot -m 1M --time-field 1 -f 2 --window 2000s --json quiet
+[ "$(value watermark out)" = 0 ] && out_has '"keys":[{"key":"z","count":1,' || fail "after the silence: $(shown out)"
+# Keys of long ago make room, however hot they were.
+awk 'BEGIN { for (t = 1; t <= 10; t++) for (k = 1; k <= 1000; k++) printf "%d\told%d\n", t, k
+    for (t = 1; t <= 5; t++) for (k = 1; k <= 50; k++) printf "%d\tnew%d\n", 2000 + t, k }' >turns
+everbloom hot -m 4M --time-field 1 -f 2 --window 100s --top 100 --json turns
+[ "$(value watermark out)" = 0 ] && [ "$(grep -o '"key":"new[0-9]*","count":5,' out | wc -l)" = 50 ] ||
+    fail "new keys: $(shown out)"
+# With the table full, no key above the watermark is missing, by exact counts of the last window.
+awk 'BEGIN { srand(3); for (t = 1; t <= 20000; t++) { u = rand(); printf "%d\tk%d\n", t / 10, int(exp(u * log(5000))) } }' >skewed
+everbloom hot -m 4M --time-field 1 -f 2 --window 500s --epochs 100 --top 20 --json skewed
+awk -F'\t' '$1 > 1505 { n[$2]++ } END { for (k in n) print n[k] "\t" k }' skewed | sort -rn | head -n 20 |
+    while IFS=$'\t' read -r n k; do
+        awk -v n="$n" -v w="$(value watermark out)" 'BEGIN { exit !(n > w) }' || continue
+        grep -qF "\"key\":\"$k\"" out || echo "$k came $n times"
+    done >missing
+# The last of twenty may be crowded out by keys with the same count.
+[ "$(wc -l <missing)" -le 1 ] || fail "missing: $(shown missing) $(shown out)"
 
 # Sums of weights are large, and there is room for them.
 awk 'BEGIN { for (i = 0; i < 3000; i++) printf "1\tk%d\t%d\n", i, i == 7 ? 90000 : 60000 }' >heavy
