@@ -89,17 +89,14 @@ const cli_example sum_examples[] = {
 
 const char sum_text[] =
     "Counts the keys of the lines of the FILEs, or of standard input if there is none or it is -, "
-    "in "
-    "one pass and in fixed memory, and then says how often the keys of a list came together, what "
-    "their "
-    "values add up to (--weight-field), and the mean value.\n\n"
+    "in one pass and in fixed memory, and then says how often the keys of a list came together, "
+    "what their values add up to (--weight-field), and the mean value.\n\n"
     "Counts and sums are right on average, with the standard error that is printed; what is "
-    "printed as 'at "
-    "most' is certain. With many small counts the first is nearer to the truth, with few large "
-    "ones the second. The average lies between the two numbers that are printed, unless count or "
-    "sum is "
-    "off by more than two standard errors. Filters to be asked with --snapshot should have "
-    "policy=ms and window=0; others can only say 'at most'.";
+    "printed as 'at most' is certain. With many small counts the first is nearer to the truth, "
+    "with few large ones the second; the first may then even be above it, or below 0. The average "
+    "lies between the two numbers that are printed, unless count or sum is off by more than two "
+    "standard errors. Filters to be asked with --snapshot should have policy=ms and window=0; "
+    "others can only say 'at most'.";
 
 const cli_option join_options[] = {
     KEY_OPTIONS_IF_MISSING("is an error"),

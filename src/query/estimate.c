@@ -86,6 +86,7 @@ eb_status eb_estimate_key(const eb_filter *f, eb_hash h, eb_estimate *out, eb_er
     e.lower = fmax(0, (double)least - exp(1) * (double)*c.total / reach);
     if (least == EB_COUNTER_MAX || ebi_is_sealed(f)) e.lower = 0;
     e.lower = fmin(e.lower, e.upper);
+    if (e.lower == 0) e.confidence = 1;
     e.single = times == 1;
     ebi_give(out, &e, sizeof e);
     return EB_OK;

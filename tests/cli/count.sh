@@ -15,7 +15,7 @@ everbloom count -m 1M --header --key a in
 out_is 'count\tlower\tupper\tconfidence\thint\tkey\n3\t3\t3\t0.993262\trecurring\ta\n'
 everbloom count -m 1M --json --key a --key 'q"' in
 out_is '{"key":"a","count":3,"lower":3,"upper":3,"confidence":0.993262053001,"hint":"recurring"}
-{"key":"q\\"","count":0,"lower":0,"upper":0,"confidence":0.993262053001,"hint":"recurring"}\n'
+{"key":"q\\"","count":0,"lower":0,"upper":0,"confidence":1,"hint":"recurring"}\n'
 everbloom count -0 -m 1M --queries <(printf 'a\nb\0') < <(printf 'a\nb\0c\0a\nb\0')
 status_is 0; out_is '2\t2\t2\t0.993262\trecurring\ta\nb\0'
 
