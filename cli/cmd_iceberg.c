@@ -181,7 +181,7 @@ static void print_stats(const iceberg *p) {
     report_text(&r, "filter", "filter", spec);
     report_count(&r, "candidates", "candidates", now.keys);
     report_bytes(&r, "candidate_bytes", "memory of candidates", (double)now.bytes);
-    report_real(&r, "watermark", "watermark", now.watermark);
+    report_amount(&r, "watermark", "watermark", now.watermark);
     report_end(&r);
 }
 

@@ -143,9 +143,9 @@ void window_report(report *r, const eb_filter *f) {
     if (!filter_is(f, "window")) return;
     eb_stat(f, &stats);
     if (counts_time(f))
-        report_real(r, "window_seconds", "window in seconds", stats.window / MILLI);
+        report_amount(r, "window_seconds", "window in seconds", stats.window / MILLI);
     else
-        report_real(r, "window_lines", "window in lines", stats.window);
+        report_amount(r, "window_lines", "window in lines", stats.window);
     report_count(r, "saturated", "without room", stats.saturated);
 }
 

@@ -11,6 +11,8 @@ status_is 0
 { echo a; seq 100 319; } | cmp -s - out || fail "a is there $(grep -c a out) times, not once"
 everbloom dedup --window 120 --json in
 [ "$(value window_lines) $(value saturated)" = '120 0' ] || fail "$(shown err)"
+everbloom dedup --window 1e5 --stats in
+err_has 'window in lines      100000'
 
 # Time, from a field: seconds, parts of them, milliseconds, RFC 3339, all mixed.
 printf '%s\tx\n' 1700000000 1700000599.9 1700000600000 2023-11-14T22:23:20.5Z 2023-11-14T23:23:20.25+01:00 \
