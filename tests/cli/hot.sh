@@ -100,6 +100,7 @@ everbloom hot -m 1M --time-field 1 -f 2 --window 2000s --json quiet
 [ "$(value watermark out)" = 0 ] && out_has '"keys":[{"key":"z","count":1,' || fail "after the silence: $(shown out)"
 # Keys of long ago make room, however hot they were.
 awk 'BEGIN { for (t = 1; t <= 10; t++) for (k = 1; k <= 1000; k++) printf "%d\told%d\n", t, k
+    for (i = 0; i < 5000; i++) print "10\told1" # so that old and new are not asked about together
     for (t = 1; t <= 5; t++) for (k = 1; k <= 50; k++) printf "%d\tnew%d\n", 2000 + t, k }' >turns
 everbloom hot -m 4M --time-field 1 -f 2 --window 100s --top 100 --json turns
 [ "$(value watermark out)" = 0 ] && [ "$(grep -o '"key":"new[0-9]*","count":5,' out | wc -l)" = 50 ] ||
