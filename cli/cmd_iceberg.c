@@ -5,9 +5,11 @@
  * names keys while they come. */
 #include "filterfile.h"
 #include "frequent.h"
+#include "kept.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct question {
     const char *text;
@@ -21,6 +23,7 @@ typedef struct iceberg {
     settings inner; /* with the filter's part of the memory */
     char filter_memory[24];
     size_t candidates; /* bytes */
+    snapshot was;      /* the state at first, if there was one */
     eb_iceberg *ice;
     stream s;
     char **again; /* paths, or NULL */
@@ -28,11 +31,23 @@ typedef struct iceberg {
     uint64_t lines, bytes; /* of the first reading */
 } iceberg;
 
+static void expect_ok(eb_status status, const char *what) {
+    if (status != EB_OK) cli_fail("%s: %s", what, eb_status_name(status));
+}
+
 /* ---- Memory. */
+
+/* A state says how much there is, unless the command line does. */
+static bool state_says(const settings *set) {
+    struct stat st;
+    return set->state && stat(set->state, &st) == 0 && !set->memory && !set->filter &&
+           !set->candidate_memory;
+}
 
 static void share_memory(iceberg *p) {
     const settings *set = p->set;
     p->inner = *set;
+    if (state_says(set)) return;
     const bool whole = !set->filter || set->memory; /* else the spec says the filter's part */
     const double all = size_in_bytes(p->c, "-m", set->memory ? set->memory : DEFAULT_MEMORY);
     const double keys = set->candidate_memory
@@ -49,8 +64,9 @@ static void share_memory(iceberg *p) {
 static void open_filter(iceberg *p, char *const *paths) {
     share_memory(p);
     p->s = (stream){.set = &p->inner, .print = PRINT_NONE, .needs_field = p->set->field > 0};
+    p->s.state = p->set->state;
     stream_open(&p->s, p->c, paths);
-    p->s.filter = filter_open(p->c, &p->inner);
+    p->s.filter = filter_open_kept(p->c, &p->inner, &p->was);
     values_open(&p->s.values, p->c, p->set, p->s.filter, true);
 }
 
@@ -60,18 +76,47 @@ static void close_all(iceberg *p) {
     free(p->again);
 }
 
-static void expect_ok(eb_status status, const char *what) {
-    if (status != EB_OK) cli_fail("%s: %s", what, eb_status_name(status));
+/* ---- The state: the filter and, behind it, the candidates. */
+
+static void save_state(const stream *s) {
+    const iceberg *const p = s->ctx;
+    size_t length;
+    char *const keys = kept_write(p->ice, s->filter, p->candidates, &length);
+    filter_save_before(s->filter, s->state, keys, length);
+    free(keys);
+}
+
+static void new_iceberg(iceberg *p) {
+    eb_error err;
+    if (eb_iceberg_new(&p->ice, p->s.filter, p->candidates, NULL, &err) != EB_OK)
+        cli_fail("%s", err.text);
+}
+
+/* false: there is nothing to go on from */
+static bool resume(iceberg *p) {
+    kept k;
+    if (!p->was.view) return false;
+    if (!kept_read(&k, p->was.view, (char *)p->was.bytes + p->was.end, p->was.length - p->was.end))
+        cli_fail("%s: a filter without candidates: iceberg cannot go on from it", p->s.state);
+    if (p->candidates == 0) p->candidates = k.memory;
+    new_iceberg(p);
+    const eb_iceberg_state was = {.size = sizeof was, .watermark = k.watermark, .total = k.total};
+    expect_ok(eb_iceberg_resume(p->ice, &was, k.list, k.n), p->s.state);
+    free(k.list);
+    snapshot_close(&p->was);
+    return true;
 }
 
 /* ---- Readings. */
 
 static void take_first(stream *s, const eb_batch *batch) {
-    expect_ok(eb_iceberg_add(s->ctx, s->key, batch), "the filter refuses keys");
+    const iceberg *const p = s->ctx;
+    expect_ok(eb_iceberg_add(p->ice, s->key, batch), "the filter refuses keys");
 }
 
 static void take_again(stream *s, const eb_batch *batch) {
-    expect_ok(eb_iceberg_read(s->ctx, s->key, batch), "the filter refuses keys");
+    const iceberg *const p = s->ctx;
+    expect_ok(eb_iceberg_read(p->ice, s->key, batch), "the filter refuses keys");
 }
 
 static eb_iceberg_state state_of(const iceberg *p) {
@@ -195,18 +240,22 @@ static double least_asked(const question *questions, size_t n) {
 }
 
 static int find_icebergs(iceberg *p, char *const *paths, question *questions, size_t n) {
-    eb_error err;
-    p->again = rescan_paths(p->set, paths);
+    static char *const none[] = {NULL};
+    /* with a state, the operands are not all that was counted */
+    p->again = rescan_paths(p->set, p->set->state ? none : paths);
     if (p->set->verify && !p->again)
         cli_misuse(p->c, "--verify needs files, or --rescan FILE: the input cannot be read again");
     open_filter(p, paths);
-    if (eb_iceberg_new(&p->ice, p->s.filter, p->candidates, NULL, &err) != EB_OK)
-        cli_fail("%s", err.text);
-    expect_ok(eb_iceberg_expect(p->ice, least_asked(questions, n)), "no such count");
+    if (!resume(p)) {
+        new_iceberg(p);
+        expect_ok(eb_iceberg_expect(p->ice, least_asked(questions, n)), "no such count");
+    }
     p->s.look_up = take_first;
-    p->s.ctx = p->ice;
+    p->s.save = save_state;
+    p->s.ctx = p;
     p->readings = 1;
     int status = stream_run(&p->s);
+    p->s.state = NULL; /* reading again changes the candidates */
     p->lines = p->s.lines;
     p->bytes = p->s.in.bytes;
     if (status == STATUS_YES) status = answer_all(p, questions, n);
@@ -267,6 +316,8 @@ static void check_usage(const cli_command *c, const settings *set) {
     if (set->header && set->json) cli_misuse(c, "--header and --json: give one of them");
     if (set->alert > 0 && (multiscan || set->verify || set->rescan.n))
         cli_misuse(c, "--alert reads once: no --verify, --rescan, --multiscan or --scans");
+    if (set->state && (set->alert > 0 || multiscan))
+        cli_misuse(c, "--state is for --at-least, in one reading");
     if (set->alert > 0 && set->stats) cli_misuse(c, "--stats is for --at-least");
     if (set->alert > 0 && !(set->alert >= 1 && set->alert <= EB_COUNT_FULL))
         cli_misuse(c, "--alert must be a count from 1 to 2.8e14, not %g", set->alert);

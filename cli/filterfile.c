@@ -4,6 +4,7 @@
  * the seed is drawn at random, so that nobody can prepare keys that collide. */
 #include "filterfile.h"
 #include "fade.h"
+#include "kept.h"
 #include "values.h"
 #include "window.h"
 #include <ctype.h>
@@ -275,9 +276,11 @@ static size_t read_source(void *ctx, void *buf, size_t n) {
     return done;
 }
 
-/* A snapshot fills its file; what stands behind it does not belong there. */
-static eb_status too_long(eb_error *err) {
-    snprintf(err->text, sizeof err->text, "damaged snapshot: there are bytes behind it");
+/* A snapshot fills its file, but for candidates of iceberg; what else stands behind it does not
+ * belong there. */
+static eb_status too_long(eb_error *err, bool candidates) {
+    snprintf(err->text, sizeof err->text, "damaged snapshot: %s",
+             candidates ? "the candidates behind it make no sense" : "there are bytes behind it");
     return err->status = EB_EFORMAT;
 }
 
@@ -285,9 +288,12 @@ eb_filter *snapshot_load(const char *path) {
     source from = open_source(path);
     eb_filter *f = NULL;
     eb_error err;
-    char more;
+    char more[KEPT_MAGIC];
     eb_status status = eb_load_from(&f, read_source, &from, NULL, &err);
-    if (status == EB_OK && read_source(&from, &more, 1) != 0) status = too_long(&err);
+    const size_t behind = status == EB_OK ? read_source(&from, more, sizeof more) : 0;
+    if (kept_begins(more, behind))
+        cli_fail("%s: a state of 'everbloom iceberg': only that can add to it", from.name);
+    if (behind > 0) status = too_long(&err, false);
     close_source(&from);
     if (status != EB_OK) cli_fail("%s: %s", from.name, err.text);
     return f;
@@ -321,8 +327,12 @@ eb_status snapshot_open(snapshot *s, const char *path, eb_error *err) {
     snapshot_read(s, path);
     uint64_t length;
     eb_status status = eb_snapshot_length(s->bytes, s->length, &length, err);
-    if (status == EB_OK && s->length > length) status = too_long(err);
-    if (status == EB_OK) status = eb_view(&s->view, s->bytes, s->length, 0, err);
+    s->end = status == EB_OK && length < s->length ? (size_t)length : s->length;
+    if (status == EB_OK) status = eb_view(&s->view, s->bytes, s->end, 0, err);
+    const char *const behind = (const char *)s->bytes + s->end;
+    const size_t more = s->length - s->end;
+    if (status == EB_OK && more > 0 && !kept_is_whole(s->view, behind, more))
+        status = too_long(err, kept_begins(behind, more));
     if (status != EB_OK) snapshot_close(s);
     return status;
 }
@@ -342,6 +352,10 @@ void snapshot_close(snapshot *s) {
 }
 
 void filter_save(const eb_filter *f, const char *path) {
+    filter_save_before(f, path, "", 0);
+}
+
+void filter_save_before(const eb_filter *f, const char *path, const void *more, size_t length) {
     char head[EB_SNAPSHOT_FRONT];
     size_t head_length, block_length;
     const void *block;
@@ -351,6 +365,7 @@ void filter_save(const eb_filter *f, const char *path) {
     atomic_open(&file, path);
     atomic_write(&file, head, head_length);
     atomic_write(&file, block, block_length);
+    atomic_write(&file, more, length);
     atomic_commit(&file);
 }
 
@@ -437,7 +452,13 @@ void refuse_numbers(const cli_command *c, const eb_filter *f) {
         cli_misuse(c, "the keys of this filter are numbers, not text: use 'everbloom range'");
 }
 
-static eb_filter *open_filter(const cli_command *c, const settings *set) {
+static eb_filter *copy_of(const snapshot *s) {
+    eb_filter *f;
+    if (eb_clone(&f, s->view, NULL) != EB_OK) cli_fail("no memory for the filter in the state");
+    return f;
+}
+
+static eb_filter *open_filter(const cli_command *c, const settings *set, snapshot *was) {
     char spec[SPEC_TEXT];
     struct stat st;
     bool exists = set->state && stat(set->state, &st) == 0;
@@ -447,7 +468,8 @@ static eb_filter *open_filter(const cli_command *c, const settings *set) {
         cli_fail("%s: --classes is for a new filter: the hot list is frozen with the first key",
                  set->state);
     if (exists) {
-        eb_filter *f = snapshot_load(set->state);
+        if (was) snapshot_open_or_fail(was, set->state);
+        eb_filter *f = was ? copy_of(was) : snapshot_load(set->state);
         compare_state(c, set, f);
         if (filter_is_frozen(f))
             cli_fail("%s: frozen, it takes no more keys; 'everbloom thaw' makes one that does",
@@ -460,7 +482,14 @@ static eb_filter *open_filter(const cli_command *c, const settings *set) {
 }
 
 eb_filter *filter_open(const cli_command *c, const settings *set) {
-    eb_filter *const f = open_filter(c, set);
+    eb_filter *const f = open_filter(c, set, NULL);
+    refuse_numbers(c, f);
+    return f;
+}
+
+eb_filter *filter_open_kept(const cli_command *c, const settings *set, snapshot *was) {
+    *was = (snapshot){0};
+    eb_filter *const f = open_filter(c, set, was);
     refuse_numbers(c, f);
     return f;
 }

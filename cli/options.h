@@ -42,15 +42,17 @@
                "Seed of a new filter; drawn at random unless given. Equal seed, equal input: "     \
                "equal answers.")
 
+#define EVERY_OPTION                                                                               \
+    OPTION(0, "every", "TIME", OPT_TIME, every_seconds,                                            \
+           "Save the state so often, when there was input; " TEXT_OF(                              \
+               DEFAULT_EVERY_SECONDS) "s unless given. Units are ms, s, m, h and d.")
 #define STATE_OPTIONS                                                                              \
     OPTION(0, "state", "FILE", OPT_TEXT, state,                                                    \
            "Start from the filter in FILE if FILE exists, and save the filter there at the end "   \
            "and on the way. FILE is replaced in one step, so it is always whole; of two runs at "  \
            "a time, it keeps what the last one saves. Refused if FILE holds another filter than "  \
            "-m, --filter or --seed ask for."),                                                     \
-        OPTION(0, "every", "TIME", OPT_TIME, every_seconds,                                        \
-               "Save the state so often, when there was input; " TEXT_OF(                          \
-                   DEFAULT_EVERY_SECONDS) "s unless given. Units are ms, s, m, h and d.")
+        EVERY_OPTION
 
 #define IMPORTANCE_OPTIONS                                                                         \
     HEADING("Importance"),                                                                         \

@@ -95,6 +95,13 @@ const cli_option iceberg_options[] = {
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
            "Seed of the filter; drawn at random unless given. Equal seed, equal input: equal "
            "answers."),
+    OPTION(
+        0, "state", "FILE", OPT_TEXT, state,
+        "Go on from the filter and the candidates in FILE if FILE exists, and save them there at "
+        "the end and on the way. FILE is replaced in one step, so it is always whole; 'everbloom "
+        "count --snapshot' can ask it, too. What is counted is all lines since FILE was made, so "
+        "--verify needs --rescan with all of them."),
+    EVERY_OPTION,
     HEADING("Reports"),
     FLAG(0, "stats", stats,
          "At the end, print on standard error: lines, seconds, the candidates, the watermark. As "
@@ -107,6 +114,8 @@ const cli_example iceberg_examples[] = {
     {"everbloom iceberg --csv -f 2 --at-least 100 --verify orders.csv",
      "Exactly what 'group by ... having count(*) >= 100' gives."},
     {"tail -F auth.log | everbloom iceberg -f 4 --alert 20", "Who failed 20 times? At once."},
+    {"everbloom iceberg --state hosts.eb -f 1 -d ' ' --at-least 1% access.log.1",
+     "Of all logs so far, with a log added each day."},
     {"everbloom iceberg -m 1M --multiscan --at-least 10K big.log",
      "In a megabyte, whatever the number of keys."},
     {NULL, NULL}};

@@ -126,7 +126,10 @@ static void take_block(stream *s) {
 /* ---- The loop. */
 
 static void save(stream *s) {
-    filter_save(s->filter, s->state);
+    if (s->save)
+        s->save(s);
+    else
+        filter_save(s->filter, s->state);
     s->lines_saved = s->lines;
     s->save_due = now_seconds() + s->set->every_seconds;
 }

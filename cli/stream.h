@@ -31,7 +31,8 @@ typedef struct stream {
     void (*tick)(struct stream *s); /* between blocks, and at least so often, in seconds */
     double tick_seconds;
 
-    const char *state; /* where to save on the way, or NULL */
+    const char *state;                    /* where to save on the way, or NULL */
+    void (*save)(const struct stream *s); /* in place of filter_save */
     uint64_t lines_saved;
     double start, save_due;
     progress progress;

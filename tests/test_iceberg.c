@@ -255,6 +255,51 @@ static void icebergs_are_complete(void **state) {
                 try_iceberg(SPECS[i], MEMORY[j], skew, skew % 2 == 0);
 }
 
+/* Another iceberg, perhaps with other memory, that goes on from the state of this one. */
+static eb_iceberg *resumed(const eb_iceberg *ice, eb_filter *f, size_t memory) {
+    eb_iceberg_state was = {.size = sizeof was};
+    eb_iceberg_state_of(ice, &was);
+    eb_candidate *const kept = room(was.keys + 1, sizeof *kept);
+    size_t n = 0;
+    eb_iceberg *next;
+    for (uint64_t at = 0; eb_iceberg_next(ice, 1, &at, &kept[n]);) n++;
+    HOLDS(n == was.keys);
+    OK(eb_iceberg_new(&next, f, memory, NULL, NULL));
+    OK(eb_iceberg_resume(next, &was, kept, n));
+    free(kept);
+    return next;
+}
+
+/* A stream in three parts, each with an iceberg of its own. */
+static void resumed_icebergs_are_complete(void **state) {
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(SPECS) * MEMORIES; i++) {
+        const size_t memory = MEMORY[i % MEMORIES];
+        const bool weighted = i % 2;
+        suite_at("%s with %zu bytes", SPECS[i / MEMORIES], memory);
+        world w = draw_world(1500, 21000, 3, weighted, i), part = w;
+        eb_filter *const f = suite_new(SPECS[i / MEMORIES]);
+        eb_iceberg *ice;
+        OK(eb_iceberg_new(&ice, f, memory, NULL, NULL));
+        for (size_t from = 0; from < w.n; from += part.n) {
+            part.n = w.n / 3;
+            part.stream = w.stream + from;
+            part.value = weighted ? w.value + from : NULL;
+            feed(&part, add_to_iceberg, ice, f, from);
+            eb_iceberg *const next = resumed(ice, f, memory - memory / 8 * (from > 0));
+            eb_iceberg_free(ice);
+            ice = next;
+        }
+        const double least = ice_watermark(ice) + 1;
+        for (double t = least; t < least + 300 && t < EB_COUNT_FULL; t += 1 + floor(t / 7))
+            (void)check_answer(&w, ice, t, false);
+        HOLDS(memory < 512 << 10 || least == 1);
+        eb_iceberg_free(ice);
+        eb_free(f);
+        end_world(&w);
+    }
+}
+
 /* What is said of T beforehand leaves out no key that is asked for, and does leave out others. */
 static void expected_icebergs_are_complete(void **state) {
     (void)state;
@@ -572,9 +617,17 @@ static void what_cannot_be_is_refused(void **state) {
     GIVES(EB_ENOMEM, eb_trigger_add(t, &long_key, &one, fired));
     GIVES(EB_EINVAL, eb_iceberg_read(ice, keys, &good));
     GIVES(EB_EINVAL, eb_iceberg_recount(ice, 0.5));
-    HOLDS(suite_equal(f, before));
+    const eb_iceberg_state was = {.size = sizeof was, .total = 9, .watermark = 1};
+    const eb_iceberg_state wrong[] = {{.size = sizeof was, .watermark = 0.5},
+                                      {.size = sizeof was, .watermark = NAN},
+                                      {.size = sizeof was, .total = -1}};
+    for (size_t i = 0; i < SUITE_COUNT(wrong); i++)
+        GIVES(EB_EINVAL, eb_iceberg_resume(ice, &wrong[i], NULL, 0));
+    GIVES(EB_EINVAL, eb_iceberg_resume(ice, &was, &(eb_candidate){keys[0], 2.5}, 1));
+    HOLDS(suite_equal(f, before) && ice_watermark(ice) == 0);
     OK(eb_iceberg_add(ice, &long_key, &one)); /* turned away, and the watermark says so */
     HOLDS(ice_watermark(ice) == 1);
+    GIVES(EB_EINVAL, eb_iceberg_resume(ice, &was, NULL, 0)); /* something was added */
     OK(eb_iceberg_recount(ice, 1));
     GIVES(EB_EINVAL, eb_iceberg_add(ice, keys, &good));
     free((void *)(uintptr_t)long_key.p);
@@ -638,6 +691,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_set_is_a_list),
         cmocka_unit_test(icebergs_are_complete),
+        cmocka_unit_test(resumed_icebergs_are_complete),
         cmocka_unit_test(expected_icebergs_are_complete),
         cmocka_unit_test(watermarks_are_low),
         cmocka_unit_test(false_shares_are_as_known),

@@ -177,6 +177,10 @@ EB_API int64_t eb_to_signed(uint64_t value);
  * at_least (1 or more; else EB_EINVAL).  Keys are then kept from half of it on, which
  * saves most of the time and of the room.
  *
+ * eb_iceberg_resume, before anything is added, goes on from where another iceberg on
+ * the same filter was: its watermark, total and candidates.  EB_EINVAL if they cannot
+ * have been those of one.
+ *
  * Reading the stream again makes counts exact.  eb_iceberg_recount begins it, for one
  * T: above the watermark only the candidates are counted; else they are searched for,
  * among the keys to which the filter gives T.  Then eb_iceberg_read takes the same
@@ -198,6 +202,8 @@ EB_API eb_status eb_iceberg_new(eb_iceberg **out, eb_filter *f, size_t memory,
                                 const eb_allocator *mem, eb_error *err);
 EB_API void eb_iceberg_free(eb_iceberg *ice); /* not the filter */
 EB_API eb_status eb_iceberg_expect(eb_iceberg *ice, double at_least);
+EB_API eb_status eb_iceberg_resume(eb_iceberg *ice, const eb_iceberg_state *was,
+                                   const eb_candidate *kept, size_t n);
 EB_API eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b);
 EB_API eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least);
 EB_API eb_status eb_iceberg_read(eb_iceberg *ice, const eb_key *keys, const eb_batch *b);

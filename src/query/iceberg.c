@@ -113,6 +113,36 @@ static void iceberg_admit(eb_iceberg *ice, eb_hash h, eb_key key, uint64_t count
     }
 }
 
+/* Going on */
+
+static bool iceberg_is_count(double x) {
+    return x >= 0 && x <= EB_COUNT_FULL && x == floor(x);
+}
+
+/* Of a key that is named twice, the larger count. */
+static void iceberg_keep(eb_iceberg *ice, eb_key key, uint64_t count) {
+    eb_hash h;
+    eb_hash_keys(ice->f, &key, 1, &h);
+    eb_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
+    if (e)
+        e->count = ebi_max(e->count, count);
+    else
+        iceberg_admit(ice, h, key, count);
+}
+
+eb_status eb_iceberg_resume(eb_iceberg *ice, const eb_iceberg_state *was, const eb_candidate *kept,
+                            size_t n) {
+    if (ice->phase != PHASE_ADD || ice->total > 0 || ice->set.n > 0) return EB_EINVAL;
+    if (!iceberg_is_count(was->watermark) || !(was->total >= 0) || was->total > 0x1p63)
+        return EB_EINVAL;
+    for (size_t i = 0; i < n; i++)
+        if (!iceberg_is_count(kept[i].count)) return EB_EINVAL;
+    ice->watermark = (uint64_t)was->watermark;
+    ice->total = was->total;
+    for (size_t i = 0; i < n; i++) iceberg_keep(ice, kept[i].key, (uint64_t)kept[i].count);
+    return EB_OK;
+}
+
 /* Adding */
 
 /* What eb_add_count_batch would refuse, for all pieces at once. */
