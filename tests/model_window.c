@@ -3,7 +3,7 @@
 #include "model.h"
 #include <stdlib.h>
 
-enum { SLOTS_MAX = 96, ERAS_MAX = 30, SEGMENT_BITS = 504 };
+enum { SLACK = 4, SLOTS_MAX = 96, ERAS_MAX = 30, SEGMENT_BITS = 504 };
 
 typedef struct entry {
     uint64_t print, era;
@@ -98,7 +98,7 @@ static void expire(const window *t, line *l) {
 static void widen(const window *t, line *l) {
     if (!all_known(l)) return;
     unsigned w = t->w;
-    while (w > l->w && slots_of(t, w) < l->n + 2) w--;
+    while (w > l->w && slots_of(t, w) < l->n + SLACK) w--;
     l->w = w;
 }
 

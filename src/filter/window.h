@@ -27,6 +27,7 @@ enum {
     EBI_WINDOW_STARTS = 32, /* more than eras, a power of 2 */
     EBI_WINDOW_HEADER = 32, /* bits */
     EBI_WINDOW_STAMPS = 256,
+    EBI_WINDOW_SLACK = 4, /* free slots that a line has when it becomes wider */
     EBI_WINDOW_AHEAD = 20 /* keys whose lines are on the way */
 };
 
@@ -132,7 +133,7 @@ EB_INLINE void ebi_window_find_places(const ebi_window *x, const eb_hash *h, siz
 
 /* The loops: portable, with AVX2 or NULL, and those of mode=rotate. */
 const eb_ops *ebi_window_portable(void);
-const eb_ops *ebi_window_avx2(void);
-const eb_ops *ebi_window_rotate(void);
+const eb_ops *ebi_window_avx2(const eb_params *p);
+const eb_ops *ebi_window_rotate(const eb_params *p);
 void ebi_window_rotate_stat(const ebi_window *x, eb_stats *out);
 #endif

@@ -7,169 +7,50 @@
 #include "window_line.h"
 
 #if defined __x86_64__
-#include <immintrin.h>
+#include "window_compare.h"
 
-#define WINDOW_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
-enum { WORD = 64, SHORT_MAX = 14, LANE_BITS = 25, SLOTS_MAX = 64 };
-
-/* Sixteen fingerprints of w <= 14 bits at once: of each half's eight, which are w bytes, 16 are
- * loaded, from one before them on or, near the end of the line, earlier.  A lane takes four of
- * them, as two times two; times a power of 2 brings the fingerprint to the middle of these 32 bits.
- */
-typedef struct window_shorts {
-    uint16_t bytes[4][16], times[16];
-    uint8_t at[8];
-} window_shorts;
-
-#define SHORT_AT(w, k) (3 + (k) * (w) < 48 ? 3 + (k) * (w) : 48)
-#define SHORT_BYTE(w, k, i) (3 + (k) * (w) + (i) * (w) / 8 - SHORT_AT(w, k))
-#define SHORT_LANE(w, k, i) (uint16_t)(SHORT_BYTE(w, k, i) * 0x0101 + 0x0100)
-#define EACH_8(M, w, k)                                                                            \
-    M(w, k, 0), M(w, k, 1), M(w, k, 2), M(w, k, 3), M(w, k, 4), M(w, k, 5), M(w, k, 6), M(w, k, 7)
-#define SHORT_TIMES(w, k, i) (uint16_t)(1 << (8 - (i) * (w) % 8))
-#define SHORT_GROUP(w, g)                                                                          \
-    { EACH_8(SHORT_LANE, w, 2 * (g)), EACH_8(SHORT_LANE, w, 2 * (g) + 1) }
-#define SHORTS(w)                                                                                  \
-    {                                                                                              \
-        {SHORT_GROUP(w, 0), SHORT_GROUP(w, 1), SHORT_GROUP(w, 2), SHORT_GROUP(w, 3)},              \
-            {EACH_8(SHORT_TIMES, w, 0), EACH_8(SHORT_TIMES, w, 0)}, {                              \
-            SHORT_AT(w, 0), SHORT_AT(w, 1), SHORT_AT(w, 2), SHORT_AT(w, 3), SHORT_AT(w, 4),        \
-                SHORT_AT(w, 5), SHORT_AT(w, 6), SHORT_AT(w, 7)                                     \
-        }                                                                                          \
-    }
-static const window_shorts window_shorts_of[SHORT_MAX + 1] = {
-    SHORTS(0), SHORTS(1), SHORTS(2),  SHORTS(3),  SHORTS(4),  SHORTS(5),  SHORTS(6), SHORTS(7),
-    SHORTS(8), SHORTS(9), SHORTS(10), SHORTS(11), SHORTS(12), SHORTS(13), SHORTS(14)};
-
-/* Eight fingerprints at once: a shuffle brings four bytes with each of them into its lane, a shift
- * by 0..7 puts it in place: 25 bits of it. */
-typedef struct window_longs {
-    uint32_t bytes[8][8], shift[8];
-    uint8_t at[16];
-} window_longs;
-#define LONG_AT(w, k, last) (4 + (k) * (w) / 2 < (last) ? 4 + (k) * (w) / 2 : (last))
-#define LONG_BYTE(w, k, last, i) (4 + (4 * (k) + (i)) * (w) / 8 - LONG_AT(w, k, last))
-#define LONG_LANE(w, k, last, i) (uint32_t) LONG_BYTE(w, k, last, i) * 0x01010101u + 0x03020100u
-#define LONG_HALF(w, k, last)                                                                      \
-    LONG_LANE(w, k, last, 0), LONG_LANE(w, k, last, 1), LONG_LANE(w, k, last, 2),                  \
-        LONG_LANE(w, k, last, 3)
-#define LONG_GROUP(w, g, last)                                                                     \
-    { LONG_HALF(w, 2 * (g), last), LONG_HALF(w, 2 * (g) + 1, last) }
-#define LONG_SHIFT(w, k, i) (i) * (w) % 8
-#define LONGS(w, last)                                                                             \
-    {                                                                                              \
-        {LONG_GROUP(w, 0, last), LONG_GROUP(w, 1, last), LONG_GROUP(w, 2, last),                   \
-         LONG_GROUP(w, 3, last), LONG_GROUP(w, 4, last), LONG_GROUP(w, 5, last),                   \
-         LONG_GROUP(w, 6, last), LONG_GROUP(w, 7, last)},                                          \
-            {EACH_8(LONG_SHIFT, w, 0)}, {                                                          \
-            LONG_AT(w, 0, last), LONG_AT(w, 1, last), LONG_AT(w, 2, last), LONG_AT(w, 3, last),    \
-                LONG_AT(w, 4, last), LONG_AT(w, 5, last), LONG_AT(w, 6, last),                     \
-                LONG_AT(w, 7, last), LONG_AT(w, 8, last), LONG_AT(w, 9, last),                     \
-                LONG_AT(w, 10, last), LONG_AT(w, 11, last), LONG_AT(w, 12, last),                  \
-                LONG_AT(w, 13, last), LONG_AT(w, 14, last), LONG_AT(w, 15, last)                   \
-        }                                                                                          \
-    }
-#define EACH_WIDTH(last)                                                                           \
-    {                                                                                              \
-        LONGS(0, last), LONGS(1, last), LONGS(2, last), LONGS(3, last), LONGS(4, last),            \
-            LONGS(5, last), LONGS(6, last), LONGS(7, last), LONGS(8, last), LONGS(9, last),        \
-            LONGS(10, last), LONGS(11, last), LONGS(12, last), LONGS(13, last), LONGS(14, last),   \
-            LONGS(15, last), LONGS(16, last), LONGS(17, last), LONGS(18, last), LONGS(19, last),   \
-            LONGS(20, last), LONGS(21, last), LONGS(22, last), LONGS(23, last), LONGS(24, last),   \
-            LONGS(25, last), LONGS(26, last), LONGS(27, last), LONGS(28, last), LONGS(29, last),   \
-            LONGS(30, last), LONGS(31, last)                                                       \
-    }
-static const window_longs window_longs_of[2][EBI_WINDOW_W_MAX + 1] = {EACH_WIDTH(48),
-                                                                      EACH_WIDTH(112)};
-
-WINDOW_AVX2 EB_INLINE __m256i window_load_lanes(const void *lanes) {
-    return _mm256_loadu_si256((const __m256i *)lanes);
-}
-
-WINDOW_AVX2 EB_INLINE __m256i window_load_halves(const uint8_t *line, const uint8_t *at) {
-    const __m128i low = _mm_loadu_si128((const __m128i *)(const void *)(line + at[0]));
-    const __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(line + at[1]));
-    return _mm256_set_m128i(high, low);
-}
-
-/* Lanes whose fingerprint is wanted, as far as it is known: all bits are set. */
-WINDOW_AVX2 EB_INLINE __m256i window_shorts_equal(const uint8_t *line, const window_shorts *s,
-                                                  unsigned g, __m256i wanted, __m256i known) {
-    const __m256i group = window_load_halves(line, s->at + 2 * g);
-    const __m256i low = window_load_lanes(s->bytes[g]), times = window_load_lanes(s->times);
-    const __m256i high = _mm256_add_epi8(low, _mm256_set1_epi8(2));
-    const __m256i first = _mm256_mulhi_epu16(_mm256_shuffle_epi8(group, low), times);
-    const __m256i rest = _mm256_mullo_epi16(_mm256_shuffle_epi8(group, high), times);
-    return _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_or_si256(first, rest), known), wanted);
-}
-
-WINDOW_AVX2 EB_INLINE uint64_t window_32_shorts(const uint8_t *line, const window_shorts *s,
-                                                unsigned g, __m256i wanted, __m256i known) {
-    const __m256i both = _mm256_packs_epi16(window_shorts_equal(line, s, g, wanted, known),
-                                            window_shorts_equal(line, s, g + 1, wanted, known));
-    return (uint32_t)_mm256_movemask_epi8(_mm256_permute4x64_epi64(both, 0xD8));
-}
-
-/* Which slots hold these bits?  The answer is good for `most` slots. */
-WINDOW_AVX2 EB_INLINE uint64_t window_find_shorts(const uint8_t *line, unsigned w, uint32_t print,
-                                                  uint32_t bits, unsigned most) {
-    const window_shorts *const s = &window_shorts_of[w];
-    const __m256i wanted = _mm256_set1_epi16((short)(print & bits));
-    const __m256i known = _mm256_set1_epi16((short)bits);
-    const uint64_t found = window_32_shorts(line, s, 0, wanted, known);
-    if (most <= 32) return found;
-    return found | window_32_shorts(line, s, 2, wanted, known) << 32;
-}
-
-WINDOW_AVX2 EB_INLINE __m256i window_longs_equal(const uint8_t *line, const window_longs *s,
-                                                 unsigned g, __m256i wanted, __m256i known) {
-    const __m256i bytes = window_load_lanes(s->bytes[g]), shift = window_load_lanes(s->shift);
-    const __m256i group = _mm256_shuffle_epi8(window_load_halves(line, s->at + 2 * g), bytes);
-    return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_srlv_epi32(group, shift), known), wanted);
-}
-
-WINDOW_AVX2 EB_INLINE uint64_t window_32_longs(const uint8_t *line, const window_longs *s,
-                                               unsigned g, __m256i wanted, __m256i known) {
-    const __m256i some = _mm256_packs_epi32(window_longs_equal(line, s, g, wanted, known),
-                                            window_longs_equal(line, s, g + 1, wanted, known));
-    const __m256i more = _mm256_packs_epi32(window_longs_equal(line, s, g + 2, wanted, known),
-                                            window_longs_equal(line, s, g + 3, wanted, known));
-    const __m256i all = _mm256_packs_epi16(some, more);
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    return (uint32_t)_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(all, order));
-}
-
-WINDOW_AVX2 EB_INLINE uint64_t window_find_longs(const uint8_t *line, unsigned bytes, unsigned w,
-                                                 uint32_t print, uint32_t bits, unsigned most) {
-    const window_longs *const s = &window_longs_of[bytes == 128][w];
-    bits &= (uint32_t)ebi_ones(LANE_BITS);
-    const __m256i wanted = _mm256_set1_epi32((int)(print & bits));
-    const __m256i known = _mm256_set1_epi32((int)bits);
-    const uint64_t found = window_32_longs(line, s, 0, wanted, known);
-    if (most <= 32) return found;
-    return found | window_32_longs(line, s, 4, wanted, known) << 32;
-}
+enum { WORD = 64 };
 
 /* What the loop knows of all lines of a filter. */
 typedef struct window_sizes {
     uint8_t slots[EBI_WINDOW_W_MAX + 2]; /* of a line, by w; w = 0: too many for this loop */
     unsigned eras, most;                 /* slots that this loop takes */
-    bool shorts;
 } window_sizes;
+
+/* What a loop is made for: lines of so many bytes, marks that may need more than 64 bits, groups of
+ * 16 fingerprints of up to 14 bits or of 8 wider ones. */
+typedef struct window_shape {
+    unsigned bytes;
+    bool wide, shorts;
+    unsigned groups;
+} window_shape;
+
+/* 128 bits, and their shifts by 0..127 places. */
+typedef struct window_pair {
+    uint64_t low, high;
+} window_pair;
+
+EB_INLINE window_pair window_down(window_pair x, unsigned by) {
+    const unsigned within = by % WORD;
+    const uint64_t high = x.high >> within, low = x.low >> within | x.high << 1 << (63 - within);
+    return by < WORD ? (window_pair){low, high} : (window_pair){high, 0};
+}
+
+EB_INLINE window_pair window_up(window_pair x, unsigned by) {
+    const unsigned within = by % WORD;
+    const uint64_t low = x.low << within, high = x.high << within | x.low >> 1 >> (63 - within);
+    return by < WORD ? (window_pair){low, high} : (window_pair){0, low};
+}
 
 /* A line as it is after expiry. */
 typedef struct window_narrow {
     unsigned w, wn, nn, head, n, slots;
-    uint64_t kept, more; /* marks turned over: 1 an entry, 0 the end of an era, zeros behind */
+    window_pair kept; /* marks turned over: 1 an entry, 0 the end of an era, zeros behind */
 } window_narrow;
 
-/* x if the condition holds, else 0: what is a coin's throw is no branch here. */
-EB_INLINE unsigned window_if(bool condition, unsigned x) {
-    return x & (0u - (unsigned)condition);
-}
-
+/* slot < 2 * slots.  What is a coin's throw is no branch here: below 0 is far above. */
 EB_INLINE unsigned window_wrap(unsigned slot, unsigned slots) {
-    return slot - window_if(slot >= slots, slots);
+    return slot - slots < slot ? slot - slots : slot;
 }
 
 /* The slots of the first n entries. */
@@ -186,34 +67,26 @@ WINDOW_AVX2 EB_INLINE bool window_read(const ebi_window *x, const window_sizes *
     const unsigned w = header >> 8 & 31, slots = t->slots[w], marks = slots + t->eras;
     const unsigned d = ((unsigned)era - header) % EBI_WINDOW_STAMPS;
     if ((slots > t->most) | (d > t->eras)) return false;
-    uint64_t kept, more = 0;
+    window_pair kept;
     if (wide) {
-        const ebi_wide all = ~ebi_window_load_end(x, line) >> (128 - marks);
-        kept = (uint64_t)all;
-        more = (uint64_t)(all >> 64);
+        const uint8_t *const end = line + x->bytes - 16;
+        kept = window_down((window_pair){~ebi_load64(end), ~ebi_load64(end + 8)}, 128 - marks);
     } else {
-        kept = ~ebi_load64(line + x->bytes - 8) >> (WORD - marks);
+        kept = (window_pair){~ebi_load64(line + x->bytes - 8) >> (WORD - marks), 0};
     }
-    /* Expiry, as in ebi_window_expire: up to the d-th end. */
-    const uint64_t dth = _pdep_u64(UINT64_C(1) << d >> 1, ~kept);
-    if (wide && d > 0 && dth == 0) return false;
+    /* Expiry, as in ebi_window_expire: up to the d-th end.  In a pair it may be too far away. */
+    const uint64_t dth = _pdep_u64(UINT64_C(1) << d >> 1, ~kept.low);
     const unsigned passed = WORD - (unsigned)_lzcnt_u64(dth), old = passed - d;
-    if (wide) {
-        const ebi_wide left = ((ebi_wide)more << 64 | kept) >> passed;
-        kept = (uint64_t)left;
-        more = (uint64_t)(left >> 64);
-    } else {
-        kept >>= passed;
-    }
+    if (wide && (old >= WORD - d)) return false;
+    kept = wide ? window_down(kept, passed) : (window_pair){kept.low >> passed, 0};
     const unsigned nn = header >> 18 & 127, wn = header >> 13 & 31;
     l->w = w;
     l->slots = slots;
     l->kept = kept;
-    l->more = more;
-    l->n = ebi_popcount(kept) + (wide ? ebi_popcount(more) : 0);
+    l->n = ebi_popcount(kept.low) + (wide ? ebi_popcount(kept.high) : 0);
     l->head = window_wrap((header >> 25) + old, slots);
-    l->nn = window_if(nn > old, nn - old);
-    l->wn = w - window_if(nn > old, w - wn);
+    l->nn = (nn > old ? nn : old) - old;
+    l->wn = nn > old ? wn : w;
     return true;
 }
 
@@ -223,14 +96,16 @@ WINDOW_AVX2 EB_INLINE void window_write(const ebi_window *x, const window_sizes 
         ((unsigned)era % EBI_WINDOW_STAMPS) | l->w << 8 | l->wn << 13 | l->nn << 18 | l->head << 25;
     const unsigned marks = l->slots + t->eras;
     memcpy(line, &header, sizeof header);
+    uint8_t *const end = line + x->bytes - 8;
     if (wide) {
-        const ebi_wide all = ~((ebi_wide)l->more << 64 | l->kept),
-                       end = ebi_window_load_end(x, line);
-        const ebi_wide to = (end & ebi_wide_ones(128 - marks)) | all << (128 - marks);
-        memcpy(line + x->bytes - sizeof to, &to, sizeof to);
+        const unsigned above = 128 - marks;
+        const window_pair ends = window_up((window_pair){~l->kept.low, ~l->kept.high}, above);
+        const unsigned last = above > WORD ? above - WORD : 0;
+        ebi_store64(end - 8, _bzhi_u64(ebi_load64(end - 8), above) | ends.low);
+        ebi_store64(end, _bzhi_u64(ebi_load64(end), last) | ends.high);
     } else {
-        uint8_t *const end = line + x->bytes - 8;
-        ebi_store64(end, _bzhi_u64(ebi_load64(end), WORD - marks) | ~l->kept << (WORD - marks));
+        const unsigned above = WORD - marks;
+        ebi_store64(end, _bzhi_u64(ebi_load64(end), above) | ~l->kept.low << above);
     }
 }
 
@@ -249,35 +124,40 @@ WINDOW_AVX2 static uint64_t window_verify(const ebi_window *x, const uint8_t *li
 }
 
 /* Which slots hold the fingerprint? */
-WINDOW_AVX2 EB_INLINE uint64_t window_find(const ebi_window *x, const ebi_window *whole,
-                                           const window_sizes *t, const uint8_t *line,
-                                           const window_narrow *l, uint32_t print) {
+WINDOW_AVX2 EB_INLINE uint64_t window_find(const ebi_window *whole, window_shape shape,
+                                           const uint8_t *line, const window_narrow *l,
+                                           uint32_t print) {
     const uint32_t bits = _bzhi_u32(~UINT32_C(0), l->wn);
-    uint64_t maybe = t->shorts ? window_find_shorts(line, l->w, print, bits, t->most)
-                               : window_find_longs(line, x->bytes, l->w, print, bits, t->most);
+    uint64_t maybe = shape.shorts
+                         ? window_find_shorts(line, l->w, print, bits, shape.groups)
+                         : window_find_longs(line, shape.bytes, l->w, print, bits, shape.groups);
     maybe &= window_first(l, l->n);
-    if (__builtin_expect(maybe != 0, false) && ((l->nn > 0) | (l->w > LANE_BITS)))
+    if (__builtin_expect(maybe != 0, false) && ((l->nn > 0) | (l->w > WINDOW_LONG_BITS)))
         return window_verify(whole, line, l->w, l->wn, window_first(l, l->nn), print, maybe);
     return maybe;
 }
 
 EB_INLINE bool window_can_widen(const ebi_window *x, const window_sizes *t,
                                 const window_narrow *l) {
-    return (l->w < x->w) & (l->nn == 0) & (t->slots[l->w + 1] >= l->n + 2);
+    return (l->w < x->w) & (l->nn == 0) & (t->slots[l->w + 1] >= l->n + EBI_WINDOW_SLACK);
+}
+
+WINDOW_AVX2 EB_INLINE void window_put(const ebi_window *x, uint8_t *line, unsigned slot, unsigned w,
+                                      uint32_t print) {
+    const ebi_window_place at = ebi_window_place_of(x, slot, w);
+    const uint64_t word = ebi_load64(line + at.byte);
+    const uint64_t differ = _bzhi_u64(word >> at.shift ^ print, w);
+    ebi_store64(line + at.byte, word ^ differ << at.shift);
 }
 
 WINDOW_AVX2 EB_INLINE void window_append(const ebi_window *x, const window_sizes *t, uint8_t *line,
                                          uint64_t era, bool wide, window_narrow *l,
                                          uint32_t print) {
     const unsigned slot = window_wrap(l->head + l->n, l->slots), mark = l->n + t->eras;
-    if (!wide)
-        l->kept |= UINT64_C(1) << mark;
-    else if (mark < WORD)
-        l->kept |= UINT64_C(1) << mark;
-    else
-        l->more |= UINT64_C(1) << (mark - WORD);
+    l->kept.low |= (uint64_t)(!wide || mark < WORD) << mark % WORD;
+    if (wide) l->kept.high |= (uint64_t)(mark >= WORD) << mark % WORD;
     window_write(x, t, line, era, wide, l);
-    ebi_window_put(x, line, slot, l->w, print);
+    window_put(x, line, slot, l->w, print);
 }
 
 /* m low bits of each lane. */
@@ -328,7 +208,7 @@ WINDOW_AVX2 EB_INLINE void window_repack_lanes(const ebi_window *x, uint8_t *lin
     memcpy(line, to, x->bytes);
 }
 
-/* As ebi_window_repack. */
+/* As the window_repack of other machines. */
 WINDOW_AVX2 static void window_repack(const ebi_window *x, const window_sizes *t, uint8_t *line,
                                       window_narrow *l, unsigned w) {
     const unsigned widest = l->w < w ? w : l->w;
@@ -341,17 +221,16 @@ WINDOW_AVX2 static void window_repack(const ebi_window *x, const window_sizes *t
     l->head = 0;
 }
 
-/* As ebi_window_widen. */
 WINDOW_AVX2 EB_INLINE void window_widen(const ebi_window *x, const window_sizes *t, uint8_t *line,
                                         window_narrow *l) {
     unsigned w = x->w;
-    while (t->slots[w] < l->n + 2) w--;
+    while (t->slots[w] < l->n + EBI_WINDOW_SLACK) w--;
     l->wn = l->n ? l->w : w;
     l->nn = l->n;
     window_repack(x, t, line, l, w);
 }
 
-/* As ebi_window_make_room; false: not in this loop, nothing is done. */
+/* false: not in this loop, nothing is done */
 WINDOW_AVX2 EB_INLINE bool window_make_room(const ebi_window *x, const window_sizes *t,
                                             uint8_t *line, window_narrow *l) {
     unsigned w = l->w - 1;
@@ -389,32 +268,74 @@ WINDOW_AVX2 EB_INLINE unsigned window_youngest(const window_narrow *l, uint64_t 
 }
 
 /* Entries from the i-th place of the marks on. */
-EB_INLINE unsigned window_entries_from(const window_narrow *l, unsigned i, bool wide) {
-    if (!wide) return ebi_popcount(l->kept >> i);
-    return i < WORD ? ebi_popcount(l->kept >> i) + ebi_popcount(l->more)
-                    : ebi_popcount(l->more >> (i - WORD));
+EB_INLINE unsigned window_entries_from(const window_narrow *l, unsigned i) {
+    const window_pair rest = window_down(l->kept, i);
+    return ebi_popcount(rest.low) + ebi_popcount(rest.high);
 }
 
 /* The mark of the i-th entry leaves. */
 WINDOW_AVX2 EB_INLINE void window_take_mark(window_narrow *l, unsigned i) {
-    const uint64_t mark = _pdep_u64(UINT64_C(1) << i, l->kept), before = mark - 1;
-    if (mark == 0) {
-        const uint64_t last = _pdep_u64(UINT64_C(1) << (i - ebi_popcount(l->kept)), l->more);
-        l->more = (l->more & (last - 1)) | (l->more >> 1 & ~(last - 1));
-        return;
+    const unsigned first = ebi_popcount(l->kept.low);
+    if (i < first) {
+        const uint64_t before = _pdep_u64(UINT64_C(1) << i, l->kept.low) - 1;
+        l->kept.low = (l->kept.low & before) | (l->kept.low >> 1 & ~before) | l->kept.high << 63;
+        l->kept.high >>= 1;
+    } else {
+        const uint64_t before = _pdep_u64(UINT64_C(1) << (i - first), l->kept.high) - 1;
+        l->kept.high = (l->kept.high & before) | (l->kept.high >> 1 & ~before);
     }
-    l->kept = (l->kept & before) | (l->kept >> 1 & ~before) | l->more << 63;
-    l->more >>= 1;
 }
 
-/* As the window_take_out of other machines. */
+/* Bits from a place on, in four words of which the first begins at bit `base`. */
+WINDOW_AVX2 EB_INLINE __m256i window_bits_from(unsigned bit, unsigned base) {
+    const __m256i starts =
+        _mm256_add_epi64(_mm256_setr_epi64x(0, 64, 128, 192), _mm256_set1_epi64x((int64_t)base));
+    const __m256i ahead = _mm256_sub_epi64(_mm256_set1_epi64x((int64_t)bit), starts);
+    const __m256i places = _mm256_max_epi32(ahead, _mm256_setzero_si256()); /* < 2^31 */
+    return _mm256_sllv_epi64(_mm256_set1_epi64x(-1), places);
+}
+
+/* Bits [from, to) of a line go w places up, or down: for each word, the two from which it is made
+ * are chosen without a branch. */
+WINDOW_AVX2 EB_INLINE void window_shift(uint8_t *line, unsigned bytes, unsigned from, unsigned to,
+                                        unsigned w, bool up) {
+    enum { PART = sizeof(__m256i) };
+    const unsigned by = up ? w : 0u - w, right = up ? WORD - w : w;
+    const __m128i down_by = _mm_cvtsi32_si128((int)right);
+    const __m128i up_by = _mm_cvtsi32_si128((int)(WORD - right));
+    const __m256i goes_up = _mm256_set1_epi64x(-(int64_t)up);
+    __m256i out[4];
+    for (unsigned at = 0; at < bytes; at += PART) {
+        const __m256i here = window_load_lanes(line + at);
+        const __m256i below =
+            at > 0 ? window_load_lanes(line + at - 8) : _mm256_permute4x64_epi64(here, 0x90);
+        const __m256i above = at + PART < bytes ? window_load_lanes(line + at + 8)
+                                                : _mm256_permute4x64_epi64(here, 0xF9);
+        const __m256i low = _mm256_blendv_epi8(here, below, goes_up);
+        const __m256i high = _mm256_blendv_epi8(above, here, goes_up);
+        const __m256i moved =
+            _mm256_or_si256(_mm256_srl_epi64(low, down_by), _mm256_sll_epi64(high, up_by));
+        const __m256i mask = _mm256_andnot_si256(window_bits_from(to + by, 8 * at),
+                                                 window_bits_from(from + by, 8 * at));
+        const __m256i differ = _mm256_and_si256(_mm256_xor_si256(here, moved), mask);
+        out[at / PART] = _mm256_xor_si256(here, differ);
+    }
+    for (unsigned at = 0; at < bytes; at += PART)
+        _mm256_storeu_si256((__m256i *)(void *)(line + at), out[at / PART]);
+}
+
+/* The slots on the side of the gap on which they are in
+ * one piece move into it. */
 WINDOW_AVX2 EB_INLINE void window_take_out(const ebi_window *x, uint8_t *line, window_narrow *l,
                                            unsigned i) {
     const unsigned gap = window_wrap(l->head + i, l->slots);
     const unsigned last = window_wrap(l->head + l->n - 1, l->slots);
+    const bool up = gap >= l->head;
+    const unsigned first = up ? l->head : gap + 1, end = up ? gap : last + 1;
     window_take_mark(l, i);
-    if (ebi_window_close_gap(x, line, l->w, l->head, gap, last))
-        l->head = window_wrap(l->head + 1, l->slots);
+    window_shift(line, x->bytes, EBI_WINDOW_HEADER + first * l->w, EBI_WINDOW_HEADER + end * l->w,
+                 l->w, up);
+    l->head = window_wrap(l->head + up, l->slots);
     l->n--;
 }
 
@@ -426,7 +347,7 @@ WINDOW_AVX2 EB_INLINE window_done window_refresh(const ebi_window *x, const wind
     window_narrow l;
     if (x->w > LANE_32_MAX || !window_read(x, t, line, era, wide, &l)) return DONE_ELSEWHERE;
     const unsigned i = window_youngest(&l, found);
-    if (window_entries_from(&l, i + t->eras, wide) == l.n - i) return DONE_NOTHING;
+    if (window_entries_from(&l, i + t->eras) == l.n - i) return DONE_NOTHING;
     if (window_can_widen(x, t, &l)) window_widen(x, t, line, &l);
     if (i >= l.nn)
         window_take_out(x, line, &l, i);
@@ -455,11 +376,12 @@ EB_RARE window_refresh_wide(const ebi_window *x, const window_sizes *t, uint8_t 
 }
 
 WINDOW_AVX2 EB_INLINE bool window_observe(const ebi_window *x, const ebi_window *whole,
-                                          const window_sizes *t, uint8_t *line, uint64_t era,
-                                          bool wide, uint32_t print, uint64_t *entered) {
+                                          const window_sizes *t, window_shape shape, uint8_t *line,
+                                          uint64_t era, uint32_t print, uint64_t *entered) {
+    const bool wide = shape.wide;
     window_narrow l;
     if (!window_read(x, t, line, era, wide, &l)) return ebi_window_add_one(whole, line, print);
-    const uint64_t found = window_find(x, whole, t, line, &l, print);
+    const uint64_t found = window_find(whole, shape, line, &l, print);
     window_done done = DONE_STORED;
     if (found) {
         if (!x->refresh) return true;
@@ -475,21 +397,21 @@ WINDOW_AVX2 EB_INLINE bool window_observe(const ebi_window *x, const ebi_window 
     return found != 0;
 }
 
-EB_INLINE window_sizes window_sizes_of(const ebi_window *x, bool wide) {
+EB_INLINE window_sizes window_sizes_of(const ebi_window *x, window_shape shape) {
+    const unsigned compared = (shape.shorts ? 16 : 8) * shape.groups;
+    const unsigned marked = (shape.wide ? 127 : 63) - x->eras;
     window_sizes t = {.slots = {255}, .eras = x->eras};
     for (unsigned w = 1; w <= x->w; w++) t.slots[w] = (uint8_t)ebi_window_slots(x, w);
-    t.most = t.slots[x->w > 5 ? x->w - 4 : 1] <= 32 ? 32 : 64;
-    if (!wide && t.most > 63 - x->eras) t.most = 63 - x->eras;
-    t.shorts = x->bytes == 64 && x->w <= SHORT_MAX;
+    t.most = compared < marked ? compared : marked;
     return t;
 }
 
 WINDOW_AVX2 EB_INLINE void window_add_lines(const eb_params *p, uint8_t *block, const eb_batch *b,
-                                            uint8_t *seen, unsigned bytes, bool wide) {
+                                            uint8_t *seen, window_shape shape) {
     const ebi_window whole = ebi_window_open(p, block);
-    const window_sizes t = window_sizes_of(&whole, wide);
+    const window_sizes t = window_sizes_of(&whole, shape);
     ebi_window x = whole;
-    x.bytes = bytes;
+    x.bytes = shape.bytes;
     const bool calm = ebi_window_is_calm(&whole, ebi_window_time(p, block, b, b->n - 1), b->n);
     uint64_t era = x.state->era, entered = 0;
     ebi_window_places to;
@@ -502,31 +424,20 @@ WINDOW_AVX2 EB_INLINE void window_add_lines(const eb_params *p, uint8_t *block, 
             entered = 0;
             era = whole.state->era;
         }
-        seen[i] = window_observe(&x, &whole, &t, x.lines + to.at[i], era, wide,
+        seen[i] = window_observe(&x, &whole, &t, shape, x.lines + to.at[i], era,
                                  ebi_window_print(&x, b->hash[i]), &entered);
     }
     ebi_window_enter(&whole, entered);
 }
 
-WINDOW_AVX2 static void window_avx2_add(const eb_params *p, uint8_t *block, const eb_batch *b,
-                                        uint8_t *seen) {
-    const ebi_window x = ebi_window_open(p, block);
-    const bool wide = ebi_window_slots(&x, x.w > 4 ? x.w - 3 : 1) + x.eras > 63;
-    if (p->opt[EBI_WINDOW_LINE] && wide)
-        window_add_lines(p, block, b, seen, 128, true);
-    else if (p->opt[EBI_WINDOW_LINE])
-        window_add_lines(p, block, b, seen, 128, false);
-    else if (wide)
-        window_add_lines(p, block, b, seen, 64, true);
-    else
-        window_add_lines(p, block, b, seen, 64, false);
-}
-
-WINDOW_AVX2 static void window_avx2_test(const eb_params *p, const uint8_t *block, const eb_hash *h,
-                                         size_t n, uint8_t *seen) {
-    const ebi_window x = ebi_window_open(p, block);
-    const window_sizes t = window_sizes_of(&x, true);
-    const uint64_t era = x.state->era;
+WINDOW_AVX2 EB_INLINE void window_test_lines(const eb_params *p, const uint8_t *block,
+                                             const eb_hash *h, size_t n, uint8_t *seen,
+                                             window_shape shape) {
+    const ebi_window whole = ebi_window_open(p, block);
+    const window_sizes t = window_sizes_of(&whole, shape);
+    const uint64_t era = whole.state->era;
+    ebi_window x = whole;
+    x.bytes = shape.bytes;
     ebi_window_places to;
     ebi_window_find_places(&x, h, n, false, &to);
     for (size_t i = 0; i < n; i++) {
@@ -534,18 +445,43 @@ WINDOW_AVX2 static void window_avx2_test(const eb_params *p, const uint8_t *bloc
         const uint8_t *const line = x.lines + to.at[i];
         const uint32_t print = ebi_window_print(&x, h[i]);
         window_narrow l;
-        seen[i] = window_read(&x, &t, line, era, true, &l)
-                      ? window_find(&x, &x, &t, line, &l, print) != 0
-                      : ebi_window_test_one(&x, line, print);
+        seen[i] = window_read(&x, &t, line, era, shape.wide, &l)
+                      ? window_find(&whole, shape, line, &l, print) != 0
+                      : ebi_window_test_one(&whole, line, print);
     }
 }
 
-const eb_ops *ebi_window_avx2(void) {
-    static const eb_ops ops = {.add = window_avx2_add, .test = window_avx2_test};
-    return ebi_has_avx2() && ebi_has_bmi2() ? &ops : NULL;
+/* Loops for few and many slots.  Lines hardly ever become more than four bits narrower than
+ * planned.
+ */
+#define WINDOW_LOOPS(name, ...)                                                                    \
+    WINDOW_AVX2 static void name##_add(const eb_params *p, uint8_t *block, const eb_batch *b,      \
+                                       uint8_t *seen) {                                            \
+        window_add_lines(p, block, b, seen, (window_shape){__VA_ARGS__});                          \
+    }                                                                                              \
+    WINDOW_AVX2 static void name##_test(const eb_params *p, const uint8_t *block,                  \
+                                        const eb_hash *h, size_t n, uint8_t *seen) {               \
+        window_test_lines(p, block, h, n, seen, (window_shape){__VA_ARGS__});                      \
+    }                                                                                              \
+    static const eb_ops name = {.add = name##_add, .test = name##_test};
+WINDOW_LOOPS(window_shorts_48, 64, false, true, 3)
+WINDOW_LOOPS(window_shorts_64, 64, true, true, 4)
+WINDOW_LOOPS(window_longs_40, 64, false, false, 5)
+WINDOW_LOOPS(window_longs_32, 64, false, false, 4)
+WINDOW_LOOPS(window_longs_48, 128, false, false, 6)
+WINDOW_LOOPS(window_longs_64, 128, true, false, 8)
+
+const eb_ops *ebi_window_avx2(const eb_params *p) {
+    const ebi_window x = ebi_window_open(p, NULL);
+    if (!ebi_has_avx2() || !ebi_has_bmi2()) return NULL;
+    if (x.bytes == 128) return x.w < 24 ? &window_longs_64 : &window_longs_48;
+    if (x.w <= WINDOW_SHORT_MAX)
+        return x.w < WINDOW_SHORT_MAX ? &window_shorts_64 : &window_shorts_48;
+    return x.w < 19 ? &window_longs_40 : &window_longs_32;
 }
 #else
-const eb_ops *ebi_window_avx2(void) {
+const eb_ops *ebi_window_avx2(const eb_params *p) {
+    (void)p;
     return NULL;
 }
 #endif

@@ -150,10 +150,6 @@ EB_INLINE uint32_t ebi_window_print(const ebi_window *x, eb_hash h) {
     return (uint32_t)(h & ebi_ones(x->w));
 }
 
-/* Closes the gap that an entry leaves in the ring; last: the slot of the youngest.  Does the head
- * move on? */
-bool ebi_window_close_gap(const ebi_window *x, uint8_t *line, unsigned w, unsigned head,
-                          unsigned gap, unsigned last);
 /* One key: its answer, whatever the state of the line. */
 bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print);
 bool ebi_window_test_one(const ebi_window *x, const uint8_t *line, uint32_t print);

@@ -27,9 +27,10 @@ static void window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l
 
 /* A line that has become narrow, and is emptier now, takes wider fingerprints again. */
 static void window_widen(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
-    if (l->w == x->w || l->nn > 0 || ebi_window_slots(x, l->w + 1) < l->n + 2) return;
+    if (l->w == x->w || l->nn > 0 || ebi_window_slots(x, l->w + 1) < l->n + EBI_WINDOW_SLACK)
+        return;
     unsigned w = x->w;
-    while (ebi_window_slots(x, w) < l->n + 2) w--;
+    while (ebi_window_slots(x, w) < l->n + EBI_WINDOW_SLACK) w--;
     l->wn = l->w;
     l->nn = l->n;
     window_repack(x, line, l, w);
@@ -75,9 +76,10 @@ static void window_shift_down(uint8_t *line, unsigned words, unsigned from, unsi
     }
 }
 
-/* The slots on the side of the gap on which they are in one piece move into it. */
-bool ebi_window_close_gap(const ebi_window *x, uint8_t *line, unsigned w, unsigned head,
-                          unsigned gap, unsigned last) {
+/* The slots on the side of the gap on which they are in one piece move into it.  Does the head move
+ * on? */
+static bool window_close_gap(const ebi_window *x, uint8_t *line, unsigned w, unsigned head,
+                             unsigned gap, unsigned last) {
     const unsigned at = EBI_WINDOW_HEADER + gap * w;
     if (gap < head) {
         if (last > gap)
@@ -91,7 +93,7 @@ bool ebi_window_close_gap(const ebi_window *x, uint8_t *line, unsigned w, unsign
 static void window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned i) {
     const unsigned gap = ebi_window_slot(l, i), last = ebi_window_slot(l, l->n - 1);
     window_take_mark(l, i);
-    if (ebi_window_close_gap(x, line, l->w, l->head, gap, last)) l->head = ebi_window_slot(l, 1);
+    if (window_close_gap(x, line, l->w, l->head, gap, last)) l->head = ebi_window_slot(l, 1);
     l->n--;
 }
 

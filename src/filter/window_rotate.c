@@ -7,16 +7,16 @@
  * for all generations.  When an era ends, the generation that is too old becomes the new one. */
 #include "window.h"
 
-enum { STAMP_BITS = 8, ALL_BITS = 504, LINE_WORDS = 8 };
+enum { STAMP_BITS = 8, ALL_BITS = 504, LINE_WORDS = 8, ROTATE_K_MAX = 8 };
 
 typedef struct rotate { /* what divisions give, once for many keys */
-    unsigned g, places, k;
+    unsigned g, places;
     unsigned now; /* the generation of this era */
 } rotate;
 
 EB_INLINE rotate rotate_open(const ebi_window *x) {
     const unsigned g = x->eras + 1;
-    return (rotate){g, ALL_BITS / g, x->w, (unsigned)(x->state->era % g)};
+    return (rotate){g, ALL_BITS / g, (unsigned)(x->state->era % g)};
 }
 
 /* The bits of a place, the first generation lowest; more bits follow. */
@@ -25,19 +25,36 @@ EB_INLINE uint64_t rotate_place(const uint8_t *line, unsigned bit) {
     return ebi_load64(line + byte) >> (bit - 8 * byte);
 }
 
+/* Where the places of a key are. */
+typedef struct rotate_key {
+    unsigned bit[ROTATE_K_MAX];
+} rotate_key;
+
+EB_INLINE rotate_key rotate_places_of(const rotate *r, eb_hash h, unsigned k) {
+    rotate_key key = {{0}};
+    uint64_t at = ebi_mix(h);
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < k; i++, at = eb_next(at))
+        key.bit[i] = STAMP_BITS + (unsigned)eb_scale(at, r->places) * r->g;
+    return key;
+}
+
 /* Which generations have all places of the key? */
-EB_INLINE uint64_t rotate_find(const rotate *r, const uint8_t *line, eb_hash h) {
-    uint64_t all = ebi_ones(r->g), at = ebi_mix(h);
-    for (unsigned i = 0; i < r->k; i++, at = eb_next(at))
-        all &= rotate_place(line, STAMP_BITS + (unsigned)eb_scale(at, r->places) * r->g);
+EB_INLINE uint64_t rotate_find(const rotate *r, const uint8_t *line, const rotate_key *key,
+                               unsigned k) {
+    uint64_t all = ebi_ones(r->g);
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < k; i++) all &= rotate_place(line, key->bit[i]);
     return all;
 }
 
-EB_INLINE void rotate_put(const rotate *r, uint8_t *line, eb_hash h) {
-    uint64_t at = ebi_mix(h);
-    for (unsigned i = 0; i < r->k; i++, at = eb_next(at)) {
-        const unsigned bit = STAMP_BITS + (unsigned)eb_scale(at, r->places) * r->g + r->now;
-        line[bit / 8] = (uint8_t)(line[bit / 8] | 1u << bit % 8);
+/* If the key is to be stored: half of the keys may be, so it is no branch. */
+EB_INLINE void rotate_put(const rotate *r, uint8_t *line, const rotate_key *key, unsigned k,
+                          bool stored) {
+#pragma GCC unroll 8
+    for (unsigned i = 0; i < k; i++) {
+        const unsigned bit = key->bit[i] + r->now;
+        line[bit / 8] = (uint8_t)(line[bit / 8] | (unsigned)stored << bit % 8);
     }
 }
 
@@ -62,41 +79,49 @@ EB_INLINE void rotate_clear(const rotate *r, uint8_t *line, uint64_t generations
     }
 }
 
-EB_INLINE unsigned rotate_age(const ebi_window *x, const uint8_t *line) {
-    return (unsigned)(x->state->era - line[0]) % EBI_WINDOW_STAMPS;
+EB_INLINE unsigned rotate_age(uint64_t era, const uint8_t *line) {
+    return (unsigned)(era - line[0]) % EBI_WINDOW_STAMPS;
 }
 
-EB_INLINE bool rotate_observe(const ebi_window *x, const rotate *r, uint8_t *line, eb_hash h) {
-    const unsigned age = rotate_age(x, line);
+EB_INLINE bool rotate_observe(const rotate *r, uint8_t *line, uint64_t era, eb_hash h, unsigned k,
+                              bool refresh, uint64_t *entered) {
+    const unsigned age = rotate_age(era, line);
     if (age > 0) {
         rotate_clear(r, line, rotate_begun(r, age));
-        line[0] = (uint8_t)x->state->era;
+        line[0] = (uint8_t)era;
     }
-    const uint64_t found = rotate_find(r, line, h);
-    if (!found || (x->refresh && !(found >> r->now & 1))) {
-        rotate_put(r, line, h);
-        ebi_window_enter(x, 1);
-    }
+    const rotate_key key = rotate_places_of(r, h, k);
+    const uint64_t found = rotate_find(r, line, &key, k);
+    const bool stored = (found == 0) | (refresh & !(found >> r->now & 1));
+    rotate_put(r, line, &key, k, stored);
+    *entered += stored;
     return found != 0;
 }
 
-static void rotate_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
+EB_INLINE void rotate_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen,
+                          unsigned k) {
     const ebi_window x = ebi_window_open(p, block);
+    const bool calm = ebi_window_is_calm(&x, ebi_window_time(p, block, b, b->n - 1), b->n);
     rotate r = rotate_open(&x);
-    uint64_t era = x.state->era;
+    uint64_t era = x.state->era, entered = 0;
     ebi_window_places to;
     ebi_window_find_places(&x, b->hash, b->n, true, &to);
     for (size_t i = 0; i < b->n; i++) {
         ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
-        ebi_window_reach(&x, ebi_window_time(p, block, b, i));
-        if (x.state->era != era) r = rotate_open(&x);
-        era = x.state->era;
-        seen[i] = rotate_observe(&x, &r, x.lines + to.at[i], b->hash[i]);
+        if (!calm) {
+            ebi_window_enter(&x, entered);
+            ebi_window_reach(&x, ebi_window_time(p, block, b, i));
+            entered = 0;
+            if (x.state->era != era) r = rotate_open(&x);
+            era = x.state->era;
+        }
+        seen[i] = rotate_observe(&r, x.lines + to.at[i], era, b->hash[i], k, x.refresh, &entered);
     }
+    ebi_window_enter(&x, entered);
 }
 
-static void rotate_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
-                        uint8_t *seen) {
+EB_INLINE void rotate_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                           uint8_t *seen, unsigned k) {
     const ebi_window x = ebi_window_open(p, block);
     const rotate r = rotate_open(&x);
     ebi_window_places to;
@@ -104,14 +129,38 @@ static void rotate_test(const eb_params *p, const uint8_t *block, const eb_hash 
     for (size_t i = 0; i < n; i++) {
         ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, false);
         const uint8_t *const line = x.lines + to.at[i];
-        const uint64_t dead = rotate_begun(&r, rotate_age(&x, line));
-        seen[i] = (rotate_find(&r, line, h[i]) & ~dead) != 0;
+        const uint64_t dead = rotate_begun(&r, rotate_age(x.state->era, line));
+        const rotate_key key = rotate_places_of(&r, h[i], k);
+        seen[i] = (rotate_find(&r, line, &key, k) & ~dead) != 0;
     }
 }
 
-const eb_ops *ebi_window_rotate(void) {
-    static const eb_ops ops = {.add = rotate_add, .test = rotate_test};
-    return &ops;
+#define ROTATE_LOOPS(k)                                                                            \
+    static void rotate_add_##k(const eb_params *p, uint8_t *block, const eb_batch *b,              \
+                               uint8_t *seen) {                                                    \
+        rotate_add(p, block, b, seen, k);                                                          \
+    }                                                                                              \
+    static void rotate_test_##k(const eb_params *p, const uint8_t *block, const eb_hash *h,        \
+                                size_t n, uint8_t *seen) {                                         \
+        rotate_test(p, block, h, n, seen, k);                                                      \
+    }
+ROTATE_LOOPS(1)
+ROTATE_LOOPS(2)
+ROTATE_LOOPS(3)
+ROTATE_LOOPS(4)
+ROTATE_LOOPS(5)
+ROTATE_LOOPS(6)
+ROTATE_LOOPS(7)
+ROTATE_LOOPS(8)
+
+const eb_ops *ebi_window_rotate(const eb_params *p) {
+    static const eb_ops ops[ROTATE_K_MAX] = {
+        {.add = rotate_add_1, .test = rotate_test_1}, {.add = rotate_add_2, .test = rotate_test_2},
+        {.add = rotate_add_3, .test = rotate_test_3}, {.add = rotate_add_4, .test = rotate_test_4},
+        {.add = rotate_add_5, .test = rotate_test_5}, {.add = rotate_add_6, .test = rotate_test_6},
+        {.add = rotate_add_7, .test = rotate_test_7}, {.add = rotate_add_8, .test = rotate_test_8},
+    };
+    return &ops[p->opt[EBI_WINDOW_W] - 1];
 }
 
 /* Bits set in each generation that lives; w of them by chance, in any of them, is a false one. */
@@ -121,7 +170,7 @@ void ebi_window_rotate_stat(const ebi_window *x, eb_stats *out) {
     double sum = 0;
     for (uint64_t i = 0; i < x->count; i++) {
         const uint8_t *const line = x->lines + i * x->bytes;
-        const uint64_t dead = rotate_begun(&r, rotate_age(x, line));
+        const uint64_t dead = rotate_begun(&r, rotate_age(x->state->era, line));
         unsigned set[EBI_WINDOW_ERAS_MAX + 1] = {0};
         double none = 1;
         for (unsigned place = 0; place < places; place++)
