@@ -45,7 +45,7 @@ static bool counts_time(const eb_filter *f) {
 /* Filters whose counts fade take one tick a line, unless there is reason to take milliseconds. */
 static bool fades_by_time(const cli_command *c, const settings *set, const eb_filter *f) {
     const bool asked = c->run == run_hot || set->half_life > 0 || set->window.seconds > 0 ||
-                       (set->time_field && !set->window.lines);
+                       (set->time_field && !(set->window.lines > 0));
     return asked && (filter_is(f, "decay") || filter_is(f, "aging"));
 }
 
