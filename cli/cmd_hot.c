@@ -285,6 +285,8 @@ int run_hot(const cli_command *c, const settings *set, char **operands, size_t n
     open_refresh(&h);
     const int status = stream_run(&h.s);
     show(&h);
+    if (filter_saturated(h.s.filter) > 0)
+        cli_warn("the filter is full, so some counts are far too high: give more -m");
     if (set->stats) stream_stats(&h.s);
     stream_close(&h.s);
     eb_free(h.s.filter);

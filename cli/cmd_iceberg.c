@@ -282,14 +282,6 @@ static void take_alert(stream *s, const eb_batch *batch) {
     if (any) finish_stdout();
 }
 
-static void warn_if_full(const eb_filter *f) {
-    eb_stats stats = {.size = sizeof stats};
-    eb_stat(f, &stats);
-    if (stats.saturated > 0)
-        cli_warn("the filter is full, so some keys came far too early: give more -m or "
-                 "--filter " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS);
-}
-
 static int raise_alerts(iceberg *p, char *const *paths) {
     eb_error err;
     eb_trigger *trigger;
@@ -301,7 +293,9 @@ static int raise_alerts(iceberg *p, char *const *paths) {
     print_header(p->set, false);
     const int status = stream_run(&p->s);
     finish_stdout();
-    warn_if_full(p->s.filter);
+    if (filter_saturated(p->s.filter) > 0)
+        cli_warn("the filter is full, so some keys came far too early: give more -m or "
+                 "--filter " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS);
     eb_trigger_free(trigger);
     close_all(p);
     return status;

@@ -180,12 +180,11 @@ static eb_filter *frozen(eb_filter *f) {
 }
 
 static void warn_if_full(const eb_filter *f) {
-    eb_stats stats = {.size = sizeof stats};
-    eb_stat(f, &stats);
-    if (stats.saturated > 0)
+    const uint64_t saturated = filter_saturated(f);
+    if (saturated > 0)
         cli_warn("%llu counters found no room, so some estimates are far too high: give --filter "
                  "more memory",
-                 (unsigned long long)stats.saturated);
+                 (unsigned long long)saturated);
 }
 
 static eb_filter *filter_of(relation *s) {

@@ -114,5 +114,5 @@ void fade_spec(const cli_command *c, const settings *set, char *spec, size_t cap
         aging_spec(c, set, function, spec, cap);
     else
         snprintf(spec, cap, "decay:halflife=%.6f,update=conservative%s", MILLI * seconds,
-                 set->weight_field ? ",width=32" : ""); /* room for sums of large numbers */
+                 c->run == run_hot || set->weight_field ? ",width=32" : ""); /* for large counts */
 }

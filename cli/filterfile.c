@@ -230,6 +230,12 @@ bool filter_is_frozen(const eb_filter *f) {
     return spec_has(spec, "frozen");
 }
 
+uint64_t filter_saturated(const eb_filter *f) {
+    eb_stats stats = {.size = sizeof stats};
+    eb_stat(f, &stats);
+    return stats.saturated;
+}
+
 /* Classes are numbered from 1. */
 uint32_t filter_classes(const eb_filter *f) {
     uint32_t n = 0, insert_k, query_k;

@@ -13,6 +13,7 @@ double size_in_bytes(const cli_command *c, const char *option, const char *text)
 bool filter_is(const eb_filter *f, const char *kind);
 uint32_t filter_classes(const eb_filter *f); /* 0: it has none */
 bool filter_is_frozen(const eb_filter *f);
+uint64_t filter_saturated(const eb_filter *f); /* counters without room; a walk over the cells */
 uint64_t filter_option(const eb_filter *f, const char *key);
 /* Writes a snapshot to path, whole or not at all.  "-": standard output. */
 void filter_save(const eb_filter *f, const char *path);

@@ -122,6 +122,14 @@ everbloom hot --time-field 1 -f 2 --weight-field 3 --top 1 -m 1M --seed 1 heavy
 status_is 0; silent; out_has 'k7'
 awk '{ exit !($1 >= 90000 && $1 < 91000) }' out || fail "a sum of weights: $(shown out)"
 
+# So there is for keys of which all are hot.  A filter that has none says so.
+seq 3000 | awk '{ for (i = 0; i < 300; i++) print }' >hot # each 300 times
+everbloom hot --half-life 7d --top 1 -m 1M --seed 1 hot
+status_is 0; silent
+awk '{ exit !($1 >= 299 && $1 <= 303) }' out || fail "a hot key: $(shown out)"
+everbloom hot --top 1 --filter decay:halflife=600000,width=8,memory=1M,seed=1 hot
+status_is 0; err_is 'everbloom: the filter is full, so some counts are far too high: give more -m\n'
+
 # On a terminal the screen is drawn again and again, and keys cannot move the cursor.
 command -v script >/dev/null || skip "no script(1) to make a terminal"
 script -qec "{ printf 'a\033[2Jb\nc\n'; sleep 3; echo c; } | '$EVERBLOOM' hot -m 1M --every 100ms" /dev/null </dev/null >seen
