@@ -229,7 +229,8 @@ const cli_command cli_commands[] = {
      "out (false positive, 1 in a million by default), and a repeat that comes very late may be "
      "printed again (false negative), since old keys make room for new ones. --stats says how "
      "likely both are now; 'everbloom predict' says it beforehand.\n\n"
-     "A last line without an end gets one. On SIGINT or SIGTERM the lines read so far are "
+     "A line is held in memory as a whole, however long it is. A last line without an end gets "
+     "one. On SIGINT or SIGTERM the lines read so far are "
      "finished and the state is saved; the status is then 130 or 143.",
      dedup_options, dedup_examples, "the window of --window was not kept for all lines", 0, MANY,
      run_dedup},

@@ -16,7 +16,7 @@ const cli_option hot_options[] = {
            "terminal " TEXT_OF(DEFAULT_REFRESH_SECONDS) "s unless given; elsewhere only at the "
                                                         "end. Units are ms, s, m, h and d."),
     FLAG(0, "json", json, "One JSON object on one line each time."),
-    FILTER_OPTIONS("decay, with conservative update,"),
+    FILTER_OPTIONS("decay or aging, with conservative update,"),
     RUN_REPORTS,
     END};
 
