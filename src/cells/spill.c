@@ -172,8 +172,24 @@ static bool u8_raise(const eb_counters *c, const uint64_t *i, size_t count, uint
     return least > 0;
 }
 
+static uint64_t u8_lift_large(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by) {
+    uint64_t value[EB_TOGETHER_MAX], least = EB_COUNTER_MAX;
+    u8_read(c, i, count, value);
+    for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j]);
+    const uint64_t goal = ebi_counter_sum(least, by);
+    for (size_t j = 0; j < count; j++)
+        if (value[j] < goal) u8_grow(c, i[j], goal - value[j]);
+    return least;
+}
+
+/* As long as the goal is a byte, larger counters need no look at the table. */
 static uint64_t u8_lift(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by) {
-    return ebi_lift_each(c, i, count, by, u8_get, u8_add);
+    uint64_t least = UINT8_MAX;
+    for (size_t j = 0; j < count; j++) least = ebi_min(least, c->cells[i[j]]);
+    if (least + by >= LARGE) return u8_lift_large(c, i, count, by);
+    for (size_t j = 0; j < count; j++)
+        c->cells[i[j]] = (uint8_t)ebi_max(c->cells[i[j]], least + by);
+    return least;
 }
 
 static void u8_sub(const eb_counters *c, uint64_t i, uint64_t by) {
