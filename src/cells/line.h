@@ -90,7 +90,7 @@ EB_INLINE void line_set_bit(uint8_t *line, unsigned bit) {
 }
 
 EB_INLINE unsigned line_d(const uint8_t *line) {
-    return (line[TAIL] >> D_SHIFT) + 1u;
+    return (unsigned)(ebi_load64(line + LINE - 8) >> 62) + 1;
 }
 
 EB_INLINE bool line_marked(const uint8_t *line) {
@@ -179,20 +179,20 @@ EB_INLINE void line_group_find(const eb_counters *c, const uint64_t *i, size_t n
         const line_place p = line_of(c, i[t]);
         g->line[t] = p.line;
         g->j[t] = p.j;
+        g->at[t] = line_worn(p.line) ? 0 : line_select(p.line, p.j, brief, bmi2) + 1;
     }
-    for (size_t t = 0; t < n; t++)
-        g->at[t] = line_worn(g->line[t]) ? 0 : line_select(g->line[t], g->j[t], brief, bmi2) + 1;
 }
 
 EB_INLINE void line_group_read(const eb_counters *c, const uint64_t *i, size_t n, uint64_t *value,
                                line_table *table, bool brief, bool bmi2) {
     line_group g;
     line_group_find(c, i, n, &g, brief, bmi2);
-    for (size_t t = 0; t < n; t++)
-        value[t] = g.at[t] == 0 ? line_worn_get(g.line[t], g.j[t])
-                                : line_value(line_field_at(g.line[t], g.j[t], g.at[t], bmi2), bmi2);
-    for (size_t t = 0; t < n; t++)
-        if (line_marked(g.line[t]) && value[t] == 0) value[t] = table(c, i[t]);
+    for (size_t t = 0; t < n; t++) {
+        const uint8_t *const line = g.line[t];
+        value[t] = g.at[t] == 0 ? line_worn_get(line, g.j[t])
+                                : line_value(line_field_at(line, g.j[t], g.at[t], bmi2), bmi2);
+        if (line_marked(line) && value[t] == 0) value[t] = table(c, i[t]);
+    }
 }
 
 EB_INLINE void line_read_all(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value,
