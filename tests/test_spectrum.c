@@ -177,7 +177,9 @@ static void bits_are_as_predicted(void **state) {
         bits_agree("line", 0, means[i], 1);
         bits_agree("sai", 0, means[i], 1);
     }
+    bits_agree("line", 512, 2, 1);
     bits_agree("line", 512, 10, 1);
+    bits_agree("line", 512, 40, 1);
     bits_agree("line", 0, 10, 0);
     bits_agree("u8", 0, 10, 1);
     bits_agree("u8", 0, 40, 1);

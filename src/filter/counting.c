@@ -238,6 +238,21 @@ bool ebi_counting_load(const eb_counting *c, const eb_workload *w, eb_counting_l
     return true;
 }
 
+/* How many others of a key's counters are in the line of `each` that holds one of them, on average.
+ * Two that are t parts apart lie t + x of them apart, where the chance of x falls off to 0 at -1
+ * and 1; then both are in the line with the chance that the line is longer than that. */
+static double counting_together(const eb_counting *c, double each) {
+    enum { STEPS = 64 };
+    double sum = 0;
+    if (c->window == c->n) return 0;
+    for (unsigned t = 1; t < c->k; t++)
+        for (int i = 0; i < STEPS; i++) {
+            const double x = (2 * i + 1.0) / STEPS - 1, apart = (t + x) * (double)c->part;
+            sum += (1 - fabs(x)) * 2 / STEPS * 2 * (c->k - t) / c->k * fmax(0, 1 - apart / each);
+        }
+    return sum;
+}
+
 static double counting_bits(const eb_counting *c, const eb_counting_load *l) {
     ebi_sum law;
     if (c->linear)
@@ -247,9 +262,7 @@ static double counting_bits(const eb_counting *c, const eb_counting_load *l) {
     if (strcmp(c->store->name, "u8") == 0) return ebi_bits_u8(&law);
     if (strcmp(c->store->name, "sai") == 0) return ebi_bits_sai(&law);
     if (strcmp(c->store->name, "line") != 0) return (double)c->store->bits_least / 1e6;
-    const double together =
-        c->window == c->n ? 0 : 512 / ebi_bits_line(&law, 1) / (double)c->window;
-    return ebi_bits_line(&law, 1 + (c->k - 1) * together);
+    return ebi_bits_line(&law, 1 + counting_together(c, 512 / ebi_bits_line(&law, 1)));
 }
 
 void ebi_counting_predict_errors(const eb_counting *c, const eb_counting_load *l,
