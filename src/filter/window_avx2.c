@@ -244,23 +244,6 @@ WINDOW_AVX2 EB_INLINE bool window_make_room(const ebi_window *x, const window_si
     return true;
 }
 
-/* What is rarer than a fresh key in a line as it is reads the line again, out of the way. */
-typedef enum window_done { DONE_STORED, DONE_NOTHING, DONE_ELSEWHERE } window_done;
-
-/* A new entry in a line that takes another width for it. */
-WINDOW_AVX2 EB_INLINE window_done window_resize(const ebi_window *x, const window_sizes *t,
-                                                uint8_t *line, uint64_t era, bool wide,
-                                                uint32_t print) {
-    window_narrow l;
-    if (x->w > LANE_32_MAX || !window_read(x, t, line, era, wide, &l)) return DONE_ELSEWHERE;
-    if (window_can_widen(x, t, &l))
-        window_widen(x, t, line, &l);
-    else if (!window_make_room(x, t, line, &l))
-        return DONE_ELSEWHERE;
-    window_append(x, t, line, era, wide, &l, print);
-    return DONE_STORED;
-}
-
 /* The youngest of these slots, counted from the oldest entry. */
 WINDOW_AVX2 EB_INLINE unsigned window_youngest(const window_narrow *l, uint64_t found) {
     const uint64_t aged = found >> l->head | found << (l->slots - l->head) % WORD;
@@ -339,62 +322,50 @@ WINDOW_AVX2 EB_INLINE void window_take_out(const ebi_window *x, uint8_t *line, w
     l->n--;
 }
 
-/* A repeat: its entry becomes one of this era.  What is known in part may be another key's: it
- * stays. */
-WINDOW_AVX2 EB_INLINE window_done window_refresh(const ebi_window *x, const window_sizes *t,
-                                                 uint8_t *line, uint64_t era, bool wide,
+/* What is rarer than a fresh key in a line that has room for it. */
+typedef enum window_done { DONE_STORED, DONE_NOTHING, DONE_ELSEWHERE } window_done;
+typedef window_done window_rarity(const ebi_window *x, const window_sizes *t, uint8_t *line,
+                                  uint64_t era, uint32_t print, uint64_t found);
+
+/* A new entry in a line that takes another width for it, or a repeat, whose entry becomes one of
+ * this era.  What is known in part may be another key's: it stays. */
+WINDOW_AVX2 EB_INLINE window_done window_do_rare(const ebi_window *whole, const window_sizes *t,
+                                                 window_shape shape, uint8_t *line, uint64_t era,
                                                  uint32_t print, uint64_t found) {
+    ebi_window x = *whole;
+    x.bytes = shape.bytes;
     window_narrow l;
-    if (x->w > LANE_32_MAX || !window_read(x, t, line, era, wide, &l)) return DONE_ELSEWHERE;
-    const unsigned i = window_youngest(&l, found);
-    if (window_entries_from(&l, i + t->eras) == l.n - i) return DONE_NOTHING;
-    if (window_can_widen(x, t, &l)) window_widen(x, t, line, &l);
-    if (i >= l.nn)
-        window_take_out(x, line, &l, i);
-    else if (l.n == l.slots && !window_make_room(x, t, line, &l))
+    if (!window_read(&x, t, line, era, shape.wide, &l)) return DONE_ELSEWHERE;
+    const unsigned i = found ? window_youngest(&l, found) : 0;
+    if (found && window_entries_from(&l, i + t->eras) == l.n - i) return DONE_NOTHING;
+    if (x.w > LANE_32_MAX) return DONE_ELSEWHERE;
+    if (window_can_widen(&x, t, &l)) window_widen(&x, t, line, &l);
+    if (found && i >= l.nn)
+        window_take_out(&x, line, &l, i);
+    else if (l.n == l.slots && !window_make_room(&x, t, line, &l))
         return DONE_ELSEWHERE;
-    window_append(x, t, line, era, wide, &l, print);
+    window_append(&x, t, line, era, shape.wide, &l, print);
     return DONE_STORED;
 }
 
-#define EB_RARE WINDOW_AVX2 __attribute__((noinline)) static window_done
-EB_RARE window_resize_narrow(const ebi_window *x, const window_sizes *t, uint8_t *line,
-                             uint64_t era, uint32_t print) {
-    return window_resize(x, t, line, era, false, print);
-}
-EB_RARE window_resize_wide(const ebi_window *x, const window_sizes *t, uint8_t *line, uint64_t era,
-                           uint32_t print) {
-    return window_resize(x, t, line, era, true, print);
-}
-EB_RARE window_refresh_narrow(const ebi_window *x, const window_sizes *t, uint8_t *line,
-                              uint64_t era, uint32_t print, uint64_t found) {
-    return window_refresh(x, t, line, era, false, print, found);
-}
-EB_RARE window_refresh_wide(const ebi_window *x, const window_sizes *t, uint8_t *line, uint64_t era,
-                            uint32_t print, uint64_t found) {
-    return window_refresh(x, t, line, era, true, print, found);
-}
-
 WINDOW_AVX2 EB_INLINE bool window_observe(const ebi_window *x, const ebi_window *whole,
-                                          const window_sizes *t, window_shape shape, uint8_t *line,
-                                          uint64_t era, uint32_t print, uint64_t *entered) {
-    const bool wide = shape.wide;
+                                          const window_sizes *t, window_shape shape,
+                                          window_rarity *rarely, uint8_t *line, uint64_t era,
+                                          uint32_t print, uint64_t *entered) {
     window_narrow l;
-    if (!window_read(x, t, line, era, wide, &l)) return ebi_window_add_one(whole, line, print);
+    if (!window_read(x, t, line, era, shape.wide, &l))
+        return ebi_window_add_one(whole, line, print);
     const uint64_t found = window_find(whole, shape, line, &l, print);
-    window_done done = DONE_STORED;
-    if (found) {
-        if (!x->refresh) return true;
-        done =
-            (wide ? window_refresh_wide : window_refresh_narrow)(whole, t, line, era, print, found);
-    } else if (__builtin_expect(window_can_widen(x, t, &l) | (l.n == l.slots), false)) {
-        done = (wide ? window_resize_wide : window_resize_narrow)(whole, t, line, era, print);
-    } else {
-        window_append(x, t, line, era, wide, &l, print);
+    if (found && !x->refresh) return true;
+    if (found || __builtin_expect(window_can_widen(x, t, &l) | (l.n == l.slots), false)) {
+        const window_done done = rarely(whole, t, line, era, print, found);
+        if (done == DONE_ELSEWHERE) return ebi_window_add_one(whole, line, print);
+        *entered += done == DONE_STORED;
+        return found != 0;
     }
-    if (done == DONE_ELSEWHERE) return ebi_window_add_one(whole, line, print);
-    *entered += done == DONE_STORED;
-    return found != 0;
+    window_append(x, t, line, era, shape.wide, &l, print);
+    ++*entered;
+    return false;
 }
 
 EB_INLINE window_sizes window_sizes_of(const ebi_window *x, window_shape shape) {
@@ -407,7 +378,8 @@ EB_INLINE window_sizes window_sizes_of(const ebi_window *x, window_shape shape) 
 }
 
 WINDOW_AVX2 EB_INLINE void window_add_lines(const eb_params *p, uint8_t *block, const eb_batch *b,
-                                            uint8_t *seen, window_shape shape) {
+                                            uint8_t *seen, window_shape shape,
+                                            window_rarity *rarely) {
     const ebi_window whole = ebi_window_open(p, block);
     const window_sizes t = window_sizes_of(&whole, shape);
     ebi_window x = whole;
@@ -424,7 +396,7 @@ WINDOW_AVX2 EB_INLINE void window_add_lines(const eb_params *p, uint8_t *block, 
             entered = 0;
             era = whole.state->era;
         }
-        seen[i] = window_observe(&x, &whole, &t, shape, x.lines + to.at[i], era,
+        seen[i] = window_observe(&x, &whole, &t, shape, rarely, x.lines + to.at[i], era,
                                  ebi_window_print(&x, b->hash[i]), &entered);
     }
     ebi_window_enter(&whole, entered);
@@ -455,9 +427,14 @@ WINDOW_AVX2 EB_INLINE void window_test_lines(const eb_params *p, const uint8_t *
  * planned.
  */
 #define WINDOW_LOOPS(name, ...)                                                                    \
+    WINDOW_AVX2 __attribute__((noinline)) static window_done name##_rare(                          \
+        const ebi_window *x, const window_sizes *t, uint8_t *line, uint64_t era, uint32_t print,   \
+        uint64_t found) {                                                                          \
+        return window_do_rare(x, t, (window_shape){__VA_ARGS__}, line, era, print, found);         \
+    }                                                                                              \
     WINDOW_AVX2 static void name##_add(const eb_params *p, uint8_t *block, const eb_batch *b,      \
                                        uint8_t *seen) {                                            \
-        window_add_lines(p, block, b, seen, (window_shape){__VA_ARGS__});                          \
+        window_add_lines(p, block, b, seen, (window_shape){__VA_ARGS__}, name##_rare);             \
     }                                                                                              \
     WINDOW_AVX2 static void name##_test(const eb_params *p, const uint8_t *block,                  \
                                         const eb_hash *h, size_t n, uint8_t *seen) {               \
