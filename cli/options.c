@@ -27,7 +27,8 @@ static const cli_option dedup_options[] = {
     HEADING("Windows"),
     OPTION(0, "window", "LENGTH", OPT_LENGTH, window,
            "Drop the repeats within LENGTH, all of them: a number of lines such as 1e6 or 10M, or "
-           "a time such as 90s, 10m, 12h or 7d. A repeat that comes up to a 14th of LENGTH later "
+           "a time such as 90s, 10m, 12h or 7d. A repeat that comes up to about a 14th of LENGTH "
+           "later "
            "may be dropped as well, no other. A window of lines takes the memory that it needs; "
            "for a time, -m says how many lines there is room for."),
     TIME_FIELD_OPTION,

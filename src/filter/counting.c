@@ -63,7 +63,7 @@ bool ebi_counting_check(const eb_counting *c, const eb_counting_state *state) {
 
 uint64_t ebi_counting_cells(const eb_store *store, uint64_t budget, uint64_t bits) {
     const uint64_t fixed = ebi_counters_bytes(store, 0, bits);
-    if (budget <= fixed) return 0;
+    if (budget < fixed) return 0;
     uint64_t cells = (uint64_t)((double)(budget - fixed + 64) * 8e6 / (double)bits);
     while (ebi_counters_bytes(store, cells, bits) > budget) cells--;
     return cells;
@@ -87,8 +87,11 @@ eb_status ebi_counting_resolve_cells(eb_params *p, const eb_args *a, const char 
     p->opt[EB_O_CELLS] =
         budget > fixed ? ebi_counting_cells(store, budget - fixed, p->opt[o_bits]) : 0;
     if (p->opt[EB_O_CELLS] >= 64) return EB_OK;
-    return ebi_fail(err, EB_ESPEC, "%s: memory=%llu is too small", kind,
-                    (unsigned long long)p->opt[EB_O_MEMORY]);
+    const uint64_t shard = sizeof(eb_head) + fixed + ebi_counters_bytes(store, 64, p->opt[o_bits]);
+    return ebi_fail(
+        err, EB_ESPEC, "%s: memory must be at least %llu here, not %llu", kind,
+        (unsigned long long)(EB_OVERHEAD + p->opt[EB_O_SHARDS] * ebi_round_up(shard, 64)),
+        (unsigned long long)p->opt[EB_O_MEMORY]);
 }
 
 eb_status ebi_counting_resolve_window(eb_params *p, const eb_args *a, const char *kind,

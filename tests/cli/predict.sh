@@ -22,3 +22,13 @@ everbloom predict --json spectral:cells=7150,policy=ms,store=line -n 100K --dist
 awk -v wrong="$(value wrong out)" -v error="$(value error out)" -v bits="$(value bits out)" \
     'BEGIN { exit !(wrong > 0.031 && wrong < 0.034 && error > 10 && error < 12 && bits > 6 && bits < 9) }' ||
     fail "$(shown out)"
+
+# Too little memory: the least that will do is named, and does.
+for spec in dyadic: dyadic:width=64,shards=2, spectral:shards=64, spectral:store=line,shards=64, \
+    spectral:store=u32,shards=64, spectral:store=sai,shards=64,; do
+    everbloom predict "${spec}memory=1K"
+    status_is 2; no_output; err_has 'memory must be at least '
+    least=$(sed 's/.*at least \([0-9]*\) here, not 1024$/\1/' err)
+    everbloom predict "${spec}memory=$least"; status_is 0
+    everbloom predict "${spec}memory=$((least - 1))"; status_is 2
+done
