@@ -3,8 +3,9 @@
  *
  * Keys come by Zipf's law with skew 1, k = 5 and 0.7 keys' counters for each
  * counter; windows of 512 counters, but none for the bare array.  Half of all
- * counts are there when measuring starts, so that counters grow while they are
- * measured; memory is what eb_predict says that the full stream needs, and 4 %.
+ * records are there when measuring starts, so that counters grow while they are
+ * measured; the others come in random order.  Memory is what eb_predict says that the full stream
+ * needs, and 4 %.
  *
  * In a round all sides add, and then look up, the same keys one after the other,
  * first as many that are not timed.  Times are of the processor, since a chunk is
@@ -42,12 +43,12 @@ typedef struct counters {
     size_t cells, keys, chunk; /* chunk: keys timed at once, so many that the stream lasts */
     double mean;
     uint32_t *truth; /* of each key */
-    double *up_to;   /* share of the records of keys 0..i */
+    uint64_t *up_to; /* records of keys 0..i that are not there yet */
     eb_filter *f[FROZEN_STEPS + 1];
     uint32_t *array;
     exact_entry *exact, *entries;
-    uint64_t *block; /* the yardstick's, as large as the u32 filter */
-    uint64_t draws;
+    uint64_t *block;         /* the yardstick's, as large as the u32 filter */
+    uint64_t records, asked; /* that came after the first half; keys looked up */
     double ns[2][SIDES][ROUNDS], ratio[2][SIDES][ROUNDS]; /* adds, look-ups */
 } counters;
 
@@ -63,24 +64,35 @@ static uint64_t key_of(size_t i) {
     return workload_mix(i);
 }
 
-static void counters_draw(counters *c, size_t *key, size_t n, bool uniform) {
-    for (size_t j = 0; j < n; j++) {
-        const uint64_t x = workload_mix(c->draws++);
-        if (uniform) {
-            key[j] = workload_below(x, c->keys);
-            continue;
+/* A permutation of the numbers below n. */
+static uint64_t shuffled(uint64_t x, uint64_t n) {
+    const unsigned bits = 64 - (unsigned)__builtin_clzll(n | 2);
+    do
+        for (int round = 0; round < 3; round++) {
+            x = x * 0x9E3779B97F4A7C15u & (UINT64_MAX >> (64 - bits));
+            x ^= x >> (bits / 2);
         }
-        const double u = (double)(x >> 11) * 0x1p-53;
-        size_t low = 0, high = c->keys - 1;
-        while (low < high) {
-            const size_t middle = (low + high) / 2;
-            if (c->up_to[middle] < u)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        key[j] = low;
+    while (x >= n);
+    return x;
+}
+
+/* The key of a record, the records of each key being in a row. */
+static size_t counters_key(const counters *c, uint64_t record) {
+    size_t low = 0, high = c->keys - 1;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (c->up_to[middle] <= record)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    return low;
+}
+
+static void counters_draw(counters *c, size_t *key, size_t n, bool uniform) {
+    for (size_t j = 0; j < n; j++)
+        key[j] = uniform ? workload_below(workload_mix(c->asked++), c->keys)
+                         : counters_key(c, shuffled(c->records++, c->up_to[c->keys - 1]));
 }
 
 /* ---- One chunk through one side; look-ups return a sum that nobody may leave out */
@@ -172,22 +184,24 @@ static void counters_filter(counters *c, int side, double records) {
 }
 
 static double counters_keys(counters *c) { /* returns how many records there will be */
-    double sum = 0, records = 0;
+    double sum = 0;
+    uint64_t records = 0, left = 0;
     for (size_t i = 0; i < c->keys; i++) sum += 1.0 / (double)(i + 1);
     for (size_t i = 0; i < c->keys; i++) {
-        const double count = fmax(1, round((double)c->keys * c->mean / sum / (double)(i + 1)));
-        c->truth[i] = (uint32_t)(count / 2 + 0.5);
-        c->up_to[i] = records += count;
+        const uint64_t count =
+            (uint64_t)fmax(1, round((double)c->keys * c->mean / sum / (double)(i + 1)));
+        c->truth[i] = (uint32_t)((count + i % 2) / 2);
+        c->up_to[i] = left += count - c->truth[i];
+        records += count;
     }
-    for (size_t i = 0; i < c->keys; i++) c->up_to[i] /= records;
-    return records;
+    return (double)records;
 }
 
 static void counters_fill(counters *c) {
     for (size_t i = 0; i < c->keys; i++) {
         const eb_hash h = key_of(i);
         uint64_t x = h;
-        for (int side = 0; side < FILTERS; side++)
+        for (int side = 0; side < FILTERS && c->truth[i] > 0; side++)
             if (eb_add_batch(c->f[side], &(eb_batch){1, &h, &c->truth[i], NULL}, NULL))
                 bench_die("filling", side_name[side]);
         for (size_t j = 0; j < K; j++, x = x * 0xD1342543DE82EF95u + 1)
@@ -214,8 +228,8 @@ static void counters_open(counters *c, size_t cells, double mean, int rounds) {
     c->array = counters_alloc(cells, sizeof *c->array);
     c->block = counters_alloc(cells / 2 + 8, sizeof *c->block);
     const double records = counters_keys(c);
-    c->chunk = (size_t)fmin(CHUNK, records / 4 / rounds / BATCH) * BATCH;
-    if (c->chunk > CHUNK) c->chunk = CHUNK;
+    const size_t most = c->up_to[c->keys - 1] / 2 / (size_t)rounds;
+    c->chunk = (most < CHUNK ? most : CHUNK) / BATCH * BATCH;
     for (int side = 0; side < FILTERS; side++) counters_filter(c, side, records);
     counters_fill(c);
 }
