@@ -171,15 +171,6 @@ EB_INLINE bool line_fits(line_field f, uint64_t by) {
     return f.digits + by <= line_ones(f.d * f.u) && f.d * f.u < 47;
 }
 
-/* Add to a counter that is in its line, or must go there. */
-EB_INLINE void line_grow(const eb_counters *c, line_place p, line_field f, uint64_t before,
-                         uint64_t by, bool bmi2) {
-    if (line_fits(f, by))
-        line_put(p.line, f.low, f.d * f.u, f.digits + by);
-    else
-        line_set(c, p, f, ebi_counter_sum(before, by), bmi2);
-}
-
 EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
     if (line_worn(p.line)) return worn_add(c, p, by);
@@ -190,7 +181,10 @@ EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool 
         return extra;
     }
     const uint64_t before = line_value(f, bmi2);
-    line_grow(c, p, f, before, by, bmi2);
+    if (line_fits(f, by))
+        line_put(p.line, f.low, f.d * f.u, f.digits + by);
+    else
+        line_set(c, p, f, ebi_counter_sum(before, by), bmi2);
     return before;
 }
 
@@ -206,6 +200,13 @@ EB_INLINE uint64_t line_fields(const eb_counters *c, const uint64_t *i, size_t n
         least = ebi_min(least, value[t]);
     }
     return least;
+}
+
+/* Does the field of the last of these hold, none before it being in the same line? */
+EB_INLINE bool line_holds(const line_group *g, const size_t *left, size_t last) {
+    bool same = line_marked(g->line[left[last]]);
+    for (size_t t = 0; t < last; t++) same |= g->line[left[t]] == g->line[left[last]];
+    return !same;
 }
 
 /* Add to all of them, or lift those that are lower to the least plus `by`; the least before.  First
@@ -226,7 +227,14 @@ EB_INLINE uint64_t line_raise(const eb_counters *c, const uint64_t *i, size_t n,
         else
             left[lefts++] = t;
     }
-    for (size_t t = 0; t < lefts; t++) (void)line_add(c, i[left[t]], step[left[t]], bmi2);
+    for (size_t s = 0; s < lefts; s++) {
+        const size_t t = left[s];
+        const line_place p = {g.line[t], i[t] - g.j[t], g.j[t]};
+        if (line_holds(&g, left, s))
+            line_set(c, p, f[t], ebi_counter_sum(value[t], step[t]), bmi2);
+        else
+            (void)line_add(c, i[t], step[t], bmi2);
+    }
     return least;
 }
 

@@ -28,7 +28,8 @@ EB_INLINE uint64_t line_base(unsigned d, unsigned u) {
 }
 
 EB_INLINE unsigned line_digits(unsigned d, uint64_t value) { /* u with base(u) <= value */
-    return ebi_log2(value * line_ones(d) + 1) / d;
+    const unsigned bits = ebi_log2(value * line_ones(d) + 1);
+    return d == 1 ? bits : bits / d; /* most need no division */
 }
 
 /* Finding a counter */
