@@ -4,8 +4,8 @@
  * Keys come by Zipf's law with skew 1, k = 5 and 0.7 keys' counters for each
  * counter; windows of 512 counters, but none for the bare array.  Half of all
  * records are there when measuring starts, so that counters grow while they are
- * measured; the others come in random order.  Memory is what eb_predict says that the full stream
- * needs, and 4 %.
+ * measured; the others come in random order.  Memory is what eb_predict says that
+ * the full stream needs, and 4 %.
  *
  * In a round all sides add, and then look up, the same keys one after the other,
  * first as many that are not timed.  Times are of the processor, since a chunk is
