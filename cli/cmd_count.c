@@ -105,8 +105,9 @@ static void answer_all(const settings *set, const eb_filter *f) {
     }
     finish_stdout();
     if (a.full > 0)
-        cli_warn("%llu counts are %.0f since the filter is full: give it more memory",
-                 (unsigned long long)a.full, EB_COUNT_FULL);
+        cli_warn("%llu count%s %.0f since the filter is full: give it more memory, or "
+                 "--filter " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS,
+                 (unsigned long long)a.full, a.full == 1 ? " is" : "s are", EB_COUNT_FULL);
 }
 
 /* ---- The command. */

@@ -227,7 +227,7 @@ static bool u8_check(const eb_counters *c) {
 
 const eb_store ebi_store_u8 = {.name = "u8",
                                .bits_least = 8100000,
-                               .bits_usual = 8250000,
+                               .bits_usual = 10000000, /* room for one large in about 64 */
                                .open = u8_open,
                                .get = u8_get,
                                .read = u8_read,
