@@ -459,7 +459,7 @@ static void rm_predict(const eb_params *p, const eb_workload *w, eb_prediction *
 }
 
 const eb_kind ebi_kind_spectral_rm = {
-    .info = {"spectral_rm", "counts keys, with smaller errors: the recurring minimum",
+    .info = {"spectral_rm", "counts keys that may be removed again: the recurring minimum",
              "Cohen and Matias, Spectral Bloom filters, 2003",
              EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE,
              rm_options},

@@ -179,19 +179,24 @@ static void window_choose_line(eb_params *p, const eb_args *a) {
     p->opt[EBI_WINDOW_LINE] = window_choose_size(p, a).fpr < wide_lines_below;
 }
 
+static double window_memory(const eb_params *p, double lines) { /* of all shards */
+    const double fixed = sizeof(eb_head) + sizeof(ebi_window_state);
+    return (double)p->opt[EB_O_SHARDS] * (fixed + lines * window_bytes(p));
+}
+
 static eb_status window_check_size(const eb_params *p, const eb_args *a, window_size s,
                                    eb_error *err) {
     const ebi_window_plan plan = window_plan(p);
     const double fpr = a->real[EBI_WINDOW_FPR], bits = 8 * window_bytes(p);
-    const double shards = (double)p->opt[EB_O_SHARDS], need = ebi_window_bits(&plan, fpr) * s.load;
+    const double need = ebi_window_bits(&plan, fpr) * s.load;
     if (s.lines < 1)
         return ebi_fail(err, EB_ESPEC, "window: memory=%llu is too small for shards=%llu",
                         (unsigned long long)p->opt[EB_O_MEMORY],
                         (unsigned long long)p->opt[EB_O_SHARDS]);
     if (s.fpr > (a->given[EBI_WINDOW_FPR] ? 1.02 * fpr : 0.5))
         return ebi_fail(err, EB_ESPEC, "window: %.10g keys with fpr=%g need %.0f bytes, not %.0f",
-                        s.load * shards, fpr, ceil(need / bits) * bits / 8 * shards,
-                        s.lines * bits / 8 * shards);
+                        s.load * (double)p->opt[EB_O_SHARDS], fpr,
+                        window_memory(p, ceil(need / bits)), window_memory(p, s.lines));
     return EB_OK;
 }
 
@@ -199,8 +204,9 @@ static eb_status window_settle(eb_params *p, double lines, eb_error *err) {
     const uint64_t shards = p->opt[EB_O_SHARDS], window = p->opt[EBI_WINDOW_WINDOW];
     if (lines > (double)(UINT64_C(1) << (64 - EBI_WINDOW_W_MAX)) / (double)shards)
         return ebi_fail(err, EB_ESPEC,
-                        "window: lines and fingerprints need more than 64 bits of hash: take less "
-                        "memory");
+                        "window: %.0f bytes of lines and fingerprints need more than 64 bits of "
+                        "hash: take less memory, a smaller window or a higher fpr",
+                        window_memory(p, lines));
     p->opt[EB_O_CELLS] = (uint64_t)lines * window_cells(p);
     p->span = sizeof(eb_head) + sizeof(ebi_window_state) + (uint64_t)lines * window_bytes(p);
     const uint64_t each = window_share(window, shards);
