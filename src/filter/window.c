@@ -89,15 +89,9 @@ static uint64_t window_root_up(uint64_t x) { /* ceil(sqrt(x)), x <= 10^18 */
     return r * r < x ? r + 1 : r;
 }
 
-ebi_window ebi_window_open(const eb_params *p, const uint8_t *block) {
-    union {
-        const uint8_t *in;
-        uint8_t *out;
-    } pun = {.in = block}; /* those who write come with a block that is theirs */
+ebi_window ebi_window_of(const eb_params *p) {
     const unsigned eras = (unsigned)p->opt[EBI_WINDOW_ERAS], bytes = window_bytes(p);
     return (ebi_window){
-        .state = (ebi_window_state *)(void *)(pun.out + sizeof(eb_head)),
-        .lines = pun.out + sizeof(eb_head) + sizeof(ebi_window_state),
         .count = (p->span - sizeof(eb_head) - sizeof(ebi_window_state)) / bytes,
         .ticks = p->derived[0],
         .length = window_share(p->derived[0], eras),
@@ -111,6 +105,17 @@ ebi_window ebi_window_open(const eb_params *p, const uint8_t *block) {
         .refresh = p->opt[EBI_WINDOW_REFRESH] == EBI_WINDOW_YES,
         .degrade = p->opt[EBI_WINDOW_OVERLOAD] == EBI_WINDOW_DEGRADE,
     };
+}
+
+ebi_window ebi_window_open(const eb_params *p, const uint8_t *block) {
+    union {
+        const uint8_t *in;
+        uint8_t *out;
+    } pun = {.in = block}; /* those who write come with a block that is theirs */
+    ebi_window x = ebi_window_of(p);
+    x.state = (ebi_window_state *)(void *)(pun.out + sizeof(eb_head));
+    x.lines = pun.out + sizeof(eb_head) + sizeof(ebi_window_state);
+    return x;
 }
 
 /* A key that is taken for another is not stored.  With refresh=yes it takes the other's place,
@@ -394,7 +399,7 @@ static double window_old_fpr(const eb_params *p, const ebi_window *x) {
 
 /* With records as time, and as many of them as planned. */
 static void window_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
-    const ebi_window x = ebi_window_open(p, NULL);
+    const ebi_window x = ebi_window_of(p);
     const double window = (double)x.ticks, kept = window * (1 + 0.5 / x.eras);
     const double all = w->items > 0 ? w->items : INFINITY;
     const double distinct = w->distinct > 0 ? w->distinct : all;

@@ -57,6 +57,7 @@ typedef struct ebi_window {
     bool rotate, refresh, degrade;
 } ebi_window;
 
+ebi_window ebi_window_of(const eb_params *p); /* without a block: no state, no lines */
 ebi_window ebi_window_open(const eb_params *p, const uint8_t *block);
 unsigned ebi_window_cells_of_line(const eb_params *p);
 

@@ -449,7 +449,7 @@ WINDOW_LOOPS(window_longs_48, 128, false, false, 6)
 WINDOW_LOOPS(window_longs_64, 128, true, false, 8)
 
 const eb_ops *ebi_window_avx2(const eb_params *p) {
-    const ebi_window x = ebi_window_open(p, NULL);
+    const ebi_window x = ebi_window_of(p);
     if (!ebi_has_avx2() || !ebi_has_bmi2()) return NULL;
     if (x.bytes == 128) return x.w < 24 ? &window_longs_64 : &window_longs_48;
     if (x.w <= WINDOW_SHORT_MAX)
