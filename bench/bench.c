@@ -309,6 +309,7 @@ static const char help[] =
     "stores of counters next to a bare array and to uthash.\n\n"
     "  -f, --filter TEXT   only rows whose spec contains TEXT, and no libbloom\n"
     "      --large         also at 512M\n"
+    "      --kinds         only the kinds\n"
     "      --counters      only the stores of counters\n"
     "      --lines         only filters of few lines a key, at 512M, next to touching lines\n"
     "      --quick         only at 256K, few rounds: checks the answers, not the speed\n"
@@ -316,11 +317,15 @@ static const char help[] =
     "  -h, --help          this text\n";
 
 static bench_options bench_parse(int argc, char **argv) {
-    static const struct option longs[] = {
-        {"filter", required_argument, NULL, 'f'}, {"large", no_argument, NULL, 'l'},
-        {"counters", no_argument, NULL, 'c'},     {"lines", no_argument, NULL, 'n'},
-        {"quick", no_argument, NULL, 'q'},        {"raw", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {{"filter", required_argument, NULL, 'f'},
+                                          {"large", no_argument, NULL, 'l'},
+                                          {"counters", no_argument, NULL, 'c'},
+                                          {"lines", no_argument, NULL, 'n'},
+                                          {"kinds", no_argument, NULL, 'k'},
+                                          {"quick", no_argument, NULL, 'q'},
+                                          {"raw", required_argument, NULL, 'r'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     bench_options o = {.rounds = ROUNDS};
     int opt;
     while ((opt = getopt_long(argc, argv, "f:h", longs, NULL)) != -1) {
@@ -331,6 +336,7 @@ static bench_options bench_parse(int argc, char **argv) {
         if (opt == '?') exit(2);
         if (opt == 'f') o.only = optarg;
         if (opt == 'l') o.large = true;
+        if (opt == 'k') o.kinds = true;
         if (opt == 'c') o.counters = true;
         if (opt == 'n') o.lines = true;
         if (opt == 'q') o.rounds = QUICK_ROUNDS;
@@ -349,7 +355,7 @@ int main(int argc, char **argv) {
     const size_t n = o.rounds == QUICK_ROUNDS ? 1 : o.large ? 4 : 3;
     const bool all = !o.counters && !o.lines;
     for (size_t i = 0; i < n && all; i++) bench_size(&o, sizes[i].memory, sizes[i].bytes);
-    if (!o.only && !o.lines) failures += counters_bench(&o);
+    if (!o.only && !o.kinds && !o.lines) failures += counters_bench(&o);
     if (o.lines) lines_bench(&o);
     if (!o.only && all) {
         rival_title();

@@ -15,7 +15,7 @@ typedef struct bench_options {
     const char *only; /* rows whose spec contains this */
     FILE *raw;
     int rounds;
-    bool large, counters, lines;
+    bool large, kinds, counters, lines;
 } bench_options;
 
 static inline double now_ns(void) {

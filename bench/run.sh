@@ -19,8 +19,10 @@ mkdir -p "$dir"
     echo "load      $(cut -d ' ' -f 1-3 /proc/loadavg) before the run"
 } >"$dir/machine.txt"
 cat "$dir/machine.txt"
-"$B/everbloom-bench" --raw "$dir/kinds.tsv" "$@" | tee "$dir/kinds.txt"
-"$B/everbloom-bench" --lines --raw "$dir/lines.tsv" | tee "$dir/lines.txt"
+"$B/everbloom-bench" --kinds --raw "$dir/kinds.tsv" "$@" | tee "$dir/kinds.txt"
+for table in counters lines; do
+    "$B/everbloom-bench" --$table --raw "$dir/$table.tsv" | tee "$dir/$table.txt"
+done
 bench/cli.sh "$B" "$dir/cli.tsv" | tee "$dir/cli.txt"
 echo
 echo "kept in $dir"
