@@ -241,16 +241,6 @@ eb_status eb_load_from(eb_filter **out, size_t (*read)(void *ctx, void *buf, siz
     return snapshot_too_short(&h, h.payload_offset + filled, err);
 }
 
-/* The handle of a view has a pointer to bytes that it never writes: every
- * writing function refuses views first. */
-static uint8_t *snapshot_borrow(const void *buf, uint32_t offset) {
-    union {
-        const uint8_t *theirs;
-        uint8_t *ours;
-    } pun = {.theirs = (const uint8_t *)buf + offset};
-    return pun.ours;
-}
-
 eb_status eb_view(eb_filter **out, const void *buf, size_t len, unsigned flags, eb_error *err) {
     snapshot_header h;
     const eb_kind *kind;
@@ -262,7 +252,7 @@ eb_status eb_view(eb_filter **out, const void *buf, size_t len, unsigned flags, 
         EB_TRY(snapshot_check_payload(&h, (const uint8_t *)buf + h.payload_offset, err));
     eb_filter *const f = ebi_handle(kind, &p, NULL);
     if (!f) return ebi_fail(err, EB_ENOMEM, "no memory for a handle");
-    f->block = snapshot_borrow(buf, h.payload_offset);
+    f->block = ebi_writable((const uint8_t *)buf + h.payload_offset); /* writers refuse views */
     f->flags = EB_FLAG_VIEW;
     const eb_status status = flags & EB_TRUST ? EB_OK : snapshot_check_block(f, err);
     if (status != EB_OK) {

@@ -46,6 +46,16 @@ static inline uint64_t ebi_round_up(uint64_t n, uint64_t multiple) {
     return (n + multiple - 1) / multiple * multiple;
 }
 
+/* Open functions serve readers and writers alike: what is not the caller's to write, the caller
+ * only reads. */
+static inline uint8_t *ebi_writable(const uint8_t *bytes) {
+    union {
+        const uint8_t *theirs;
+        uint8_t *ours;
+    } pun = {.theirs = bytes};
+    return pun.ours;
+}
+
 static inline uint64_t ebi_load64(const void *p) {
     uint64_t word;
     memcpy(&word, p, sizeof word);

@@ -109,11 +109,7 @@ EB_INLINE const eb_store *ebi_frozen_line(void) {
  * read and check may be called. */
 EB_INLINE eb_counters ebi_counters(const eb_store *store, const uint8_t *segment, uint64_t n,
                                    uint64_t bytes) {
-    union {
-        const uint8_t *in;
-        void *out;
-    } pun = {.in = segment};
-    eb_counters c = {.state = pun.out, .n = n, .bytes = bytes};
+    eb_counters c = {.state = (void *)ebi_writable(segment), .n = n, .bytes = bytes};
     store->open(&c);
     return c;
 }

@@ -113,13 +113,10 @@ static aging aging_shape(const eb_params *p) {
 }
 
 static aging aging_open(const eb_params *p, const uint8_t *block) {
-    union {
-        const uint8_t *in;
-        uint8_t *out;
-    } pun = {.in = block}; /* those who write come with a block that is theirs */
+    uint8_t *const fixed = ebi_writable(block) + sizeof(eb_head);
     aging a = aging_shape(p);
-    a.state = (aging_state *)(void *)(pun.out + sizeof(eb_head));
-    a.records = pun.out + sizeof(eb_head) + sizeof(aging_state);
+    a.state = (aging_state *)(void *)fixed;
+    a.records = fixed + sizeof(aging_state);
     return a;
 }
 

@@ -51,11 +51,7 @@ static_assert(sizeof(eb_counting_state) == 64, "one cache line");
 enum { EB_COUNTING_FIXED = sizeof(eb_head) + sizeof(eb_counting_state) };
 
 EB_INLINE eb_counting_state *ebi_counting_state(const uint8_t *block) { /* to write if it is */
-    union {
-        const uint8_t *in;
-        void *out;
-    } pun = {.in = block + sizeof(eb_head)};
-    return pun.out;
+    return (eb_counting_state *)(void *)ebi_writable(block + sizeof(eb_head));
 }
 
 typedef struct eb_counting { /* of one shard */

@@ -96,13 +96,10 @@ static eb_decay decay_shape(const eb_params *p) { /* all but the places of its p
 }
 
 eb_decay ebi_decay_open(const eb_params *p, const uint8_t *block) {
-    union {
-        const uint8_t *in;
-        uint8_t *out;
-    } pun = {.in = block}; /* those who write come with a block that is theirs */
+    uint8_t *const own = ebi_writable(block);
     eb_decay d = decay_shape(p);
-    d.state = (eb_decay_state *)(void *)(pun.out + sizeof(eb_head));
-    d.line = pun.out + FIXED;
+    d.state = (eb_decay_state *)(void *)(own + sizeof(eb_head));
+    d.line = own + FIXED;
     d.rest = d.line + d.lines * d.stride;
     return d;
 }

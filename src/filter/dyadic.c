@@ -76,16 +76,13 @@ static eb_counting dyadic_counting(const eb_params *p) { /* all but the place of
 }
 
 static dyadic dyadic_open(const eb_params *p, const uint8_t *block) {
-    union {
-        const uint8_t *in;
-        uint8_t *out;
-    } pun = {.in = block}; /* written only by those whose block is theirs to write */
+    uint8_t *const own = ebi_writable(block);
     dyadic d = {.p = p, .width = (unsigned)p->opt[O_WIDTH], .top_bits = (unsigned)p->opt[O_TOP]};
-    d.top = (uint64_t *)(void *)(pun.out + FIXED);
+    d.top = (uint64_t *)(void *)(own + FIXED);
     d.nodes = dyadic_counting(p);
     d.nodes.counters =
         ebi_counters(d.nodes.store, block + FIXED + dyadic_top_bytes(p), d.nodes.n, d.nodes.bytes);
-    d.nodes.total = &((dyadic_state *)(void *)(pun.out + sizeof(eb_head)))->total;
+    d.nodes.total = &((dyadic_state *)(void *)(own + sizeof(eb_head)))->total;
     return d;
 }
 

@@ -70,13 +70,9 @@ typedef struct rm {
 } rm;
 
 static rm rm_open(const eb_params *p, const uint8_t *block) {
-    union {
-        const uint8_t *in;
-        uint8_t *out;
-    } pun = {.in = block}; /* add, remove and merge come with a block that is theirs to write */
     rm r = {.policy = p->opt[EB_C_POLICY]};
     r.first = ebi_counting_open(p, block);
-    uint8_t *const after = pun.out + EB_COUNTING_FIXED + r.first.bytes;
+    uint8_t *const after = ebi_writable(block) + EB_COUNTING_FIXED + r.first.bytes;
     if (r.policy == POLICY_RMX) {
         r.side.slots = (eb_side_slot *)(void *)after;
         r.side.buckets = p->opt[O_SECOND] / EB_SIDE_WAYS;

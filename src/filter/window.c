@@ -108,13 +108,10 @@ ebi_window ebi_window_of(const eb_params *p) {
 }
 
 ebi_window ebi_window_open(const eb_params *p, const uint8_t *block) {
-    union {
-        const uint8_t *in;
-        uint8_t *out;
-    } pun = {.in = block}; /* those who write come with a block that is theirs */
+    uint8_t *const fixed = ebi_writable(block) + sizeof(eb_head);
     ebi_window x = ebi_window_of(p);
-    x.state = (ebi_window_state *)(void *)(pun.out + sizeof(eb_head));
-    x.lines = pun.out + sizeof(eb_head) + sizeof(ebi_window_state);
+    x.state = (ebi_window_state *)(void *)fixed;
+    x.lines = fixed + sizeof(ebi_window_state);
     return x;
 }
 

@@ -307,8 +307,7 @@ WINDOW_AVX2 EB_INLINE void window_shift(uint8_t *line, unsigned bytes, unsigned 
         _mm256_storeu_si256((__m256i *)(void *)(line + at), out[at / PART]);
 }
 
-/* The slots on the side of the gap on which they are in
- * one piece move into it. */
+/* The slots on the side of the gap on which they are in one piece move into it. */
 WINDOW_AVX2 EB_INLINE void window_take_out(const ebi_window *x, uint8_t *line, window_narrow *l,
                                            unsigned i) {
     const unsigned gap = window_wrap(l->head + i, l->slots);
