@@ -4,6 +4,7 @@
  * options and operands may be mixed, "--" ends the options, "-" is an operand.
  * Of an option given twice the last counts, but for those that make a list. */
 #include "cli.h"
+#include "io.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -187,6 +188,8 @@ static const char *store(const cli_option *o, const char *value, settings *set) 
         return read_byte(value, at) ? NULL : "one byte (or \\t, \\\\, \\0)";
     case OPT_INDEX:
         return read_index(value, at) ? NULL : "a whole number from 1 to 999999999";
+    case OPT_FIELDS:
+        return fields_read(value, at) ? NULL : "fields, each once, such as 3, 1,3, 2-4 or 5-";
     case OPT_COUNT:
         return args_count(value, at) ? NULL : "a number from 0 to 1e18, such as 10M";
     case OPT_REAL:

@@ -45,13 +45,24 @@ typedef struct stretch {
     double lines, seconds;
 } stretch;
 
+/* Fields of a line, in the order given: 3; 1,3; 2-4; 5- to the last one. */
+typedef struct field_range {
+    uint64_t first, last;
+} field_range;
+enum { FIELD_RANGES = 32 };
+typedef struct field_list {
+    size_t n;      /* ranges; 0: the whole line */
+    uint64_t only; /* the field, if it is one; else 0 */
+    field_range range[FIELD_RANGES];
+} field_list;
+
 /* What the options of all commands set; a command reads those in its table. */
 typedef struct settings {
     const char *filter, *memory, *seed; /* NULL: not given */
     const char *state, *output;
     double every_seconds;
-    uint64_t field;     /* 0: the whole line */
-    unsigned delimiter; /* NO_DELIMITER: not given */
+    field_list field, s_field; /* of the key; s_field: in S, for join */
+    unsigned delimiter;        /* NO_DELIMITER: not given */
     bool csv, nul;
     bool repeated, mark, absent;
     bool stats, json, quiet, force;
@@ -82,7 +93,7 @@ typedef struct settings {
     bool skip_first;
     const char *code, *store;
     double counter_bits; /* 0: not given */
-    const char *fields, *having, *with, *exact, *counts, *method;
+    const char *having, *with, *exact, *counts, *method;
     const char *per;
     bool ship, candidates, verify, size, snapshots;
     texts at_least, rescan;
@@ -100,6 +111,7 @@ typedef enum option_type {
     OPT_WORD,   /* const char *: letters, digits, dot and sign, to become part of a spec */
     OPT_BYTE,   /* unsigned: one byte, or \t, \\ and \0 */
     OPT_INDEX,  /* uint64_t, from 1 */
+    OPT_FIELDS, /* field_list */
     OPT_COUNT,  /* double: 1e9, 10M */
     OPT_REAL,   /* double */
     OPT_SHARE,  /* double: 1e-6, 0.1% */

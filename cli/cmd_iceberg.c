@@ -63,7 +63,7 @@ static void share_memory(iceberg *p) {
 
 static void open_filter(iceberg *p, char *const *paths) {
     share_memory(p);
-    p->s = (stream){.set = &p->inner, .print = PRINT_NONE, .needs_field = p->set->field > 0};
+    p->s = (stream){.set = &p->inner, .print = PRINT_NONE, .needs_field = p->set->field.n > 0};
     p->s.state = p->set->state;
     stream_open(&p->s, p->c, paths);
     p->s.filter = filter_open_kept(p->c, &p->inner, &p->was);

@@ -335,19 +335,6 @@ static int answer_exactly(join *j, relation *r) {
 
 /* ---- The command. */
 
-/* --fields A,B: where the keys of R and of S stand. */
-static void read_fields(const cli_command *c, const settings *set, uint64_t field[2]) {
-    char *end;
-    field[0] = field[1] = set->field;
-    if (!set->fields) return;
-    if (set->field) cli_misuse(c, "-f and --fields: give one of them");
-    field[0] = strtoull(set->fields, &end, 10);
-    field[1] = *end == ',' ? strtoull(end + 1, &end, 10) : 0;
-    if (*end || field[0] < 1 || field[1] < 1 || field[0] > 999999999 || field[1] > 999999999 ||
-        strspn(set->fields, "0123456789,") != strlen(set->fields))
-        cli_misuse(c, "--fields must be A,B, such as 1,3, not \"%s\"", set->fields);
-}
-
 static void check_usage(const cli_command *c, const settings *set, size_t n) {
     const int one = set->ship + !!set->with + !!set->exact + !!set->counts;
     if (one + set->size > 1)
@@ -358,7 +345,7 @@ static void check_usage(const cli_command *c, const settings *set, size_t n) {
         cli_misuse(c,
                    "--verify is for two files; two sites say --candidates, --exact and --counts");
     if (set->candidates && !set->with) cli_misuse(c, "--candidates needs --with");
-    if (set->fields && one) cli_misuse(c, "--fields is for two files: use -f");
+    if (set->s_field.n && one) cli_misuse(c, "--s-field is for two files: use -f");
     if (set->filter && (set->with || set->exact || set->counts))
         cli_misuse(c, "--filter makes a filter: not with --with, --exact or --counts");
     if (set->snapshots && !set->size) cli_misuse(c, "--snapshots needs --size");
@@ -378,15 +365,12 @@ static void check_stdin(const cli_command *c, const settings *set, char *const *
 }
 
 int run_join(const cli_command *c, const settings *set, char **operands, size_t n) {
-    uint64_t field[2];
     settings plain = *set;
     check_usage(c, set, n);
     check_stdin(c, set, operands);
-    read_fields(c, set, field);
     if (set->size && set->snapshots) return join_size_of_snapshots(c, set, operands);
     plain.stats = plain.json = false;
-    if (set->fields && !plain.field) plain.field = field[0]; /* so that -d is taken */
-    relation r = relation_open(c, &plain, operands[0], field[0]);
+    relation r = relation_open(c, &plain, operands[0], &set->field);
     if (set->ship) return ship(c, set, &r);
     join j = {.c = c, .set = set, .having = having_read(c, set->having)};
     j.limit = (size_t)size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_JOIN_MEMORY);
@@ -400,7 +384,8 @@ int run_join(const cli_command *c, const settings *set, char **operands, size_t 
     else if (set->counts)
         status = answer_exactly(&j, &r);
     else {
-        relation s = relation_open(c, &plain, operands[1], field[1]);
+        const field_list *const field = set->s_field.n ? &set->s_field : &set->field;
+        relation s = relation_open(c, &plain, operands[1], field);
         status = set->size ? join_size(set, &r, &s) : answer_here(&j, &r, &s);
     }
     tally_free(&j.of_r);

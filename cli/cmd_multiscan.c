@@ -107,7 +107,7 @@ int run_multiscan(const cli_command *c, const settings *set, char **operands) {
     char **const again = rescan_paths(set, operands);
     if (!again)
         cli_misuse(c, "--multiscan needs files, or --rescan FILE: the input cannot be read again");
-    stream s = {.set = set, .print = PRINT_NONE, .needs_field = set->field > 0};
+    stream s = {.set = set, .print = PRINT_NONE, .needs_field = set->field.n > 0};
     eb_multiscan *m;
     eb_error err;
     const double lines = set->weight_field ? 0 : guess_lines(again, set->nul ? '\0' : '\n');

@@ -64,6 +64,8 @@ typedef struct reader {
     uint64_t records; /* taken from this file */
     char *unquoted;   /* CSV fields without their quotes, at the same offset as in buf */
     size_t unquoted_cap;
+    char *joined; /* keys of several fields: see fields.c */
+    size_t joined_cap;
 } reader;
 typedef enum fill { FILL_MORE, FILL_WAIT, FILL_END, FILL_ERROR } fill;
 void reader_open(reader *r, char *const *paths); /* no path: standard input */
@@ -90,12 +92,16 @@ static inline const char *reader_next(reader *r) {
     return at;
 }
 
-/* fields.c.  Which bytes part lines and fields, by the options. */
+/* fields.c.  A list as -f takes it; false: it makes no sense, or names a field twice. */
+bool fields_read(const char *text, field_list *list);
+/* Which bytes part lines and fields, by the options. */
 void reader_options(reader *r, const cli_command *c, const settings *set);
 /* A field of the record at line, without its quotes; 0: the whole record. */
 eb_key reader_field(reader *r, const char *line, const char *end, uint64_t field);
-/* The same of the last record taken; if it has no such field, no return. */
-eb_key reader_field_or_fail(reader *r, const char *line, const char *end, uint64_t field);
+/* The fields of a list, with the delimiter between; those that the record lacks are left out. */
+eb_key reader_key(reader *r, const char *line, const char *end, const field_list *list);
+/* The same of the last record taken; if it lacks one of them, no return. */
+eb_key reader_key_or_fail(reader *r, const char *line, const char *end, const field_list *list);
 
 /* terminal.c.  The first SIGINT, SIGTERM or SIGHUP asks to stop; a second one kills. */
 void signals_catch(void);

@@ -8,9 +8,10 @@
 
 /* ---- Relations. */
 
-relation relation_open(const cli_command *c, const settings *set, char *path, uint64_t field) {
+relation relation_open(const cli_command *c, const settings *set, char *path,
+                       const field_list *field) {
     relation r = {.c = c, .set = *set, .paths = {path, NULL}, .distinct = set->distinct};
-    r.set.field = field;
+    r.set.field = *field;
     r.set.output = NULL;
     r.set.memory = NULL; /* which is for exact counts */
     r.set.distinct = 0;  /* which is kept above */

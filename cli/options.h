@@ -15,19 +15,24 @@
 #define END                                                                                        \
     { 0, NULL, NULL, OPT_FLAG, 0, NULL, NULL }
 
-#define KEY_OPTIONS KEY_OPTIONS_IF_MISSING("has the empty key")
+#define KEY_OPTIONS                                                                                \
+    KEY_OPTIONS_IF_MISSING("Fields that a line lacks are left out: its key may be empty.")
+#define KEY_OPTIONS_STRICT KEY_OPTIONS_IF_MISSING("A line that lacks one of them is an error.")
 #define KEY_OPTIONS_IF_MISSING(what)                                                               \
     HEADING("What the key of a line is"),                                                          \
-        OPTION('f', "field", "N", OPT_INDEX, field,                                                \
-               "The key is field N of the line, counted from 1, instead of the whole line. A "     \
-               "line with fewer fields " what "."),                                                \
+        OPTION(                                                                                    \
+            'f', "field", "LIST", OPT_FIELDS, field,                                               \
+            "The key is this field of the line, counted from 1, instead of the whole line; or "    \
+            "several fields (1,3, 2-4, or 5- for all from the fifth on), in the order of LIST, "   \
+            "with the delimiter between. " what),                                                  \
         OPTION('d', "delimiter", "BYTE", OPT_BYTE, delimiter,                                      \
                "Fields end at BYTE; a tab unless given, a comma with --csv. \\t, \\\\ and \\0 "    \
                "stand for tab, backslash and NUL."),                                               \
         FLAG(0, "csv", csv,                                                                        \
              "Fields may be quoted: \"a, \"\"b\"\"\" is the field a, \"b\", and a quoted field "   \
-             "may hold line ends. A key is compared without its quotes; lines are copied as "      \
-             "they are. A carriage return before the line end is no part of a field."),            \
+             "may hold line ends. A key is compared without its quotes; in a key of several "      \
+             "fields, those have quotes that need them. Lines are copied as they are. A "          \
+             "carriage return before the line end is no part of a field."),                        \
         FLAG('0', "null", nul, "Lines end with NUL instead of newline, in and out.")
 
 #define FILTER_OPTIONS(which)                                                                      \

@@ -61,7 +61,7 @@ const char count_text[] =
     "the mean number of arrivals in a second, weighted by the same fading.";
 
 const cli_option iceberg_options[] = {
-    KEY_OPTIONS_IF_MISSING("is an error"),
+    KEY_OPTIONS_STRICT,
     SKIP_FIRST,
     WEIGHT_OPTION,
     HEADING("What is asked"),

@@ -2,7 +2,7 @@
 #include "options.h"
 
 const cli_option range_options[] = {
-    KEY_OPTIONS_IF_MISSING("is an error"),
+    KEY_OPTIONS_STRICT,
     SKIP_FIRST,
     WEIGHT_OPTION,
     HEADING("What values there are"),
@@ -60,7 +60,7 @@ const char range_text[] =
     "a value takes time in proportion to the bits of the domain.";
 
 const cli_option sum_options[] = {
-    KEY_OPTIONS_IF_MISSING("is an error"),
+    KEY_OPTIONS_STRICT,
     SKIP_FIRST,
     OPTION(0, "weight-field", "N", OPT_INDEX, weight_field,
            "Field N of a line is its value, a whole number; 0 is not counted at all. Sums and "
@@ -99,9 +99,9 @@ const char sum_text[] =
     "others can only say 'at most'.";
 
 const cli_option join_options[] = {
-    KEY_OPTIONS_IF_MISSING("is an error"),
-    OPTION(0, "fields", "A,B", OPT_TEXT, fields,
-           "The key is field A of the lines of R and field B of the lines of S."),
+    KEY_OPTIONS_STRICT,
+    OPTION(0, "s-field", "LIST", OPT_FIELDS, s_field,
+           "The key of a line of S, if it stands elsewhere than in R."),
     SKIP_FIRST,
     HEADING("What is asked"),
     OPTION(0, "having", "CONDITION", OPT_TEXT, having,
@@ -157,11 +157,11 @@ const cli_option join_options[] = {
     END};
 
 const cli_example join_examples[] = {
-    {"everbloom join --csv --fields 1,2 --verify customers.csv orders.csv",
-     "How many orders has each customer?"},
-    {"everbloom join --csv --fields 1,2 --having '>=100' customers.csv orders.csv",
+    {"everbloom join --csv -f 1 --s-field 2 --verify people.csv orders.csv",
+     "How many orders has each of them?"},
+    {"everbloom join --csv -f 1 --s-field 2 --having '>=100' people.csv orders.csv",
      "Those with a hundred or more, and perhaps some with fewer."},
-    {"everbloom join --ship -f 2 orders | ssh r everbloom join --with - customers",
+    {"everbloom join --ship -f 2 orders | ssh r everbloom join --with - people",
      "The same at two sites, with one filter sent."},
     {"everbloom join --size -f 1 a.tsv b.tsv", "How large would the join be?"},
     {NULL, NULL}};

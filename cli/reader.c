@@ -53,9 +53,10 @@ void reader_close(reader *r) {
     if (r->fd > STDERR_FILENO) close(r->fd);
     free(r->buf);
     free(r->unquoted);
+    free(r->joined);
     free(r->one[0]);
     r->fd = -1;
-    r->buf = r->unquoted = NULL;
+    r->buf = r->unquoted = r->joined = NULL;
 }
 
 static bool open_next(reader *r) {

@@ -39,8 +39,8 @@ static size_t collect(stream *s) {
         s->lines++;
         s->line[n] = line;
         s->number[n] = s->in.records;
-        s->key[n] = s->needs_field ? reader_field_or_fail(&s->in, line, end, s->set->field)
-                                   : reader_field(&s->in, line, end, s->set->field);
+        s->key[n] = s->needs_field ? reader_key_or_fail(&s->in, line, end, &s->set->field)
+                                   : reader_key(&s->in, line, end, &s->set->field);
         if (s->values.from) s->value[n] = value_of_line(&s->values, &s->in, line, end, s->key[n]);
         if (s->times.wanted) s->time[n] = time_of_line(&s->times, &s->in, line, end);
         n += !s->set->weight_field || s->value[n] > 0;

@@ -73,9 +73,9 @@ misused join '-m must be 64K or more, not 8K' join -m 8K r.csv s.csv
 # Different fields; a filter and a file from standard input; answers in a file.
 cut -d , -f 1,2 s.csv | tail -n +2 | tr , '\t' | grep -v '"' >s.tsv
 tail -n +2 r.csv | cut -d , -f 2 | grep -v '"' >r.txt
-everbloom join --fields 1,2 --verify -o answers r.txt s.tsv; status_is 0; no_output
+everbloom join -f 1 --s-field 2 --verify -o answers r.txt s.tsv; status_is 0; no_output
 LC_ALL=C sort answers >one
-everbloom join --fields 1,2 --seed 1 --distinct 500 r.txt - <s.tsv; status_is 0
+everbloom join -f 1 --s-field 2 --seed 1 --distinct 500 r.txt - <s.tsv; status_is 0
 LC_ALL=C sort -k 2 out >answers
 LC_ALL=C sort -k 2 one >truth
 complete 'S from standard input'
@@ -85,18 +85,18 @@ everbloom join --with - r.txt <s.eb; status_is 0; sorted; complete 'the filter f
 everbloom join --with s.eb --stats --json r.txt; status_is 0
 [ "$(value filter_bytes)" = "$(wc -c <s.eb)" ] || fail "$(shown err)"
 [ "$(value candidates)" = "$(wc -l <out)" ] || fail "$(shown err)"
-everbloom join --stats --fields 1,2 r.txt s.tsv; err_has 'classic Bloomjoin'; err_has 'the column of S'
+everbloom join --stats -f 1 --s-field 2 r.txt s.tsv; err_has 'classic Bloomjoin'; err_has 'the column of S'
 everbloom join --ship -f 2 --stats --json -o s.eb s.tsv
 [ "$(value column_bytes)" = "$(cut -f 2 s.tsv | wc -c)" ] || fail "$(shown err)"
 
 # Sizes: within five standard errors of the truth, by both methods; certain bounds.
 truth=$(awk '{ n += $1 } END { print n }' one)
 for method in product sample; do
-    everbloom join --size --method $method --json --seed 1 --fields 1,2 r.txt s.tsv; status_is 0
+    everbloom join --size --method $method --json --seed 1 -f 1 --s-field 2 r.txt s.tsv; status_is 0
     awk -v j="$(value pairs out)" -v e="$(value error out)" -v u="$(value upper out)" -v t=$truth \
         'BEGIN { exit !(j > t - 5 * e && j < t + 5 * e && u >= t && e < t / 2) }' || fail "$method: $(shown out), not $truth"
 done
-everbloom join --size --seed 1 --fields 1,2 r.txt s.tsv; status_is 0; out_has 'standard error'
+everbloom join --size --seed 1 -f 1 --s-field 2 r.txt s.tsv; status_is 0; out_has 'standard error'
 spec=spectral:policy=ms,window=0,cells=3000,store=u32
 everbloom count --filter $spec --seed 1 -o a.eb r.txt; everbloom count --filter $spec --seed 1 -f 2 -o b.eb s.tsv
 everbloom join --size --snapshots a.eb b.eb; status_is 0; out_has product
@@ -116,7 +116,7 @@ everbloom count --filter spectral:policy=ms,window=0,cells=3100,store=u32 --seed
 everbloom join --size --snapshots a.eb c.eb; status_is 2; no_output; err_has 'filters differ'
 printf 'a\tb\nc\n' >short
 refused 'short: line 2: there is no field 2' -f 2 short s.tsv
-refused 'r.txt: line 1: there is no field 3' --fields 3,2 r.txt s.tsv
+refused 'r.txt: line 1: there is no field 3' -f 3 --s-field 2 r.txt s.tsv
 refused 'none: No such file or directory' r.txt none
 everbloom add -o bloom.eb r.txt
 refused 'bloom.eb: not a filter that counts keys and never too low, such as spectral' --with bloom.eb r.txt
@@ -126,7 +126,8 @@ refused 'counts: line 2: a count, a tab and a key must stand there' --counts cou
 misused join '--having must be >, >=, =, < or <= and a whole number, not "> x"' join --having '> x' r.txt s.tsv
 misused join 'give R and S' join r.txt
 misused join 'give one FILE with this option' join --with s.eb r.txt s.tsv
-misused join '--fields must be A,B, such as 1,3, not "1"' join --fields 1 r.txt s.tsv
+misused join '--s-field is for two files: use -f' join --ship --s-field 2 s.tsv
+misused join '--s-field must be fields, each once, such as 3, 1,3, 2-4 or 5-, not "0"' join --s-field 0 r.txt s.tsv
 misused join 'standard input can be read only once: give --distinct or --filter' join r.txt -
 misused join '--verify reads S twice, which standard input cannot be' join --verify r.txt -
 misused join 'only one of the two can come from standard input' join - -
