@@ -112,12 +112,19 @@ int run_add(const cli_command *c, const settings *set, char **operands, size_t n
     return status;
 }
 
+static void check_test(const cli_command *c, const settings *set, char **operands) {
+    if (set->mark && set->absent) cli_misuse(c, "--mark and --absent: give one of them");
+    if (!set->keys.n && operands[1] == NULL && strcmp(operands[0], "-") == 0)
+        cli_misuse(c, "the snapshot and the lines cannot both come from standard input");
+    if (set->keys.n && (operands[1] || set->field.n || set->skip_first || set->class_field))
+        cli_misuse(c, "--key asks about keys, not lines: no FILE, -f, --skip-first or "
+                      "--class-field");
+}
+
 /* Status 1 where grep would have it: somebody was looked for and not found. */
 int run_test(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
-    if (set->mark && set->absent) cli_misuse(c, "--mark and --absent: give one of them");
-    if (operands[1] == NULL && strcmp(operands[0], "-") == 0)
-        cli_misuse(c, "the snapshot and the lines cannot both come from standard input");
+    check_test(c, set, operands);
     print_mode print = set->mark ? PRINT_MARKED : set->absent ? PRINT_NEW : PRINT_SEEN;
     snapshot snap;
     snapshot_open_or_fail(&snap, operands[0]);
@@ -125,7 +132,11 @@ int run_test(const cli_command *c, const settings *set, char **operands, size_t 
     stream s = {.set = set, .print = print, .filter = snap.view};
     stream_open(&s, c, operands + 1);
     values_open(&s.values, c, set, s.filter, false);
-    int status = stream_run(&s);
+    int status = STATUS_YES;
+    if (set->keys.n)
+        stream_run_keys(&s, &set->keys);
+    else
+        status = stream_run(&s);
     stream_close(&s);
     snapshot_close(&snap);
     return status ? status : s.seen < s.lines ? STATUS_NO : STATUS_YES;

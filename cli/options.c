@@ -72,6 +72,9 @@ static const cli_option add_options[] = {
 static const cli_option test_options[] = {
     KEY_OPTIONS,
     PASS_FIRST,
+    HEADING("What is asked"),
+    OPTION(0, "key", "KEY", OPT_TEXTS, keys,
+           "Ask about KEY, as if it were a line; no lines are read. May be given several times."),
     HEADING("What is printed"),
     FLAG(0, "absent", absent, "Print the lines whose keys the snapshot does not know."),
     FLAG(0, "mark", mark,
@@ -182,7 +185,7 @@ static const cli_example add_examples[] = {
 
 static const cli_example test_examples[] = {
     {"everbloom test bad.eb hosts.txt", "Print the hosts that are (probably) on the list."},
-    {"printf '%s\\n' \"$host\" | everbloom test bad.eb > /dev/null && echo known",
+    {"everbloom test bad.eb --key \"$host\" > /dev/null && echo known",
      "Ask about one key in a script."},
     {NULL, NULL}};
 
@@ -247,7 +250,7 @@ const cli_command cli_commands[] = {
      add_options, add_examples, NULL, 0, MANY, run_add},
     {"test", "SNAPSHOT [FILE]...", "print the lines whose keys a snapshot knows",
      "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "
-     "SNAPSHOT, which is not changed.\n\n"
+     "SNAPSHOT, which is not changed; or, with --key, each KEY that is.\n\n"
      "A weighted filter whose classes came with the lines is asked with the fewest bits of all "
      "classes unless --class-field or --class-rules say what class a key has.",
      test_options, test_examples, "some key is absent", 1, MANY, run_test},

@@ -110,16 +110,20 @@ static void print_marked(stream *s, size_t n) {
     }
 }
 
+static void take_batch(stream *s, size_t n) {
+    look_up(s, n);
+    if (s->take) s->take(s->ctx, s, n);
+    for (size_t i = 0; i < n; i++) s->seen += s->hit[i];
+    if (s->print == PRINT_MARKED)
+        print_marked(s, n);
+    else if (s->print != PRINT_NONE)
+        print_runs(s, n, s->print == PRINT_SEEN);
+}
+
 static void take_block(stream *s) {
     for (size_t n = STREAM_BATCH; n == STREAM_BATCH;) {
         n = collect(s);
-        look_up(s, n);
-        if (s->take) s->take(s->ctx, s, n);
-        for (size_t i = 0; i < n; i++) s->seen += s->hit[i];
-        if (s->print == PRINT_MARKED)
-            print_marked(s, n);
-        else if (s->print != PRINT_NONE)
-            print_runs(s, n, s->print == PRINT_SEEN);
+        take_batch(s, n);
     }
 }
 
@@ -194,6 +198,37 @@ int stream_run(stream *s) {
     if (s->state && !(s->removes && (trouble || signals_stop()))) save(s);
     if (trouble) cli_warn("%s: %s", s->in.name, strerror(trouble));
     return trouble ? STATUS_TROUBLE : signals_stop() ? 128 + signals_stop() : STATUS_YES;
+}
+
+/* The keys as lines, each with its end. */
+static char *lines_of(const texts *keys, char separator) {
+    size_t size = 1;
+    for (size_t i = 0; i < keys->n; i++) size += strlen(keys->text[i]) + 1;
+    char *const lines = cli_alloc(size), *p = lines;
+    for (size_t i = 0; i < keys->n; i++) {
+        p = stpcpy(p, keys->text[i]);
+        *p++ = separator;
+    }
+    return lines;
+}
+
+void stream_run_keys(stream *s, const texts *keys) {
+    char *const lines = lines_of(keys, s->in.separator), *p = lines;
+    for (size_t done = 0, n = 0; done < keys->n; done += n) {
+        for (n = 0; n < STREAM_BATCH && done + n < keys->n; n++) {
+            const eb_key key = {p, strlen(keys->text[done + n])};
+            s->line[n] = p;
+            s->key[n] = key;
+            p += key.len;
+            if (s->values.from) s->value[n] = value_of_line(&s->values, &s->in, key.p, p, key);
+            p++;
+        }
+        s->line[n] = p;
+        s->lines += n;
+        take_batch(s, n);
+    }
+    finish_output(s);
+    free(lines);
 }
 
 /* ---- Life. */

@@ -56,6 +56,8 @@ void stream_open(stream *s, const cli_command *c, char *const *paths);
 /* Reads to the end, or until a signal or a read error, finishes the output and saves the state.
  * Status: 0, 2 after a read error, 128 + signal. */
 int stream_run(stream *s);
+/* Keys of the command line take the place of lines. */
+void stream_run_keys(stream *s, const texts *keys);
 /* The same lines again, or those of other files, through the same loop. */
 void stream_again(stream *s, const cli_command *c, char *const *paths);
 void stream_close(stream *s);
