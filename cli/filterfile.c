@@ -4,6 +4,7 @@
  * the seed is drawn at random, so that nobody can prepare keys that collide. */
 #include "filterfile.h"
 #include "fade.h"
+#include "io.h"
 #include "kept.h"
 #include "values.h"
 #include "window.h"
@@ -467,9 +468,12 @@ static eb_filter *copy_of(const snapshot *s) {
 static eb_filter *open_filter(const cli_command *c, const settings *set, snapshot *was) {
     char spec[SPEC_TEXT];
     struct stat st;
+    if (set->state) {
+        check_can_save(set->state);
+        state_lock(set->state);
+    }
     bool exists = set->state && stat(set->state, &st) == 0;
     if (set->state && !exists && errno != ENOENT) cli_fail("%s: %s", set->state, strerror(errno));
-    if (set->state) check_can_save(set->state);
     if (exists && set->classes)
         cli_fail("%s: --classes is for a new filter: the hot list is frozen with the first key",
                  set->state);

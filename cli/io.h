@@ -27,6 +27,10 @@ void atomic_commit(atomic_file *a);
 void atomic_discard(atomic_file *a);
 void atomic_discard_all(void); /* on the way out */
 
+/* lock.c.  The state is this run's until it ends; if it is another's, no return. */
+void state_lock(const char *state);
+void state_unlock(void); /* on the way out, if exit is not called */
+
 /* output.c.  A buffer in front of a descriptor; runs longer than the buffer pass it by. */
 typedef struct output {
     int fd;

@@ -1,15 +1,19 @@
 /* messages.c - what the command says when something is wrong, and how it ends then. */
 #include "cli.h"
 #include "io.h"
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+enum { MESSAGE_MAX = 3 * PATH_MAX };
+
+/* In one piece, so that messages of several runs to one terminal or log stay apart. */
 static void say(const char *format, va_list args) {
+    char text[MESSAGE_MAX];
     progress_clear();
-    fputs("everbloom: ", stderr);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    vsnprintf(text, sizeof text, format, args);
+    fprintf(stderr, "everbloom: %s\n", text);
 }
 
 void cli_warn(const char *format, ...) {

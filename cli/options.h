@@ -54,9 +54,9 @@
 #define STATE_OPTIONS                                                                              \
     OPTION(0, "state", "FILE", OPT_TEXT, state,                                                    \
            "Start from the filter in FILE if FILE exists, and save the filter there at the end "   \
-           "and on the way. FILE is replaced in one step, so it is always whole; of two runs at "  \
-           "a time, it keeps what the last one saves. Refused if FILE holds another filter than "  \
-           "-m, --filter or --seed ask for."),                                                     \
+           "and on the way. FILE is replaced in one step, so it is always whole. Refused if "      \
+           "FILE holds another filter than -m, --filter or --seed ask for, or while another run "  \
+           "uses it, which FILE.lock shows."),                                                     \
         EVERY_OPTION
 
 #define IMPORTANCE_OPTIONS                                                                         \

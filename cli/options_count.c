@@ -99,7 +99,8 @@ const cli_option iceberg_options[] = {
         0, "state", "FILE", OPT_TEXT, state,
         "Go on from the filter and the candidates in FILE if FILE exists, and save them there at "
         "the end and on the way. FILE is replaced in one step, so it is always whole; 'everbloom "
-        "count --snapshot' can ask it, too. What is counted is all lines since FILE was made, so "
+        "count --snapshot' can ask it, too. Refused while another run uses it, which FILE.lock "
+        "shows. What is counted is all lines since FILE was made, so "
         "--verify needs --rescan with all of them."),
     EVERY_OPTION,
     HEADING("Reports"),

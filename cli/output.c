@@ -10,6 +10,7 @@
 void end_by_signal(int number) {
     progress_clear();
     atomic_discard_all();
+    state_unlock();
     signal(number, SIG_DFL);
     raise(number);
     _exit(128 + number); /* the signal is blocked: say the same as a status */
