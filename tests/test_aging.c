@@ -265,6 +265,62 @@ static void a_sum_of_minima_errs_less(void **state) {
     eb_free(one);
 }
 
+/* The sum over epochs of the least of a key's counters, from an array of all of them: small and
+ * large ones of every width, and full ones. */
+enum { PLAIN_CELLS = 100, PLAIN_WINDOW = 11 };
+typedef struct plain {
+    uint64_t k, most;
+    uint64_t came[PLAIN_CELLS][PLAIN_WINDOW]; /* by epoch modulo the window */
+} plain;
+
+static uint64_t *plain_counter(plain *t, eb_hash h, uint64_t i, uint64_t epoch) {
+    const uint64_t first = PLAIN_CELLS * i / t->k, end = PLAIN_CELLS * (i + 1) / t->k;
+    for (uint64_t j = 0; j < i; j++) h = eb_next(h);
+    return &t->came[first + eb_scale(h, end - first)][epoch % PLAIN_WINDOW];
+}
+
+static double plain_count(plain *t, eb_hash h) {
+    double sum = 0;
+    for (uint64_t epoch = 0; epoch < PLAIN_WINDOW; epoch++) {
+        uint64_t least = t->most;
+        for (uint64_t i = 0; i < t->k; i++) least = ebi_min(least, *plain_counter(t, h, i, epoch));
+        sum += least == t->most ? 0x1p44 : (double)least;
+    }
+    return sum;
+}
+
+static void counts_equal_plain_ones(unsigned width, uint64_t k) {
+    char spec[100];
+    plain t = {.k = k, .most = ebi_ones(width)};
+    uint64_t random = width + k, epoch = 1;
+    (void)snprintf(spec, sizeof spec, "aging:cells=%d,window=%d,period=1,width=%u,k=%llu",
+                   PLAIN_CELLS, PLAIN_WINDOW, width, (unsigned long long)k);
+    suite_at("%s", spec);
+    eb_filter *const f = suite_new(spec);
+    for (int n = 0; n < 5000; n++) {
+        const bool passes = suite_below(&random, 20) == 0;
+        epoch += passes;
+        for (size_t i = 0; passes && i < PLAIN_CELLS; i++) t.came[i][epoch % PLAIN_WINDOW] = 0;
+        const eb_hash h = key_of(suite_below(&random, 60));
+        const uint64_t bits = 1 + suite_below(&random, width);
+        const uint32_t value = 1 + (uint32_t)suite_below(&random, ebi_ones((unsigned)bits));
+        OK(eb_add_batch(f, &(eb_batch){1, &h, &value, &epoch}, NULL));
+        for (uint64_t i = 0; i < k; i++) {
+            uint64_t *const counter = plain_counter(&t, h, i, epoch);
+            *counter = ebi_min(*counter + value, t.most);
+        }
+        const uint64_t asked = suite_below(&random, 60);
+        HOLDS(count_of(f, asked) == plain_count(&t, key_of(asked)));
+    }
+    eb_free(f);
+}
+
+static void counts_are_sums_of_minima(void **state) {
+    (void)state;
+    for (unsigned width = 8; width <= 32; width *= 2)
+        for (uint64_t k = 1; k <= 5; k++) counts_equal_plain_ones(width, k);
+}
+
 /* Different keys, one a tick: counters in use and the rate of fresh keys that are seen, in runs
  * with other keys. */
 static void prediction_holds(const char *spec, double n) {
@@ -307,6 +363,7 @@ int main(void) {
         cmocka_unit_test(time_costs_nothing),
         cmocka_unit_test(normalised_counts_are_rates),
         cmocka_unit_test(a_sum_of_minima_errs_less),
+        cmocka_unit_test(counts_are_sums_of_minima),
         cmocka_unit_test(predictions_agree),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,7 @@ enum {
 };
 enum { DECAY_WINDOW, DECAY_CHORDAL, DECAY_POLYGONAL, DECAY_POLY, DECAY_POLYEXP };
 enum { K_MAX = 16, BUCKETS_MAX = 256, LEVELS_MAX = 20, STAMP = 8, MILLION = 1000000 };
+enum { WORD = 8, WORDS_MAX = BUCKETS_MAX * 4 / WORD, AHEAD = 10 };
 #define AGING_FULL 17592186044416.0 /* 2^44: what a counter that is full counts */
 
 static const eb_option aging_options[] = {
@@ -81,7 +82,9 @@ typedef struct aging {
     uint64_t window, period, detail;
     uint64_t buckets; /* counters in a record */
     uint64_t stride, cells;
+    unsigned words; /* of a record behind its stamp; what is not a counter's is zero */
     bool conservative;
+    uint64_t part[K_MAX + 1]; /* first records of the k parts, and the end */
     aging_state *state;
     uint8_t *records;
 } aging;
@@ -107,7 +110,8 @@ static aging aging_shape(const eb_params *p) {
     /* on level l the youngest epoch's age is below (2 detail + 1) 2^l, and from detail 2^l on */
     const uint64_t joined = 2 * a.detail + 1 + a.levels * (a.detail + 1);
     a.buckets = a.decay == DECAY_POLY ? ebi_min(joined, a.window) : a.window;
-    a.stride = ebi_round_up(STAMP + a.buckets * a.bytes, 8);
+    a.stride = ebi_round_up(STAMP + a.buckets * a.bytes, WORD);
+    a.words = (unsigned)(a.stride - STAMP) / WORD;
     a.cells = p->opt[EB_O_CELLS];
     return a;
 }
@@ -117,6 +121,8 @@ static aging aging_open(const eb_params *p, const uint8_t *block) {
     aging a = aging_shape(p);
     a.state = (aging_state *)(void *)fixed;
     a.records = fixed + sizeof(aging_state);
+    const uint64_t each = a.cells / a.k, more = a.cells % a.k;
+    for (unsigned i = 0; i <= a.k; i++) a.part[i] = each * i + more * i / a.k;
     return a;
 }
 
@@ -144,15 +150,13 @@ static eb_status aging_resolve(eb_params *p, const eb_args *args, eb_error *err)
 
 /* Buckets */
 
-/* The first epoch of the bucket that holds `epoch`, which is not after now. */
-static uint64_t aging_bucket(const aging *a, uint64_t epoch, uint64_t now) {
-    unsigned level = 0;
-    while (level < a->levels) {
+/* Of the bucket that holds `epoch`, which is not after now: at least that of a younger one. */
+EB_INLINE unsigned aging_level(const aging *a, uint64_t epoch, uint64_t now, unsigned level) {
+    for (; level < a->levels; level++) {
         const uint64_t last = epoch | ebi_ones(level + 1);
         if (last > now || now - last < a->detail << (level + 1)) break;
-        level++;
     }
-    return epoch & ~ebi_ones(level);
+    return level;
 }
 
 typedef struct aging_list { /* the buckets of a moment, the youngest first */
@@ -162,9 +166,11 @@ typedef struct aging_list { /* the buckets of a moment, the youngest first */
 
 static void aging_list_at(const aging *a, uint64_t now, aging_list *list) {
     uint64_t last = now; /* epoch of the next bucket */
+    unsigned level = 0;
     list->now = now;
     for (list->n = 0; list->n < a->buckets && now - last < a->window; last--) {
-        last = list->first[list->n++] = aging_bucket(a, last, now);
+        level = aging_level(a, last, now, level);
+        last = list->first[list->n++] = last & ~ebi_ones(level);
         if (last == 0) break; /* before time 0 there is nothing */
     }
 }
@@ -173,124 +179,192 @@ static uint64_t aging_last(const aging_list *list, unsigned i) { /* epoch of a b
     return i == 0 ? list->now : list->first[i - 1] - 1;
 }
 
+/* Counters of a record, behind its stamp */
+
+EB_INLINE uint32_t aging_get(unsigned bytes, const uint8_t *counters, unsigned i) {
+    uint16_t two;
+    uint32_t four;
+    if (bytes == 1) return counters[i];
+    if (bytes == 2) {
+        memcpy(&two, counters + 2 * i, sizeof two);
+        return two;
+    }
+    memcpy(&four, counters + 4 * i, sizeof four);
+    return four;
+}
+
+EB_INLINE void aging_set(unsigned bytes, uint8_t *counters, unsigned i, uint32_t value) {
+    const uint16_t two = (uint16_t)value;
+    if (bytes == 1)
+        counters[i] = (uint8_t)value;
+    else if (bytes == 2)
+        memcpy(counters + 2 * i, &two, sizeof two);
+    else
+        memcpy(counters + 4 * i, &value, sizeof value);
+}
+
+EB_INLINE uint32_t aging_most(unsigned bytes) {
+    return (uint32_t)ebi_ones(8 * bytes);
+}
+
+static uint32_t aging_sum(unsigned bytes, uint64_t x, uint64_t y) { /* full stays full */
+    return (uint32_t)ebi_min(x + y, aging_most(bytes));
+}
+
+static bool aging_is_there(const aging *a, const void *counters) {
+    const uint8_t *const bytes = counters;
+    uint64_t any = 0;
+    for (unsigned i = 0; i < a->words; i++) any |= ebi_load64(bytes + WORD * i);
+    return any != 0;
+}
+
+/* In each bucket the less of two, all counters of a word at once: one is not less than another if
+ * its top bit says so, or else if subtracting the other's low bits borrows nothing. */
+EB_INLINE void aging_less(const aging *a, uint64_t *least, const uint8_t *counters) {
+    const unsigned up = 8 * a->bytes - 1;
+    const uint64_t top = ~UINT64_C(0) / ebi_ones(up + 1) << up;
+    for (unsigned i = 0; i < a->words; i++) {
+        const uint64_t x = least[i], y = ebi_load64(counters + WORD * i);
+        const uint64_t by_low = (x | top) - (y & ~top);
+        const uint64_t not_less = ((x & ~y) | (~(x ^ y) & by_low)) & top;
+        const uint64_t take = not_less | (not_less - (not_less >> up));
+        least[i] = x ^ ((x ^ y) & take);
+    }
+}
+
 /* Records */
 
-EB_INLINE uint32_t aging_get(const aging *a, const uint8_t *record, unsigned i) {
-    uint32_t value = 0;
-    memcpy(&value, record + STAMP + i * a->bytes, a->bytes);
-    return value;
+/* Buckets that are epochs become older one by one. */
+static void aging_shift(const aging *a, const uint8_t *from, uint64_t epochs, uint8_t *to) {
+    const size_t all = a->buckets * a->bytes, by = ebi_min(epochs, a->buckets) * a->bytes;
+    memmove(to + by, from, all - by);
+    memset(to, 0, by);
 }
 
-EB_INLINE void aging_set(const aging *a, uint8_t *record, unsigned i, uint32_t value) {
-    memcpy(record + STAMP + i * a->bytes, &value, a->bytes);
-}
-
-static uint32_t aging_most(const aging *a) {
-    return (uint32_t)ebi_ones(8 * a->bytes);
-}
-
-static uint32_t aging_sum(const aging *a, uint64_t x, uint64_t y) { /* full stays full */
-    return (uint32_t)ebi_min(x + y, aging_most(a));
-}
-
-/* The counters of a record as of the list's moment.  Buckets of then lie inside those of now. */
-static void aging_read(const aging *a, const uint8_t *record, const aging_list *now,
-                       uint32_t *value) {
-    const uint64_t stamp = ebi_load64(record);
-    aging_list then;
-    if (stamp == now->now) {
-        for (unsigned i = 0; i < now->n; i++) value[i] = aging_get(a, record, i);
-        return;
-    }
-    memset(value, 0, now->n * sizeof *value);
-    if (now->now - stamp >= 2 * a->window + a->detail) return; /* all are forgotten */
-    aging_list_at(a, stamp, &then);
+/* Joined buckets of then lie inside those of now. */
+static void aging_join(const aging *a, const uint8_t *from, uint64_t stamp, const aging_list *now,
+                       uint8_t *counters) {
+    uint32_t value[BUCKETS_MAX] = {0};
+    aging_list then = {.n = 0};
+    if (now->now - stamp < 2 * a->window + a->detail && aging_is_there(a, from))
+        aging_list_at(a, stamp, &then); /* else all are forgotten */
     for (unsigned i = 0, to = 0; i < then.n; i++) {
         while (to < now->n && now->first[to] > then.first[i]) to++;
-        if (to < now->n) value[to] = aging_sum(a, value[to], aging_get(a, record, i));
+        if (to < now->n) value[to] = aging_sum(a->bytes, value[to], aging_get(a->bytes, from, i));
     }
+    memset(counters, 0, a->words * WORD);
+    for (unsigned i = 0; i < now->n; i++) aging_set(a->bytes, counters, i, value[i]);
 }
 
-static void aging_freshen(const aging *a, uint8_t *record, const aging_list *now) {
-    uint32_t value[BUCKETS_MAX];
+/* The counters of a record that is not up to date as of the list's moment; to: may be its own. */
+static void aging_age(const aging *a, const uint8_t *record, const aging_list *now, uint8_t *to) {
+    const uint64_t stamp = ebi_load64(record);
+    if (a->levels == 0)
+        aging_shift(a, record + STAMP, now->now - stamp, to);
+    else
+        aging_join(a, record + STAMP, stamp, now, to);
+}
+
+/* A record's counters as of the list's moment: where they are, if it is up to date; else in room,
+ * whose last word was zero. */
+EB_INLINE const uint8_t *aging_read(const aging *a, const uint8_t *record, const aging_list *now,
+                                    uint64_t *room) {
+    if (ebi_load64(record) == now->now) return record + STAMP;
+    aging_age(a, record, now, (uint8_t *)room);
+    return (const uint8_t *)room;
+}
+
+EB_INLINE void aging_freshen(const aging *a, uint8_t *record, const aging_list *now) {
     if (ebi_load64(record) == now->now) return;
-    aging_read(a, record, now, value);
-    memset(record + STAMP, 0, a->stride - STAMP);
-    for (unsigned i = 0; i < now->n; i++) aging_set(a, record, i, value[i]);
+    aging_age(a, record, now, record + STAMP);
     ebi_store64(record, now->now);
-}
-
-static uint64_t aging_part(const aging *a, unsigned i) { /* its first record */
-    return a->cells / a->k * i + a->cells % a->k * i / a->k;
-}
-
-static uint64_t aging_record(const aging *a, eb_hash *x, unsigned i) { /* call for i = 0, 1, ... */
-    const uint64_t first = aging_part(a, i);
-    const uint64_t record = first + eb_scale(*x, aging_part(a, i + 1) - first);
-    *x = eb_next(*x);
-    return record * a->stride;
 }
 
 static uint64_t aging_epoch(const aging *a, const uint8_t *block) {
     return ebi_head_of(block)->clock / a->period;
 }
 
-/* Loops */
+/* Keys */
 
-static void aging_raise(const aging *a, uint8_t *record, uint32_t value) { /* of the youngest */
-    if (aging_get(a, record, 0) < value && value == aging_most(a)) a->state->saturated++;
-    if (aging_get(a, record, 0) < value) aging_set(a, record, 0, value);
+static void aging_fetch(const aging *a, const uint64_t *at) {
+    for (unsigned j = 0; j < a->k; j++) {
+        ebi_prefetch_write(a->records + at[j]);
+        ebi_prefetch_write(a->records + at[j] + a->stride - 1);
+    }
 }
 
-static bool aging_is_there(const uint32_t *least, unsigned n) {
-    uint32_t any = 0;
-    for (unsigned i = 0; i < n; i++) any |= least[i];
-    return any != 0;
+/* Where the records of all keys of a batch are; they are asked for some keys ahead. */
+static void aging_find(const aging *a, const eb_hash *h, size_t n, uint64_t *at) {
+    for (size_t i = 0; i < n; i++) {
+        eb_hash x = h[i];
+        for (unsigned j = 0; j < a->k; j++, x = eb_next(x)) {
+            const uint64_t first = a->part[j];
+            at[i * a->k + j] = (first + eb_scale(x, a->part[j + 1] - first)) * a->stride;
+        }
+    }
+    for (size_t i = 0; i < ebi_min(n, AHEAD); i++) aging_fetch(a, at + i * a->k);
+}
+
+/* The records of key i; call for i = 0, 1, ... */
+EB_INLINE const uint64_t *aging_key(const aging *a, const uint64_t *at, size_t i, size_t n) {
+    if (i + AHEAD < n) aging_fetch(a, at + (i + AHEAD) * a->k);
+    return at + i * a->k;
 }
 
 /* The least of the k counters in each bucket. */
-static void aging_least(const aging *a, eb_hash h, const aging_list *now, uint32_t *least) {
-    uint32_t value[BUCKETS_MAX];
-    for (unsigned j = 0; j < a->k; j++) {
-        aging_read(a, a->records + aging_record(a, &h, j), now, j == 0 ? least : value);
-        for (unsigned i = 0; j > 0 && i < now->n; i++)
-            least[i] = (uint32_t)ebi_min(least[i], value[i]);
-    }
+static void aging_least(const aging *a, const uint64_t *at, const aging_list *now,
+                        uint64_t *least) {
+    uint64_t room[WORDS_MAX];
+    room[a->words - 1] = 0;
+    memcpy(least, aging_read(a, a->records + at[0], now, room), a->words * WORD);
+    for (unsigned j = 1; j < a->k; j++)
+        aging_less(a, least, aging_read(a, a->records + at[j], now, room));
 }
 
-static bool aging_add_one(const aging *a, eb_hash h, const aging_list *now, uint32_t value) {
-    uint32_t least[BUCKETS_MAX];
-    aging_least(a, h, now, least);
-    const uint32_t goal = aging_sum(a, least[0], value);
-    eb_hash x = h;
+/* Loops */
+
+static void aging_raise(const aging *a, uint8_t *counters, uint32_t value) { /* of the youngest */
+    const uint32_t before = aging_get(a->bytes, counters, 0);
+    if (before >= value) return;
+    if (value == aging_most(a->bytes)) a->state->saturated++;
+    aging_set(a->bytes, counters, 0, value);
+}
+
+static bool aging_add_one(const aging *a, const uint64_t *at, const aging_list *now,
+                          uint32_t value) {
+    uint64_t least[WORDS_MAX];
+    for (unsigned j = 0; j < a->k; j++) aging_freshen(a, a->records + at[j], now);
+    aging_least(a, at, now, least);
     for (unsigned j = 0; j < a->k; j++) {
-        uint8_t *const record = a->records + aging_record(a, &x, j);
-        aging_freshen(a, record, now);
-        aging_raise(a, record,
-                    a->conservative ? goal : aging_sum(a, aging_get(a, record, 0), value));
+        uint8_t *const counters = a->records + at[j] + STAMP;
+        const uint8_t *const from = a->conservative ? (const uint8_t *)least : counters;
+        aging_raise(a, counters, aging_sum(a->bytes, aging_get(a->bytes, from, 0), value));
     }
-    return aging_is_there(least, now->n);
+    return aging_is_there(a, least);
 }
 
 static void aging_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
     const aging a = aging_open(p, block);
+    uint64_t at[EB_BATCH * K_MAX];
     aging_list now = {.n = 0};
+    aging_find(&a, b->hash, b->n, at);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t epoch = b->time[i] / a.period;
         if (i == 0 || epoch != now.now) aging_list_at(&a, epoch, &now);
-        seen[i] = aging_add_one(&a, b->hash[i], &now, b->value[i]);
+        seen[i] = aging_add_one(&a, aging_key(&a, at, i, b->n), &now, b->value[i]);
     }
 }
 
 static void aging_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                        uint8_t *seen) {
     const aging a = aging_open(p, block);
-    uint32_t least[BUCKETS_MAX];
+    uint64_t at[EB_BATCH * K_MAX], least[WORDS_MAX];
     aging_list now;
     aging_list_at(&a, aging_epoch(&a, block), &now);
+    aging_find(&a, h, n, at);
     for (size_t i = 0; i < n; i++) {
-        aging_least(&a, h[i], &now, least);
-        seen[i] = aging_is_there(least, now.n);
+        aging_least(&a, aging_key(&a, at, i, n), &now, least);
+        seen[i] = aging_is_there(&a, least);
     }
 }
 
@@ -331,19 +405,31 @@ static void aging_weights(const eb_params *p, const aging_list *now, double *wei
     for (unsigned i = 0; i < now->n; i++) weight[i] = aging_g(p, now->now - aging_last(now, i));
 }
 
+EB_INLINE double aging_weigh(unsigned bytes, const uint8_t *least, unsigned n,
+                             const double *weight) {
+    double count = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const uint32_t value = aging_get(bytes, least, i);
+        count += weight[i] * (value == aging_most(bytes) ? AGING_FULL : value);
+    }
+    return count;
+}
+
 static void aging_count(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                         double *count) {
     const aging a = aging_open(p, block);
-    uint32_t least[BUCKETS_MAX];
+    uint64_t at[EB_BATCH * K_MAX], least[WORDS_MAX];
+    const uint8_t *const counters = (const uint8_t *)least;
     double weight[BUCKETS_MAX];
     aging_list now;
     aging_list_at(&a, aging_epoch(&a, block), &now);
     aging_weights(p, &now, weight);
+    aging_find(&a, h, n, at);
     for (size_t i = 0; i < n; i++) {
-        aging_least(&a, h[i], &now, least);
-        count[i] = 0;
-        for (unsigned j = 0; j < now.n; j++)
-            count[i] += weight[j] * (least[j] == aging_most(&a) ? AGING_FULL : least[j]);
+        aging_least(&a, aging_key(&a, at, i, n), &now, least);
+        count[i] = a.bytes == 1   ? aging_weigh(1, counters, now.n, weight)
+                   : a.bytes == 2 ? aging_weigh(2, counters, now.n, weight)
+                                  : aging_weigh(4, counters, now.n, weight);
     }
 }
 
@@ -362,17 +448,19 @@ static unsigned aging_caps(const eb_params *p) {
 
 static void aging_merge(const eb_params *p, uint8_t *into, const uint8_t *from) {
     const aging a = aging_open(p, into), b = aging_open(p, from);
-    uint32_t value[BUCKETS_MAX];
+    uint64_t room[WORDS_MAX];
     aging_list now;
     aging_list_at(&a, ebi_max(aging_epoch(&a, into), aging_epoch(&b, from)), &now);
+    room[a.words - 1] = 0;
     for (uint64_t i = 0; i < p->opt[EB_O_CELLS]; i++) {
-        uint8_t *const record = a.records + i * a.stride;
+        uint8_t *const record = a.records + i * a.stride, *const counters = record + STAMP;
         aging_freshen(&a, record, &now);
-        aging_read(&b, b.records + i * b.stride, &now, value);
+        const uint8_t *const theirs = aging_read(&b, b.records + i * b.stride, &now, room);
         for (unsigned j = 0; j < now.n; j++) {
-            const uint32_t sum = aging_sum(&a, aging_get(&a, record, j), value[j]);
-            a.state->saturated += sum == aging_most(&a) && value[j] > 0 && value[j] < sum;
-            aging_set(&a, record, j, sum);
+            const uint32_t more = aging_get(a.bytes, theirs, j);
+            const uint32_t sum = aging_sum(a.bytes, aging_get(a.bytes, counters, j), more);
+            a.state->saturated += sum == aging_most(a.bytes) && more > 0 && more < sum;
+            aging_set(a.bytes, counters, j, sum);
         }
     }
     a.state->saturated += b.state->saturated;
@@ -403,18 +491,21 @@ static eb_status aging_check(const eb_params *p, const uint8_t *block, eb_error 
 
 static void aging_stat(const eb_params *p, const uint8_t *block, eb_stats *out) {
     const aging a = aging_open(p, block);
-    uint32_t value[BUCKETS_MAX];
+    uint64_t room[WORDS_MAX];
     double chance[BUCKETS_MAX], none = 1; /* that a fresh key meets only counters in use */
     aging_list now;
+    room[a.words - 1] = 0;
     aging_list_at(&a, aging_epoch(&a, block), &now);
     for (unsigned b = 0; b < now.n; b++) chance[b] = 1;
     for (unsigned j = 0; j < a.k; j++) {
         uint64_t used[BUCKETS_MAX] = {0};
-        const uint64_t first = aging_part(&a, j), end = aging_part(&a, j + 1);
+        const uint64_t first = a.part[j], end = a.part[j + 1];
         for (uint64_t i = first; i < end; i++) {
-            aging_read(&a, a.records + i * a.stride, &now, value);
-            out->cells_used += aging_is_there(value, now.n);
-            for (unsigned b = 0; b < now.n; b++) used[b] += value[b] > 0;
+            const uint8_t *const record = a.records + i * a.stride;
+            if (!aging_is_there(&a, record + STAMP)) continue;
+            const uint8_t *const counters = aging_read(&a, record, &now, room);
+            out->cells_used += aging_is_there(&a, counters);
+            for (unsigned b = 0; b < now.n; b++) used[b] += aging_get(a.bytes, counters, b) > 0;
         }
         for (unsigned b = 0; b < now.n; b++) chance[b] *= (double)used[b] / (double)(end - first);
     }
