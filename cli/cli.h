@@ -59,7 +59,7 @@ typedef struct field_list {
 /* What the options of all commands set; a command reads those in its table. */
 typedef struct settings {
     const char *filter, *memory, *seed; /* NULL: not given */
-    const char *state, *output;
+    const char *state, *output, *save;
     double every_seconds;
     field_list field, s_field; /* of the key; s_field: in S, for join */
     unsigned delimiter;        /* NO_DELIMITER: not given */

@@ -125,23 +125,23 @@ static bool reads_stdin(char *const *paths) {
 
 static void check_usage(const cli_command *c, const settings *set, char *const *paths) {
     const bool asks = set->queries || set->keys.n > 0;
-    if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
-    if (!asks && !set->output && !set->state)
-        cli_misuse(c, "nothing to do: ask with --key or --queries, or keep with -o or --state");
+    if (set->save && set->state) cli_misuse(c, "--save and --state: give one of them");
+    if (!asks && !set->save && !set->state)
+        cli_misuse(c, "nothing to do: ask with --key or --queries, or keep with --save or --state");
     if (set->header && set->json) cli_misuse(c, "--header and --json: give one of them");
-    if (asks && is_dash(set->output))
+    if (asks && is_dash(set->save))
         cli_misuse(c, "the snapshot and the answers cannot both go to standard output");
     if (is_dash(set->queries) && !set->snapshot && reads_stdin(paths))
         cli_misuse(c, "the lines and the queries cannot both come from standard input");
     if (is_dash(set->queries) && is_dash(set->snapshot))
         cli_misuse(c, "the snapshot and the queries cannot both come from standard input");
-    if (is_dash(set->output)) refuse_terminal(c, set, "a snapshot");
+    if (is_dash(set->save)) refuse_terminal(c, set, "a snapshot");
 }
 
 static int ask_snapshot(const cli_command *c, const settings *set, char *const *paths) {
     snapshot snap;
     if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
-    if (set->output || set->state || set->filter || set->memory || set->seed || set->removable ||
+    if (set->save || set->state || set->filter || set->memory || set->seed || set->removable ||
         fade_is_asked(set) || set->time_field)
         cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
     snapshot_open_or_fail(&snap, set->snapshot);
@@ -167,7 +167,7 @@ int run_count(const cli_command *c, const settings *set, char **operands, size_t
     times_open(&s.times, c, set, s.filter);
     const int status = stream_run(&s);
     if (status == STATUS_YES) {
-        if (set->output) filter_save(s.filter, set->output);
+        if (set->save) filter_save(s.filter, set->save);
         answer_all(set, s.filter);
     }
     if (set->stats) stream_stats(&s);

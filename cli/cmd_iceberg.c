@@ -51,12 +51,12 @@ static void share_memory(iceberg *p) {
     const bool whole = !set->filter || set->memory; /* else the spec says the filter's part */
     const double all = size_in_bytes(p->c, "-m", set->memory ? set->memory : DEFAULT_MEMORY);
     const double keys = set->candidate_memory
-                            ? size_in_bytes(p->c, "--candidates", set->candidate_memory)
+                            ? size_in_bytes(p->c, "--candidate-memory", set->candidate_memory)
                             : all / 4;
     if (keys < 1024) cli_misuse(p->c, "candidates need at least 1K of memory");
     p->candidates = (size_t)keys;
     if (!whole) return;
-    if (keys >= all) cli_misuse(p->c, "--candidates must be less than all of the memory");
+    if (keys >= all) cli_misuse(p->c, "--candidate-memory must be less than all of the memory");
     snprintf(p->filter_memory, sizeof p->filter_memory, "%.0f", all - keys);
     p->inner.memory = p->filter_memory;
 }

@@ -101,7 +101,7 @@ static int scan(stream *s, const cli_command *c, eb_multiscan *m, char *const *a
 int run_multiscan(const cli_command *c, const settings *set, char **operands) {
     if (set->at_least.n != 1) cli_misuse(c, "--multiscan answers one --at-least");
     if (set->filter || set->candidate_memory)
-        cli_misuse(c, "--multiscan makes filters of its own: no --filter, no --candidates");
+        cli_misuse(c, "--multiscan makes filters of its own: no --filter, no --candidate-memory");
     const threshold t = threshold_read(c, set->at_least.text[0]);
     if (t.percent > 0) cli_misuse(c, "--multiscan needs a count, not a share");
     char **const again = rescan_paths(set, operands);

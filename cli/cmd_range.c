@@ -270,27 +270,27 @@ static void check_stdin(const cli_command *c, const settings *set, char *const *
 
 static void check_usage(const cli_command *c, const settings *set) {
     const bool asks = set->from.n + set->to.n + set->quantiles.n > 0 || set->ranges;
-    if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
+    if (set->save && set->state) cli_misuse(c, "--save and --state: give one of them");
     if (set->from.n != set->to.n && set->from.n + set->to.n > 1)
         cli_misuse(c, "--from and --to: give as many of one as of the other");
-    if (!asks && !set->output && !set->state)
+    if (!asks && !set->save && !set->state)
         cli_misuse(c, "nothing to do: ask with --from and --to, --ranges or --quantile, or keep "
-                      "with -o or --state");
-    if (asks && set->output && strcmp(set->output, "-") == 0)
+                      "with --save or --state");
+    if (asks && set->save && strcmp(set->save, "-") == 0)
         cli_misuse(c, "the snapshot and the answers cannot both go to standard output");
     if (set->filter && names_domain(set))
         cli_misuse(c, "--values, --min, --max and --bits choose a filter: not with --filter");
     if (set->header && set->json) cli_misuse(c, "--header and --json: give one of them");
     if (set->header && set->quantiles.n > 0 && set->from.n + set->to.n + (set->ranges != NULL) > 0)
         cli_misuse(c, "--header is for ranges or for quantiles: ask for one of them");
-    if (set->output && strcmp(set->output, "-") == 0) refuse_terminal(c, set, "a snapshot");
+    if (set->save && strcmp(set->save, "-") == 0) refuse_terminal(c, set, "a snapshot");
 }
 
 static int ask_snapshot(const cli_command *c, const settings *set, char *const *paths) {
     snapshot snap;
     asker a;
     if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
-    if (set->output || set->state || set->filter || set->memory || set->seed || names_domain(set))
+    if (set->save || set->state || set->filter || set->memory || set->seed || names_domain(set))
         cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
     snapshot_open_or_fail(&snap, set->snapshot);
     open_asker(&a, c, set, snap.view, set->snapshot);
@@ -338,7 +338,7 @@ int run_range(const cli_command *c, const settings *set, char **operands, size_t
     values_open(&s.values, c, set, s.filter, true);
     const int status = stream_run(&s);
     if (status == STATUS_YES) {
-        if (set->output) filter_save(s.filter, set->output);
+        if (set->save) filter_save(s.filter, set->save);
         answer_all(&a);
     }
     if (set->stats) stream_stats(&s);

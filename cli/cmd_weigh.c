@@ -280,10 +280,11 @@ static void check_options(const cli_command *c, const settings *set, char **oper
     for (; *operands; operands++) from_stdin |= strcmp(*operands, "-") == 0;
     if (from_stdin && set->members && strcmp(set->members, "-") == 0)
         cli_misuse(c, "the members and the sample cannot both come from standard input");
-    if (set->output && !set->members)
-        cli_misuse(c, "-o needs --members: what shall be in the filter");
-    if (set->members && set->items > 0) cli_misuse(c, "--members and --items: give one of them");
-    if (set->output) refuse_terminal(c, set, "a snapshot");
+    if (set->save && !set->members)
+        cli_misuse(c, "--save needs --members: what shall be in the filter");
+    if (set->members && set->distinct > 0)
+        cli_misuse(c, "--members and --distinct: give one of them");
+    if (set->save) refuse_terminal(c, set, "a snapshot");
 }
 
 static weighing begin(const cli_command *c, const settings *set, char **operands) {
@@ -298,8 +299,8 @@ static void plan(weighing *w, const cli_command *c) {
     w->task =
         (weigh_task){&w->sample, memory, (double)w->n_members, set->members != NULL, set->hot};
     if (!set->members)
-        w->task.members = set->items > 0
-                              ? set->items
+        w->task.members = set->distinct > 0
+                              ? set->distinct
                               : ceil(8 * size_in_bytes(c, "-m", memory) / BITS_PER_MEMBER);
     weigh_solve(&w->task, &w->plan, &w->plain);
 }
@@ -319,10 +320,10 @@ int run_weigh(const cli_command *c, const settings *set, char **operands, size_t
     if (set->members) {
         eb_filter *const weighted = build_weighted(&w, 0);
         if (!set->quiet) m = measure(&w, weighted);
-        if (set->output) filter_save(weighted, set->output);
+        if (set->save) filter_save(weighted, set->save);
         eb_free(weighted);
     }
-    if (!set->output) print_list(&w);
+    if (!set->save) print_list(&w);
     if (!set->quiet) print_report(&w, &m);
     if (!set->quiet) say_if_useless(&w, &m);
     finish(&w);

@@ -102,8 +102,8 @@ static void plan_spec(const cli_command *c, const settings *set, double max_drop
     eb_prediction rates = {.size = sizeof rates};
     eb_error err;
     if (!(set->items > 0 && set->distinct > 0))
-        cli_misuse(c, "--records and --distinct: give both of them");
-    if (set->distinct > set->items) cli_misuse(c, "--distinct must not be more than --records");
+        cli_misuse(c, "--items and --distinct: give both of them");
+    if (set->distinct > set->items) cli_misuse(c, "--distinct must not be more than --items");
     if (eb_plan(&goal, spec, SPEC_TEXT, &rates, &err) != EB_OK)
         cli_fail("%s; give more -m or a larger --max-drop", err.text);
     spec_drop(spec, "seed");
@@ -153,7 +153,7 @@ static bool describes_filter(const settings *set) {
 static void check_window(const cli_command *c, const settings *set) {
     const bool window = stretch_is_given(set->window);
     if (window && (set->filter || set->items > 0 || set->distinct > 0))
-        cli_misuse(c, "--window chooses a filter: not with --filter, --records and --distinct");
+        cli_misuse(c, "--window chooses a filter: not with --filter, --items and --distinct");
     if (window && set->importance_field)
         cli_misuse(c, "--window and --importance-field: give one of them");
     if (!window && (set->refresh || set->on_overload))
@@ -163,7 +163,7 @@ static void check_window(const cli_command *c, const settings *set) {
 /* What --filter, -m and their like say, without a seed of its own. */
 static void spec_of_options(const cli_command *c, const settings *set, char *spec) {
     if (set->filter && (set->max_drop > 0 || set->items > 0 || set->distinct > 0))
-        cli_misuse(c, "--max-drop, --records and --distinct choose a filter: not with --filter");
+        cli_misuse(c, "--max-drop, --items and --distinct choose a filter: not with --filter");
     if (c->run == run_dedup)
         check_window(c, set);
     else
@@ -377,9 +377,11 @@ void filter_save_before(const eb_filter *f, const char *path, const void *more, 
 }
 
 void refuse_terminal(const cli_command *c, const settings *set, const char *what) {
-    bool to_stdout = !set->output || strcmp(set->output, "-") == 0;
+    const char *const path = set->save ? set->save : set->output;
+    bool to_stdout = !path || strcmp(path, "-") == 0;
     if (to_stdout && !set->state && !set->force && isatty(STDOUT_FILENO))
-        cli_misuse(c, "%s is not for a terminal: give -o FILE, or --force", what);
+        cli_misuse(c, "%s is not for a terminal: give %s FILE, or --force", what,
+                   set->save ? "--save" : "-o");
 }
 
 /* ---- From the command line to a filter. */

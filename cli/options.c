@@ -18,11 +18,12 @@ static const cli_option dedup_options[] = {
     OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
            "Of the new lines, at most this share may be taken for repeats and be lost. " TEXT_OF(
                DEFAULT_MAX_DROP) " unless given."),
-    OPTION(0, "records", "N", OPT_COUNT, items,
-           "The stream will have about N lines. With --distinct, the kind of filter that lets the "
+    OPTION(0, "items", "COUNT", OPT_COUNT, items,
+           "The stream will have about COUNT lines, repeats included. With --distinct, the kind of "
+           "filter that lets the "
            "fewest repeats pass is taken."),
-    OPTION(0, "distinct", "N", OPT_COUNT, distinct,
-           "Of the lines, about N will be different. With --records."),
+    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
+           "About COUNT of them will be different. With --items."),
     STATE_OPTIONS,
     HEADING("Windows"),
     OPTION(0, "window", "LENGTH", OPT_LENGTH, window,
@@ -93,13 +94,13 @@ static const cli_option weigh_options[] = {
            "Its memory, hot list included, such as 500K, 64M or 2G. " DEFAULT_MEMORY
            " unless given."),
     OPTION(0, "members", "FILE", OPT_TEXT, members, "The keys that shall be in it, one a line."),
-    OPTION(0, "items", "COUNT", OPT_COUNT, items,
+    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
            "Without --members, how many there will be; one for 10 bits of memory unless given."),
     OPTION(0, "hot", "COUNT", OPT_COUNT, hot,
            "At most so many keys in the hot list; as many as pay for their memory unless given."),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
            "Its seed; drawn at random unless given. Equal seed, equal input: equal answers."),
-    OPTION('o', "output", "FILE", OPT_TEXT, output,
+    OPTION(0, "save", "FILE", OPT_TEXT, save,
            "Build the filter of the members and write it to FILE; nothing is printed then."),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."),
     HEADING("Reports"),
@@ -133,7 +134,7 @@ static const cli_option thaw_options[] = {
     OPTION(0, "store", "STORE", OPT_WORD, store,
            "How counters are laid out: one of the store= of the filter's kind; as before the "
            "freezing unless given."),
-    OPTION(0, "bits", "NUMBER", OPT_REAL, counter_bits,
+    OPTION(0, "counter-bits", "NUMBER", OPT_REAL, counter_bits,
            "Memory for each counter, in bits; as before, or what is usual for --store, unless "
            "given."),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
@@ -152,8 +153,9 @@ static const cli_option patch_options[] = {
     FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_option predict_options[] = {
-    OPTION('n', "items", "COUNT", OPT_COUNT, items,
-           "Keys in the stream so far, such as 1e9 or 10M; 0 or not given: an endless stream."),
+    OPTION(0, "items", "COUNT", OPT_COUNT, items,
+           "Keys in the stream so far, repeats included, such as 1e9 or 10M; 0 or not given: an "
+           "endless stream."),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
            "Distinct keys among them; all of them unless given."),
     OPTION(0, "gap", "COUNT", OPT_COUNT, gap,
@@ -190,9 +192,9 @@ static const cli_example test_examples[] = {
     {NULL, NULL}};
 
 static const cli_example weigh_examples[] = {
-    {"everbloom weigh -m 1M --members members.txt -o filter.eb queries.log",
+    {"everbloom weigh -m 1M --members members.txt --save filter.eb queries.log",
      "Build a weighted filter and measure it against a plain one."},
-    {"everbloom weigh -m 1M --items 1e6 queries.log > classes",
+    {"everbloom weigh -m 1M --distinct 1e6 queries.log > classes",
      "A hot list for 'everbloom add --classes', and what --filter to give it."},
     {NULL, NULL}};
 
@@ -276,7 +278,7 @@ const cli_command cli_commands[] = {
      "With --members, the keys that are asked for and are no members are listed, the weighted "
      "filter is built, and its rate is measured and compared with that of a plain filter of the "
      "same size: every fourth query of the sample is kept for this, and nothing is learnt from it. "
-     "-o writes the filter; 'everbloom test' then needs no classes. Members are never missed, "
+     "--save writes the filter; 'everbloom test' then needs no classes. Members are never missed, "
      "whatever the queries are.",
      weigh_options, weigh_examples, NULL, 0, MANY, run_weigh},
     {"info", "SNAPSHOT...", "say what a snapshot holds",

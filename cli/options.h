@@ -48,7 +48,7 @@
                "equal answers.")
 
 #define EVERY_OPTION                                                                               \
-    OPTION(0, "every", "TIME", OPT_TIME, every_seconds,                                            \
+    OPTION(0, "save-every", "TIME", OPT_TIME, every_seconds,                                       \
            "Save the state so often, when there was input; " TEXT_OF(                              \
                DEFAULT_EVERY_SECONDS) "s unless given. Units are ms, s, m, h and d.")
 #define STATE_OPTIONS                                                                              \
@@ -111,8 +111,7 @@
     OPTION(0, "snapshot", "FILE", OPT_TEXT, snapshot,                                              \
            "Ask the filter in FILE as it is; no lines are read.")
 #define KEEP_OPTIONS                                                                               \
-    OPTION('o', "output", "FILE", OPT_TEXT, output,                                                \
-           "Write the snapshot of a new filter to FILE."),                                         \
+    OPTION(0, "save", "FILE", OPT_TEXT, save, "Write the snapshot of a new filter to FILE."),      \
         STATE_OPTIONS, FLAG(0, "force", force, "Write a snapshot even to a terminal.")
 #define RUN_REPORTS                                                                                \
     HEADING("Reports"),                                                                            \

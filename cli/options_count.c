@@ -46,7 +46,8 @@ const char count_text[] =
     "Counts the keys of the lines of the FILEs, or of standard input if there is none or it is -, "
     "in one pass and in fixed memory, and then says of each key that is asked for how often it "
     "came: "
-    "in the order of asking, --key first. The filter can be kept (-o, --state) and be asked later "
+    "in the order of asking, --key first. The filter can be kept (--save, --state) and be asked "
+    "later "
     "(--snapshot).\n\n"
     "An answer is a line with tabs between: the estimate, a lower bound, an upper bound, the "
     "probability that the lower bound holds, 'recurring' or 'single', and the key, which comes "
@@ -88,7 +89,8 @@ const cli_option iceberg_options[] = {
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
            "Memory in all, such as 500K, 64M or 2G: a quarter for candidates, which are keys, the "
            "rest for the filter. " DEFAULT_MEMORY " unless given."),
-    OPTION(0, "candidates", "SIZE", OPT_WORD, candidate_memory, "Of it, so much for candidates."),
+    OPTION(0, "candidate-memory", "SIZE", OPT_WORD, candidate_memory,
+           "Of it, so much for candidates."),
     OPTION(0, "filter", "SPEC", OPT_TEXT, filter,
            "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. " COUNT_FILTERS
            " unless given."),

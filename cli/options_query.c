@@ -38,7 +38,7 @@ const cli_option range_options[] = {
 const cli_example range_examples[] = {
     {"everbloom range --csv -f 3 --min -50 --max 60 --from 0 --to 9 weather.csv",
      "How many readings are from 0 to 9?"},
-    {"everbloom range --values time -f 1 -o times.eb events.tsv", "Keep the times of events."},
+    {"everbloom range --values time -f 1 --save times.eb events.tsv", "Keep the times of events."},
     {"everbloom range --snapshot times.eb --from 2026-01-01T00:00:00Z", "How many came this year?"},
     {"everbloom range --quantile 0.5 --quantile 0.99 milliseconds.txt", "Median and tail."},
     {NULL, NULL}};
@@ -47,7 +47,7 @@ const char range_text[] =
     "Counts the numbers or times in the lines of the FILEs, or of standard input if there is none "
     "or it "
     "is -, in one pass and in fixed memory, and then says how many of them lie in a range, or "
-    "which value is a quantile. The filter can be kept (-o, --state), merged, and asked later "
+    "which value is a quantile. The filter can be kept (--save, --state), merged, and asked later "
     "(--snapshot).\n\n"
     "An answer is a line with tabs between: for a range the estimate, a lower and an upper bound, "
     "and its two ends; for a quantile the estimate, the least and the largest value that it can "
@@ -139,8 +139,8 @@ const cli_option join_options[] = {
     OPTION(0, "filter", "SPEC", OPT_TEXT, filter,
            "The filter of S: a kind that never counts too low. A spectral filter with 6 counters "
            "for each different key of S unless given."),
-    OPTION(0, "distinct", "N", OPT_COUNT, distinct,
-           "S has about N different keys. Found out by reading it once more unless given."),
+    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
+           "S has about COUNT different keys. Found out by reading it once more unless given."),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
            "Seed of the filter; drawn at random unless given. Equal seed, equal input: equal "
            "answers."),

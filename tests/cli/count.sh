@@ -30,7 +30,7 @@ err_is 'everbloom: standard input: line 2: the weight must be a whole number 0..
 everbloom count -m 1M -d, -f 1 --weight-field 3 --key a < <(printf 'a,1\n')
 status_is 2; no_output
 err_is 'everbloom: standard input: line 1: the weight must be a whole number 0..4294967295, not ""\n'
-everbloom count -m 1M -d, -f 1 --weight-field 2 -o big.eb < <(printf 'a,4294967295\na,4294967295\n')
+everbloom count -m 1M -d, -f 1 --weight-field 2 --save big.eb < <(printf 'a,4294967295\na,4294967295\n')
 everbloom count --snapshot big.eb --key a
 [ "$(columns 1)" = '8589934590 ' ] || fail "$(shown out)"
 everbloom count -m 1M -d, -f 1 --weight-field 2 --key a < <(printf 'a,4294967296\n')
@@ -40,7 +40,7 @@ everbloom count -m 1M -d, -f 1 --weight-field 2 --json --key a < <(yes a,4294967
 [ "$(value count out)" = 4299262262295 ] || fail "$(shown out)"
 
 # Kept: with -o, in a state that goes on, through a pipe; asked without a stream, and not changed.
-everbloom count -m 1M -o kept.eb in
+everbloom count -m 1M --save kept.eb in
 status_is 0; no_output; silent
 cp kept.eb before
 everbloom count --snapshot kept.eb --queries queries
@@ -52,16 +52,16 @@ everbloom count --state state.eb -m 1M in
 status_is 0; no_output
 everbloom count --state state.eb --key a in
 status_is 0; [ "$(columns 1)" = '6 ' ] || fail "$(shown out)"
-"$EVERBLOOM" count -m 1M -o - in | "$EVERBLOOM" count --snapshot - --key b >out 2>err
+"$EVERBLOOM" count -m 1M --save - in | "$EVERBLOOM" count --snapshot - --key b >out 2>err
 [ "$(columns 1)" = '2 ' ] || fail "$(shown out)"
 everbloom add --filter spectral:memory=1M --seed 3 -o added.eb in
-everbloom count --filter spectral:memory=1M --seed 3 -o counted.eb in
+everbloom count --filter spectral:memory=1M --seed 3 --save counted.eb in
 same counted.eb added.eb
 
 # Other filters that count.  What a kind cannot say is -, or null.
 everbloom count --removable -m 1M --key a in
 status_is 0; [ "$(columns 1)" = '3 ' ] || fail "$(shown out)"
-everbloom count --removable -m 1M -o removable.eb in
+everbloom count --removable -m 1M --save removable.eb in
 everbloom info removable.eb
 out_has 'spectral_rm:k=5,policy=rmx'
 everbloom count --filter decay:memory=1M,halflife=1e12 --key a --key never in
@@ -90,9 +90,9 @@ everbloom count -m 1M --queries /dev/null in
 status_is 0; no_output; silent
 
 # Trouble: before anything is printed.
-misused count 'nothing to do: ask with --key or --queries, or keep with -o or --state' count in
-misused count '-o and --state: give one of them' count -o x --state y
-misused count 'the snapshot and the answers cannot both go to standard output' count --key a -o -
+misused count 'nothing to do: ask with --key or --queries, or keep with --save or --state' count in
+misused count '--save and --state: give one of them' count --save x --state y
+misused count 'the snapshot and the answers cannot both go to standard output' count --key a --save -
 misused count 'the lines and the queries cannot both come from standard input' count --queries -
 misused count 'the snapshot and the queries cannot both come from standard input' count --queries - --snapshot -
 misused count '--snapshot asks a filter as it is: give no FILE, or use --state' count --snapshot kept.eb --key a in

@@ -24,7 +24,7 @@ for code in line elias steps; do
         status_is 0
         counts t >out; same out counted
     done
-    everbloom thaw --store u8 --bits 20 -o t f; status_is 0
+    everbloom thaw --store u8 --counter-bits 20 -o t f; status_is 0
     everbloom info t; out_has 'bits=20'
 done
 everbloom freeze c; cp out f

@@ -23,7 +23,7 @@ status_is 2; same s before
 # Also on the way: many small files, so that saving falls due while lines wait in the buffer.
 mkdir many
 for i in {1..2000}; do echo "line $i" >many/$i; done
-"$EVERBLOOM" dedup --state late --every 1ms -m 4K many/* >/dev/full 2>err
+"$EVERBLOOM" dedup --state late --save-every 1ms -m 4K many/* >/dev/full 2>err
 status=$?
 status_is 2; missing late
 

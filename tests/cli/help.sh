@@ -21,7 +21,7 @@ for command in dedup add test count iceberg hot range sum join weigh info check 
     everbloom $command -h; same out help.$command
 done
 for option in -m -f -d -0 -o -q --memory --filter --field --delimiter --csv --null --repeated --mark \
-    --state --every --output --seed --stats --json --quiet; do
+    --state --save-every --output --seed --stats --json --quiet; do
     grep -q -- "$option" help.dedup || fail "$option is not in the help of dedup"
 done
 grep -q 'standard error' help.dedup || fail "the help does not say where statistics go"

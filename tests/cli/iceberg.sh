@@ -43,7 +43,7 @@ for seed in 1 2 3; do
             status_is 0; silent; keys_of exact
             everbloom iceberg -f 1 --at-least $at_least -m 4M --seed $seed --verify --rescan stream <stream
             status_is 0; keys_of exact
-            everbloom iceberg -q -f 1 --at-least $at_least -m 1M --candidates 2K --seed $seed stream
+            everbloom iceberg -q -f 1 --at-least $at_least -m 1M --candidate-memory 2K --seed $seed stream
             [ "$status" = 1 ] || keys_of exact
             everbloom iceberg -f 1 --at-least $at_least -m 1M --multiscan --seed $seed stream
             status_is 0; silent; keys_of exact
@@ -128,7 +128,7 @@ everbloom iceberg -f 1 --at-least 2 -m 8K --seed 1 <stream
 status_is 1; err_has 'everbloom: keys that came 2 to '
 everbloom iceberg -f 1 --at-least 2 -m 8K --seed 1 stream
 status_is 1; err_has 'only: reading the input again'; err_has 'give more -m or use --multiscan'
-everbloom iceberg -q -f 1 --at-least 20 --filter spectral:cells=64 --candidates 1K --seed 1 stream
+everbloom iceberg -q -f 1 --at-least 20 --filter spectral:cells=64 --candidate-memory 1K --seed 1 stream
 status_is 2; no_output; err_is 'everbloom: the filter is full and tells keys no more apart: give more -m\n'
 head -n 100 stream >part
 everbloom iceberg -f 1 --at-least 2 --verify --rescan part stream
@@ -162,9 +162,9 @@ misused iceberg '--verify needs files, or --rescan FILE: the input cannot be rea
 misused iceberg '--multiscan needs files, or --rescan FILE: the input cannot be read again' iceberg --at-least 5 --multiscan
 misused iceberg '--multiscan answers one --at-least' iceberg --at-least 5 --at-least 6 --multiscan in
 misused iceberg '--multiscan needs a count, not a share' iceberg --at-least 5% --scans 3 in
-misused iceberg '--multiscan makes filters of its own: no --filter, no --candidates' iceberg --at-least 5 --scans 3 --filter spectral in
-misused iceberg '--candidates must be a size from 1K to 64T, such as 500K, 64M or 2G, not "5q"' iceberg --at-least 5 --candidates 5q in
-misused iceberg '--candidates must be less than all of the memory' iceberg --at-least 5 -m 1M --candidates 1M in
+misused iceberg '--multiscan makes filters of its own: no --filter, no --candidate-memory' iceberg --at-least 5 --scans 3 --filter spectral in
+misused iceberg '--candidate-memory must be a size from 1K to 64T, such as 500K, 64M or 2G, not "5q"' iceberg --at-least 5 --candidate-memory 5q in
+misused iceberg '--candidate-memory must be less than all of the memory' iceberg --at-least 5 -m 1M --candidate-memory 1M in
 misused iceberg 'candidates need at least 1K of memory' iceberg --at-least 5 -m 2K in
 misused iceberg '--header and --json: give one of them' iceberg --at-least 5 --header --json in
 

@@ -34,7 +34,7 @@ everbloom count --state s part00
 status_is 2; err_is "everbloom: s: a state of 'everbloom iceberg': only that can add to it\n"
 same s before
 # Nor can iceberg go on from a filter alone, or from another filter.
-everbloom count --filter spectral:memory=64K --seed 1 -o f part00
+everbloom count --filter spectral:memory=64K --seed 1 --save f part00
 everbloom iceberg --at-least 100 --state f part01
 status_is 2; err_is "everbloom: f: a filter without candidates: iceberg cannot go on from it\n"
 everbloom iceberg --at-least 100 -m 1M --state s part01

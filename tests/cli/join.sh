@@ -98,7 +98,7 @@ for method in product sample; do
 done
 everbloom join --size --seed 1 -f 1 --s-field 2 r.txt s.tsv; status_is 0; out_has 'standard error'
 spec=spectral:policy=ms,window=0,cells=3000,store=u32
-everbloom count --filter $spec --seed 1 -o a.eb r.txt; everbloom count --filter $spec --seed 1 -f 2 -o b.eb s.tsv
+everbloom count --filter $spec --seed 1 --save a.eb r.txt; everbloom count --filter $spec --seed 1 -f 2 --save b.eb s.tsv
 everbloom join --size --snapshots a.eb b.eb; status_is 0; out_has product
 everbloom join --size r.txt /dev/null; status_is 0
 
@@ -109,10 +109,10 @@ refused() { # TEXT ARGUMENT...
     status_is 2; no_output
     err_is "everbloom: $text\n"
 }
-everbloom count --filter $spec --seed 2 -f 2 -o c.eb s.tsv
+everbloom count --filter $spec --seed 2 -f 2 --save c.eb s.tsv
 everbloom join --size --snapshots a.eb c.eb; status_is 2; no_output
 err_has 'everbloom: a.eb and c.eb: filters differ: spectral:'; [ "$(wc -l <err)" = 1 ] || fail "$(shown err)"
-everbloom count --filter spectral:policy=ms,window=0,cells=3100,store=u32 --seed 1 -f 2 -o c.eb s.tsv
+everbloom count --filter spectral:policy=ms,window=0,cells=3100,store=u32 --seed 1 -f 2 --save c.eb s.tsv
 everbloom join --size --snapshots a.eb c.eb; status_is 2; no_output; err_has 'filters differ'
 printf 'a\tb\nc\n' >short
 refused 'short: line 2: there is no field 2' -f 2 short s.tsv

@@ -5,7 +5,7 @@ everbloom dedup --state d/s -m 256K </dev/null
 status_is 0
 before=0 moved=0
 for ((i = 0; i < 200; i++)); do
-    "$EVERBLOOM" dedup --state d/s --every 1ms >/dev/null 2>err < <(exec seq "$i" 100000000 2>/dev/null) &
+    "$EVERBLOOM" dedup --state d/s --save-every 1ms >/dev/null 2>err < <(exec seq "$i" 100000000 2>/dev/null) &
     pid=$!
     sleep 0.0$((i % 5 + 1))
     kill -9 $pid 2>/dev/null || fail "it ended by itself: $(shown err)"

@@ -15,7 +15,7 @@ refused() { # refused ARGUMENT... - of everbloom
 }
 
 # Also when there is no state yet, and while it is replaced all the time.
-holder dedup --state d/s --every 1ms -m 64K
+holder dedup --state d/s --save-every 1ms -m 64K
 refused dedup --state d/s
 refused add --state d/s --filter lru:memory=64K
 refused count --state d/s

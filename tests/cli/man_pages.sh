@@ -18,6 +18,6 @@ for page in $(cat pages); do
     done
 done
 everbloom --generate man everbloom-dedup
-for option in memory filter field delimiter csv null repeated mark state every output seed stats json quiet; do
-    grep -q "\\\\-\\\\-$option" out || fail "--$option is not in the page of dedup"
+for option in memory filter field delimiter csv null repeated mark state save-every output seed stats json quiet; do
+    grep -qF -- "\-\-${option//-/\\-}" out || fail "--$option is not in the page of dedup"
 done

@@ -4,7 +4,7 @@ grep -q asan <<<"$EVERBLOOM" && skip "sanitizers need memory of their own"
 mkfifo in lines
 everbloom add --state state --filter bloom:memory=128M,k=4 < <(seq 10000)
 status_is 0
-"$EVERBLOOM" dedup --state state --every 1ms <in >lines 2>err &
+"$EVERBLOOM" dedup --state state --save-every 1ms <in >lines 2>err &
 pid=$!
 exec 3>in 4<lines
 awk 'BEGIN { for (i = 0; i < 5000; i++) print "line", i }' >&3 &

@@ -11,4 +11,4 @@ same_as dedup -0 -f 2 --filter stable:memory=64K -d, - # operands may stand anyw
 same_as dedup - -0 -f 2 -d, -m 64K
 same_as dedup -0 -f 2 -d, -m 64K -- -
 same_as dedup -0 -f 2 -d, -m 64K --filter stable:fpr=0.01 --seed 16
-for time in 1ms 30s 30 5m 1h 1d 0.5s; do everbloom dedup --every $time </dev/null; status_is 0; done
+for time in 1ms 30s 30 5m 1h 1d 0.5s; do everbloom dedup --save-every $time </dev/null; status_is 0; done

@@ -10,7 +10,7 @@ awk -v fpr="$(value fpr out)" -v fnr="$(value fnr out)" 'BEGIN { exit !(fpr > 0.
 everbloom predict --json bloom:memory=1M,k=4 --items 1M --distinct 500K
 [ "$(value fnr out)" = 0 ] || fail "$(shown out)"
 half=$(value fpr out)
-everbloom predict --json bloom:memory=1M,k=4 -n 500K
+everbloom predict --json bloom:memory=1M,k=4 --items 500K
 [ "$(value fpr out)" = "$half" ] || fail "repeats count: $(value fpr out) and $half"
 
 everbloom predict stable:memroy=64M
@@ -18,7 +18,7 @@ status_is 2; no_output; err_has 'everbloom: stable: no option "memroy"; did you 
 misused predict '--distinct must not be more than --items' predict stable --items 10 --distinct 11
 
 # Counting filters: errors of counts, and the bits to ask for.
-everbloom predict --json spectral:cells=7150,policy=ms,store=line -n 100K --distinct 1000 --zipf 0.5
+everbloom predict --json spectral:cells=7150,policy=ms,store=line --items 100K --distinct 1000 --zipf 0.5
 awk -v wrong="$(value wrong out)" -v error="$(value error out)" -v bits="$(value bits out)" \
     'BEGIN { exit !(wrong > 0.031 && wrong < 0.034 && error > 10 && error < 12 && bits > 6 && bits < 9) }' ||
     fail "$(shown out)"

@@ -29,7 +29,7 @@ awk -v n="$(exact 7 700)" '{ exit !($2 <= n && n <= $3) }' out || fail "$(shown 
 head -n 1000 data >one
 tail -n +1001 data >two
 spec=dyadic:width=32,low=9223372034707292160,values=signed,memory=4M
-for part in one two data; do everbloom range --filter $spec --seed 1 -f 2 -o $part.eb $part; status_is 0; no_output; silent; done
+for part in one two data; do everbloom range --filter $spec --seed 1 -f 2 --save $part.eb $part; status_is 0; no_output; silent; done
 everbloom merge -o both.eb one.eb two.eb; status_is 0
 same both.eb data.eb
 everbloom range --seed 1 -m 4M -f 2 --state state.eb one; status_is 0
@@ -78,8 +78,8 @@ refused() { # TEXT INPUT ARGUMENT...
     err_is "everbloom: $text\n"
     [ ! -e kept.eb ] || fail "something was kept"
 }
-refused 'standard input: line 2: the value must be a whole number, not "2x"' '1\n2x\n' -o kept.eb --from 1 --to 2
-refused 'standard input: line 2: the value must be a whole number, not ""' '1\n\n' -o kept.eb
+refused 'standard input: line 2: the value must be a whole number, not "2x"' '1\n2x\n' --save kept.eb --from 1 --to 2
+refused 'standard input: line 2: the value must be a whole number, not ""' '1\n\n' --save kept.eb
 refused 'standard input: line 2: the value must be a whole number, not "1.5"' '1\n1.5\n' --from 1 --to 2
 refused 'standard input: line 1: the value must be a whole number, 0 or more, not "-1"' '-1\n' --values unsigned --from 1 --to 2
 refused 'standard input: line 1: the value must be a whole number, not "9223372036854775808"' '9223372036854775808\n' --bits 64 --from 1 --to 2

@@ -74,7 +74,7 @@ everbloom join -f 1-2 --verify in in; sort out >got; printf '1\ty\tu\n4\tx\tu\n'
 everbloom range -d ' ' -f 1,2 --values time --from '2026-01-01 00:00:00' < <(printf '2026-01-31 12:00:00 a\n2025-12-31 23:59:59 b\n')
 status_is 0; out_has '1	1	1'
 awk 'BEGIN { for (i = 0; i < 9000; i++) printf "%s\t%s\n", i % 2 ? "hot" : i, "u" }' >in
-everbloom weigh -q -m 4K --items 3000 -f 2,1 in; status_is 0; cut -f 2- out >got; printf 'u\thot\n' >want; same got want
+everbloom weigh -q -m 4K --distinct 3000 -f 2,1 in; status_is 0; cut -f 2- out >got; printf 'u\thot\n' >want; same got want
 
 for list in '' 0 1, ,1 1,,2 x 1x 4-2 1-0 - -1 -2,3 1--2 1,1 1-3,2 2,1-3 2-,3 1234567890 1.5; do
     misused dedup "-f must be fields, each once, such as 3, 1,3, 2-4 or 5-, not \"$list\"" dedup -f "$list"

@@ -20,8 +20,8 @@ awk -v a="$(value average out)" -v l="$(value average_lower out)" -v u="$(value 
     'BEGIN { exit !(l <= a && a <= u && l <= t / n && t / n <= u && u - l < t / n) }' || fail "$(shown out)"
 # The same from filters in files.
 spec=spectral:policy=ms,window=0,store=u32,memory=100K
-everbloom count --filter $spec --seed 1 -f 1 --weight-field 2 -o sums.eb pay
-awk -F '\t' '$2 > 0' pay | everbloom count --filter $spec --seed 1 -f 1 -o counts.eb; cp /dev/null err
+everbloom count --filter $spec --seed 1 -f 1 --weight-field 2 --save sums.eb pay
+awk -F '\t' '$2 > 0' pay | everbloom count --filter $spec --seed 1 -f 1 --save counts.eb; cp /dev/null err
 everbloom sum --snapshot sums.eb --per counts.eb --queries list --json
 status_is 0; silent; same out direct
 everbloom sum --snapshot counts.eb --key c7 --key c14; status_is 0; out_has 'at most'
@@ -29,7 +29,7 @@ everbloom sum --snapshot counts.eb --key c7 --key c14; status_is 0; out_has 'at 
 everbloom sum --filter spectral -f 1 --queries list --json pay
 status_is 0; err_has 'everbloom: only an upper bound: '
 [ "$(value count out)" = null ] && awk -v u="$(value count_upper out)" -v t=$lines 'BEGIN { exit !(u >= t) }' || fail "$(shown out)"
-everbloom count --filter $spec --seed 2 -f 1 -o other.eb pay
+everbloom count --filter $spec --seed 2 -f 1 --save other.eb pay
 everbloom sum --snapshot sums.eb --per other.eb --key c7
 status_is 0; err_has 'everbloom: no average: filters must have the same seed: 1 and 2 differ'
 everbloom add -o bloom.eb list

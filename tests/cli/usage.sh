@@ -32,7 +32,7 @@ misused dedup '-d must not be what ends a line' dedup -f 1 -d $'\n'
 misused dedup '-d must not be what ends a line' dedup -0 -f 1 -d '\0'
 misused dedup '-d must not be the quote of --csv' dedup --csv -f 1 -d '"'
 for time in 0 0.1ms 400d 5x -1s '' ms 1e400 nan 0x10; do
-    misused dedup "--every must be a time from 1ms to 366d, such as 500ms, 90s, 10m, 2h or 1d, not \"$time\"" dedup --every="$time"
+    misused dedup "--save-every must be a time from 1ms to 366d, such as 500ms, 90s, 10m, 2h or 1d, not \"$time\"" dedup --save-every="$time"
 done
 misused dedup '--mark and --repeated: give one of them' dedup --mark --repeated
 misused dedup '-o and --state must be two files' dedup -o x --state x

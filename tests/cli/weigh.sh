@@ -6,7 +6,7 @@ awk 'BEGIN { x = 12345; for (i = 0; i < 200000; i++) {
 seq 3 10 200000 | sed 's/^/key/' >members
 grep -vxFf members queries >others
 
-everbloom weigh -m 20K --members members --seed 1 --json -o f queries
+everbloom weigh -m 20K --members members --seed 1 --json --save f queries
 status_is 0; no_output
 [ "$(value queries)" = 200000 ] && [ "$(value members)" = 20000 ] || fail "$(shown err)"
 num() { awk "BEGIN { exit !($1) }" || fail "not true: $1"; }
@@ -28,9 +28,9 @@ everbloom test f kept
 [ "$(wc -l <out)" = "$(value false_positives report)" ] || fail "test finds other false positives"
 [ "$(wc -l <kept)" = "$(value measured_queries report)" ] || fail "other queries were kept"
 [ "$(stat -c %s f)" -le 20480 ] || fail "larger than -m"
-everbloom weigh -m 20K --members members --seed 1 -q -o g - <queries
+everbloom weigh -m 20K --members members --seed 1 -q --save g - <queries
 status_is 0; silent; same g f
-everbloom weigh -m 20K --members <(cat members members) --seed 1 -q -o - queries
+everbloom weigh -m 20K --members <(cat members members) --seed 1 -q --save - queries
 status_is 0; silent; same out f
 
 # The list: hottest first, no member in it, as many as wanted; add takes it.
@@ -40,7 +40,7 @@ status_is 0; cp out list
 printf 'key1\n' >first; cut -f 2 list | head -n 1 >out; same out first
 cut -f 2 list | grep -xFf members && fail "a member is listed"
 grep -qv '^[2-8]	key' list && fail "$(shown list)"
-everbloom weigh -m 20K --items 20000 --json queries
+everbloom weigh -m 20K --distinct 20000 --json queries
 status_is 0; cp out list
 filter=$(sed 's/.*"filter":"\([^"]*\)".*/\1/' err)
 sort -rn -s -k 1,1 list | cmp -s - list || fail "classes are not in order"
@@ -56,38 +56,38 @@ status_is 0; err_has 'weighted:memory=64M,'
 
 # Nothing to gain: every key is asked for once.
 seq 5000 >uniform
-everbloom weigh -m 20K --members members -o u uniform
+everbloom weigh -m 20K --members members --save u uniform
 status_is 0; err_has 'everbloom: no hot list pays for its memory here'
 everbloom test u members
 status_is 0
 # All queries are for members.
-everbloom weigh -m 20K --members members -o u members
+everbloom weigh -m 20K --members members --save u members
 status_is 0; err_has 'measured queries     0'
 
 # Keys may be fields; with -0 they may hold line ends.
-everbloom weigh -m 1M --items 100 -q --csv -f 2 < <(printf '1,"a"\n2,a\n3,a\n4,b\n')
+everbloom weigh -m 1M --distinct 100 -q --csv -f 2 < <(printf '1,"a"\n2,a\n3,a\n4,b\n')
 status_is 0; out_has '	a'
 printf 'a\nb\0a\nb\0a\nb\0c\0' >nul
-everbloom weigh -m 1M --items 100 -q -0 nul
+everbloom weigh -m 1M --distinct 100 -q -0 nul
 status_is 0; grep -qzP '^\d\ta\nb$' out || fail "$(shown out)"
-everbloom weigh -m 1M --items 100 -q --csv -f 1 < <(printf '"a\nb"\n"a\nb"\n"a\nb"\nc\n')
+everbloom weigh -m 1M --distinct 100 -q --csv -f 1 < <(printf '"a\nb"\n"a\nb"\n"a\nb"\nc\n')
 status_is 2; err_is 'everbloom: a key has a line end in it: -0 can print it\n'
 
 # Trouble.
 : >empty
 everbloom weigh empty
 status_is 2; no_output; err_is 'everbloom: the sample is empty\n'
-everbloom weigh --members empty -o t queries
+everbloom weigh --members empty --save t queries
 status_is 2; err_is 'everbloom: empty: there is no member in it\n'
-everbloom weigh --members none -o t queries
+everbloom weigh --members none --save t queries
 status_is 2; err_is 'everbloom: none: No such file or directory\n'
 everbloom weigh none
 status_is 2; err_is 'everbloom: none: No such file or directory\n'
-everbloom weigh -m 10 --members members -o t queries
+everbloom weigh -m 10 --members members --save t queries
 status_is 2; err_has 'everbloom: weighted: memory'
-everbloom weigh --members - -o t
+everbloom weigh --members - --save t
 status_is 2; err_has 'everbloom: the members and the sample cannot both come from standard input'
 missing t
-misused weigh '-o needs --members: what shall be in the filter' weigh -o t queries
-misused weigh '--members and --items: give one of them' weigh --members members --items 9 queries
+misused weigh '--save needs --members: what shall be in the filter' weigh --save t queries
+misused weigh '--members and --distinct: give one of them' weigh --members members --distinct 9 queries
 misused weigh '-m must be a size from 1K to 64T, such as 500K, 64M or 2G, not "64X"' weigh -m 64X queries

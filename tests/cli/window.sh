@@ -68,7 +68,7 @@ done
 misused dedup '--on-overload must be shorten or degrade, not "x"' dedup --window 10 --on-overload x in
 misused dedup '--refresh needs --window' dedup --refresh in
 misused dedup '--time-field needs a --window in time' dedup --window 10 --time-field 1 in
-misused dedup '--window chooses a filter: not with --filter, --records and --distinct' dedup --window 10 --filter lru in
+misused dedup '--window chooses a filter: not with --filter, --items and --distinct' dedup --window 10 --filter lru in
 everbloom dedup --window 1e6 -m 1M in
 status_is 2; err_has 'window: 1000000 keys with fpr=1e-06 need '
 
