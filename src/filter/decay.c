@@ -414,11 +414,20 @@ static eb_status decay_check(const eb_params *p, const uint8_t *block, eb_error 
     return EB_OK;
 }
 
+static bool decay_is_empty(const eb_decay *d, uint64_t line) {
+    const uint8_t *const bytes = d->line + line * d->stride;
+    uint64_t any = ebi_load64(bytes) >> (8 * EB_LINE_STAMP);
+    for (uint64_t i = 8; i < d->stride; i += 8) any |= ebi_load64(bytes + i);
+    return any == 0;
+}
+
 static uint64_t decay_used(const eb_decay *d, uint64_t first, uint64_t lines, uint64_t era) {
     uint64_t used = 0;
-    for (uint64_t line = first; line < first + lines; line++)
+    for (uint64_t line = first; line < first + lines; line++) {
+        if (decay_is_empty(d, line)) continue;
         for (uint64_t slot = 0; slot < d->each; slot++)
             used += ebi_decay_get(d, line << EB_SLOT_BITS | slot, era) > d->floor;
+    }
     return used;
 }
 
