@@ -74,10 +74,10 @@ typedef struct settings {
     uint64_t class_field; /* 0: not given */
     stretch window;
     const char *on_overload;
-    const char *decay, *shape;         /* NULL: not given */
-    uint64_t epochs;                   /* 0: not given */
-    double power;                      /* 0: not given */
-    uint64_t time_field;               /* 0: not given */
+    const char *decay, *shape; /* NULL: not given */
+    uint64_t epochs;           /* 0: not given */
+    double power;              /* 0: not given */
+    field_list time_field;
     double half_life, refresh_seconds; /* in seconds; 0: not given */
     uint64_t top;                      /* 0: not given */
     bool refresh;

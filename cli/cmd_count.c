@@ -91,7 +91,7 @@ static void answer_all(const settings *set, const eb_filter *f) {
     asker a = {.set = set,
                .filter = f,
                .end = set->nul ? '\0' : '\n',
-               .fades = (set->half_life > 0 || set->window.seconds > 0 || set->time_field > 0) &&
+               .fades = (set->half_life > 0 || set->window.seconds > 0 || set->time_field.n > 0) &&
                         eb_faded(f, 1) > 0};
     const char *const rate = a.fades ? "rate\t" : "";
     if (set->header) printf("count\tlower\tupper\tconfidence\thint\t%skey%c", rate, a.end);
@@ -142,7 +142,7 @@ static int ask_snapshot(const cli_command *c, const settings *set, char *const *
     snapshot snap;
     if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
     if (set->save || set->state || set->filter || set->memory || set->seed || set->removable ||
-        fade_is_asked(set) || set->time_field)
+        fade_is_asked(set) || set->time_field.n)
         cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
     snapshot_open_or_fail(&snap, set->snapshot);
     refuse_numbers(c, snap.view);

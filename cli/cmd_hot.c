@@ -206,7 +206,7 @@ static void tick(stream *s) {
     const double now = now_seconds();
     if (now < h->clock_due) return;
     h->clock_due = now + (double)h->every / MILLI;
-    if (!s->times.field) pass_time(h, times_now(&s->times));
+    if (!s->times.from_lines) pass_time(h, times_now(&s->times));
     show(h);
 }
 
@@ -265,7 +265,7 @@ static void open_refresh(hot *h) {
     const double wanted = h->set->refresh_seconds,
                  usual = h->terminal ? DEFAULT_REFRESH_SECONDS : 0;
     h->every = (uint64_t)ceil((wanted > 0 ? wanted : usual) * MILLI);
-    h->by_lines = h->set->time_field && !h->terminal;
+    h->by_lines = h->set->time_field.n && !h->terminal;
     h->clock_due = now_seconds() + (double)h->every / MILLI;
     if (h->every > 0 && !h->by_lines) {
         h->s.tick = tick;

@@ -359,9 +359,9 @@ static void check_stdin(const cli_command *c, const settings *set, char *const *
                                             : paths[1];
     const bool first = strcmp(paths[0], "-") == 0, second = other && strcmp(other, "-") == 0;
     if (first && second) cli_misuse(c, "only one of the two can come from standard input");
-    if (second && set->verify)
-        cli_misuse(c, "--verify reads S twice, which standard input cannot be");
     if (other) reader_check(other);
+    if (set->verify && !reader_can_reread(other))
+        cli_misuse(c, "--verify reads S twice, which standard input or a pipe cannot be");
 }
 
 int run_join(const cli_command *c, const settings *set, char **operands, size_t n) {

@@ -41,6 +41,7 @@ static eb_hash hash_of(const weighing *w, eb_key key) {
 
 static void take_query(void *ctx, reader *r, const char *line, const char *end) {
     weighing *const w = ctx;
+    if (w->set->skip_first && r->records == 1) return;
     const eb_key key = reader_key(r, line, end, &w->set->field);
     table_key *const k = keytable_get(&w->sample, hash_of(w, key), key);
     if (w->queries++ % KEPT_EVERY == KEPT_EVERY - 1 && w->set->members)

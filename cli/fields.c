@@ -257,7 +257,7 @@ eb_key reader_key_or_fail(reader *r, const char *line, const char *end, const fi
 /* ---- Options. */
 
 static void check_options(const cli_command *c, const settings *set) {
-    bool fields = set->field.n || set->s_field.n || set->importance_field || set->time_field ||
+    bool fields = set->field.n || set->s_field.n || set->importance_field || set->time_field.n ||
                   set->class_field || set->weight_field || set->csv || set->mark;
     if (set->delimiter != NO_DELIMITER && !fields)
         cli_misuse(c, "-d has no effect without -f, --csv or --mark");

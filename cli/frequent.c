@@ -3,7 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 threshold threshold_read(const cli_command *c, const char *text) {
     threshold t = {0};
@@ -23,18 +22,16 @@ double threshold_of(threshold t, double total) {
     return t.percent == 0 ? t.count : fmax(1, ceil(total * t.percent / 100 * (1 - 1e-12)));
 }
 
-static bool all_regular(char *const *paths) {
-    struct stat st;
+static bool all_again(char *const *paths) {
     if (!*paths) return false;
     for (; *paths; paths++)
-        if (strcmp(*paths, "-") == 0 || stat(*paths, &st) != 0 || !S_ISREG(st.st_mode))
-            return false;
+        if (!reader_can_reread(*paths)) return false;
     return true;
 }
 
 char **rescan_paths(const settings *set, char *const *operands) {
     size_t n = 0;
-    if (set->rescan.n == 0 && !all_regular(operands)) return NULL;
+    if (set->rescan.n == 0 && !all_again(operands)) return NULL;
     while (set->rescan.n == 0 && operands[n]) n++;
     char **const paths = cli_alloc((set->rescan.n + n + 1) * sizeof *paths);
     for (size_t i = 0; i < n; i++) paths[i] = operands[i];

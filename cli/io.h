@@ -75,6 +75,7 @@ typedef enum fill { FILL_MORE, FILL_WAIT, FILL_END, FILL_ERROR } fill;
 void reader_open(reader *r, char *const *paths); /* no path: standard input */
 void reader_open_one(reader *r, const char *path);
 void reader_check(const char *path);         /* a file that cannot be read ends the program */
+bool reader_can_reread(const char *path);    /* not standard input, nor a pipe */
 fill reader_fill(reader *r, int timeout_ms); /* FILL_WAIT: no input in that time, or a signal */
 void reader_close(reader *r);
 /* Every record of every file; a read error ends the program. */

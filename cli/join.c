@@ -18,10 +18,6 @@ relation relation_open(const cli_command *c, const settings *set, char *path,
     return r;
 }
 
-bool relation_is_stdin(const relation *r) {
-    return strcmp(r->paths[0], "-") == 0;
-}
-
 typedef struct scan {
     relation *r;
     relation_take *take; /* or NULL */
@@ -60,8 +56,9 @@ static eb_filter *make_filter(const char *spec) {
 double relation_distinct(relation *r) {
     eb_stats stats = {.size = sizeof stats};
     if (r->distinct > 0) return r->distinct;
-    if (relation_is_stdin(r))
-        cli_misuse(r->c, "standard input can be read only once: give --distinct or --filter");
+    if (!reader_can_reread(r->paths[0]))
+        cli_misuse(r->c, "%s can be read only once: give --distinct or --filter",
+                   strcmp(r->paths[0], "-") == 0 ? "standard input" : r->paths[0]);
     eb_filter *const f = make_filter("bloom:memory=16M,k=1");
     relation_scan(r, f, true, NULL, NULL);
     eb_stat(f, &stats);

@@ -15,7 +15,6 @@ typedef struct relation { /* a file of lines, and which field of them is the key
 
 relation relation_open(const cli_command *c, const settings *set, char *path,
                        const field_list *field);
-bool relation_is_stdin(const relation *r);
 /* Reads all of it through a filter: adds the keys, or only asks.  take gets every batch.  A
  * read error or a signal ends the program. */
 typedef void relation_take(void *ctx, const stream *s, size_t n);

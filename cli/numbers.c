@@ -50,8 +50,9 @@ static bool read_signed(const char *p, size_t n, uint64_t *value) {
     return true;
 }
 
-/* ---- Times of RFC 3339, 1996-12-19T16:39:57.25-08:00, and as web servers log them,
- * [19/Dec/1996:16:39:57 -0800].  The zone may be missing, as in one field of such a log: UTC. */
+/* ---- Times of RFC 3339, 1996-12-19T16:39:57.25-08:00, as ISO 8601 has them with a comma, and as
+ * web servers log them, [19/Dec/1996:16:39:57 -0800].  The zone may be missing, as in one field of
+ * such a log: UTC. */
 
 static bool read_part(const char **p, const char *end, size_t digits, uint64_t low, uint64_t high,
                       int64_t *part) {
@@ -120,7 +121,7 @@ static bool read_clock(const char **p, const char *end, int64_t *seconds) {
         !read_part(p, end, 2, 0, 59, &minute) || !skip(p, end, ":") ||
         !read_part(p, end, 2, 0, 60, &second))
         return false;
-    if (skip(p, end, ".")) {
+    if (skip(p, end, ".,")) {
         if (*p == end || **p < '0' || **p > '9') return false;
         while (*p < end && **p >= '0' && **p <= '9') ++*p;
     }

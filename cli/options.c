@@ -89,6 +89,7 @@ static const cli_option test_options[] = {
 
 static const cli_option weigh_options[] = {
     KEY_OPTIONS,
+    SKIP_FIRST,
     HEADING("The filter to be"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
            "Its memory, hot list included, such as 500K, 64M or 2G. " DEFAULT_MEMORY

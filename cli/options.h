@@ -148,10 +148,12 @@
                "the first counts as 1; 0 at the age --window. 100:50:20 unless given.")
 
 #define TIME_FIELD_OPTION                                                                          \
-    OPTION(0, "time-field", "N", OPT_INDEX, time_field,                                            \
-           "Field N of a line is its time: seconds since 1970, with a fraction or not, "           \
-           "milliseconds if they are 100000000000 or more, a time such as 2026-01-31T12:00:00Z, "  \
-           "or that of a web server's log, [31/Jan/2026:12:00:00; UTC if it names no zone. Lines " \
+    OPTION(0, "time-field", "LIST", OPT_FIELDS, time_field,                                        \
+           "This field of a line is its time: seconds since 1970, with a fraction or not, "        \
+           "milliseconds if they are 100000000000 or more, a time such as 2026-01-31T12:00:00Z "   \
+           "or 2026-01-31 12:00:00,250, or that of a web server's log, "                           \
+           "[31/Jan/2026:12:00:00 +0100]; UTC if it names no zone. With -d ' ', such times may "   \
+           "be two fields: 1-2. Lines "                                                            \
            "that are older than the line before them are taken as of its time. Without this "      \
            "option, the time of a line is when it is read.")
 

@@ -33,6 +33,12 @@ void reader_check(const char *path) {
     cli_fail("%s: %s", path, strerror(errno));
 }
 
+bool reader_can_reread(const char *path) {
+    struct stat st;
+    return strcmp(path, "-") != 0 && stat(path, &st) == 0 && !S_ISFIFO(st.st_mode) &&
+           !S_ISSOCK(st.st_mode);
+}
+
 void reader_open(reader *r, char *const *paths) {
     static char dash[] = "-";
     static char *const standard_input[] = {dash, NULL};

@@ -25,7 +25,8 @@ static void pass_names(stream *s, const char *line, const char *end) {
     output_put(&s->out, line, (size_t)(end + 1 - line));
 }
 
-/* A line of weight 0 is read and left out. */
+/* A line of weight 0 is read and left out.  Its key comes after its time: both may be put together
+ * of several fields, in the same place. */
 static size_t collect(stream *s) {
     size_t n = 0;
     while (n < STREAM_BATCH) {
@@ -39,10 +40,10 @@ static size_t collect(stream *s) {
         s->lines++;
         s->line[n] = line;
         s->number[n] = s->in.records;
+        if (s->times.wanted) s->time[n] = time_of_line(&s->times, &s->in, line, end);
         s->key[n] = s->needs_field ? reader_key_or_fail(&s->in, line, end, &s->set->field)
                                    : reader_key(&s->in, line, end, &s->set->field);
         if (s->values.from) s->value[n] = value_of_line(&s->values, &s->in, line, end, s->key[n]);
-        if (s->times.wanted) s->time[n] = time_of_line(&s->times, &s->in, line, end);
         n += !s->set->weight_field || s->value[n] > 0;
     }
     s->line[n] = s->in.buf + s->in.begin;

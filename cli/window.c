@@ -45,7 +45,7 @@ static bool counts_time(const eb_filter *f) {
 /* Filters whose counts fade take one tick a line, unless there is reason to take milliseconds. */
 static bool fades_by_time(const cli_command *c, const settings *set, const eb_filter *f) {
     const bool asked = c->run == run_hot || set->half_life > 0 || set->window.seconds > 0 ||
-                       (set->time_field && !(set->window.lines > 0));
+                       (set->time_field.n && !(set->window.lines > 0));
     return asked && (filter_is(f, "decay") || filter_is(f, "aging"));
 }
 
@@ -57,17 +57,20 @@ static uint64_t clock_of(const eb_filter *f) {
 }
 
 void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f) {
-    *t = (times){.wanted = counts_time(f) || fades_by_time(c, set, f), .field = set->time_field};
-    if (set->time_field && !t->wanted)
+    *t = (times){.wanted = counts_time(f) || fades_by_time(c, set, f),
+                 .from_lines = set->time_field.n > 0,
+                 .field = set->time_field};
+    if (t->from_lines && !t->wanted)
         cli_misuse(c, c->run == run_dedup || set->window.lines > 0
                           ? "--time-field needs a --window in time"
                           : "--time-field needs --half-life, or a --window in time");
     if (set->state) t->last = clock_of(f);
 }
 
-/* Up to three digits after a point; the rest is left out.  What is before it gets a new length. */
+/* Up to three digits after a point, or after a comma; the rest is left out.  What is before
+ * it gets a new length. */
 static uint64_t take_fraction(const char *p, size_t *length) {
-    const char *const point = memchr(p, '.', *length);
+    const char *const point = memchr(p, memchr(p, ',', *length) ? ',' : '.', *length);
     uint64_t ms = 0;
     if (!point) return 0;
     for (size_t i = 1, digit = 100; i <= 3 && point + i < p + *length; i++, digit /= 10) {
@@ -95,7 +98,7 @@ static bool read_time(eb_key text, uint64_t *ms) {
     if (strspn(copy, "0123456789.") == length && copy[length - 1] == '.') return false;
     const uint64_t part = take_fraction(copy, &length);
     const char *const rest = copy + length;
-    if (*rest == '.' && !digits_only(rest + 1, text.len - length - 1)) return false;
+    if (*rest && !digits_only(rest + 1, text.len - length - 1)) return false;
     if (!number_read(NUMBER_TIME, (eb_key){copy, length}, &value)) return false;
     const int64_t seconds = eb_to_signed(value);
     if (seconds < 0 || (uint64_t)seconds > UINT64_C(1) << 53) return false;
@@ -111,7 +114,7 @@ static uint64_t arrival(void) {
 }
 
 static uint64_t read_field(const times *t, reader *r, const char *line, const char *end) {
-    const eb_key text = reader_field(r, line, end, t->field);
+    const eb_key text = reader_key(r, line, end, &t->field);
     uint64_t ms;
     if (read_time(text, &ms)) return ms;
     cli_fail("%s: line %llu: the time must be seconds since 1970 or a time such as "
@@ -127,7 +130,7 @@ uint64_t times_now(times *t) {
 }
 
 uint64_t time_of_line(times *t, reader *r, const char *line, const char *end) {
-    if (!t->field) return times_now(t);
+    if (!t->from_lines) return times_now(t);
     const uint64_t now = read_field(t, r, line, end);
     if (now >= t->last)
         t->last = now;
@@ -156,8 +159,8 @@ int window_verdict(const times *t, const eb_filter *f) {
     const double wanted = (double)filter_option(f, "window"), unit = counts_time(f) ? MILLI : 1;
     const char *const name = counts_time(f) ? "seconds" : "lines";
     if (t->late > 0)
-        cli_warn("%llu lines were older than the line before them, and were taken as of its time",
-                 (unsigned long long)t->late);
+        cli_warn("%llu %s older than the line before, and taken as of its time",
+                 (unsigned long long)t->late, t->late == 1 ? "line was" : "lines were");
     if (stats.window < wanted)
         cli_warn("more came than there is room for: the window was %.10g %s at its shortest, not "
                  "%.10g",

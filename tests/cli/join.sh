@@ -129,7 +129,11 @@ misused join 'give one FILE with this option' join --with s.eb r.txt s.tsv
 misused join '--s-field is for two files: use -f' join --ship --s-field 2 s.tsv
 misused join '--s-field must be fields, each once, such as 3, 1,3, 2-4 or 5-, not "0"' join --s-field 0 r.txt s.tsv
 misused join 'standard input can be read only once: give --distinct or --filter' join r.txt -
-misused join '--verify reads S twice, which standard input cannot be' join --verify r.txt -
+misused join '--verify reads S twice, which standard input or a pipe cannot be' join --verify r.txt -
+misused join '--verify reads S twice, which standard input or a pipe cannot be' join --verify --distinct 9 r.txt <(cat s.tsv)
+mkfifo pipe
+misused join 'pipe can be read only once: give --distinct or --filter' join r.txt pipe
+misused join 'pipe can be read only once: give --distinct or --filter' join --size r.txt pipe
 misused join 'only one of the two can come from standard input' join - -
 misused join '--candidates needs --with' join --candidates r.txt s.tsv
 misused join '--method must be product or sample, not "x"' join --size --method x r.txt s.tsv

@@ -23,7 +23,7 @@ misused dedup '--seed must be one number, not ""' dedup --seed=
 misused dedup '-f must be fields, each once, such as 3, 1,3, 2-4 or 5-, not "0"' dedup -f 0
 misused dedup '--field must be fields, each once, such as 3, 1,3, 2-4 or 5-, not "-1"' dedup --field -1
 misused dedup '-f must be fields, each once, such as 3, 1,3, 2-4 or 5-, not "2x"' dedup -f2x
-misused dedup '--time-field must be a whole number from 1 to 999999999, not "0"' dedup --time-field 0
+misused dedup '--importance-field must be a whole number from 1 to 999999999, not "0"' dedup --importance-field 0
 misused dedup '-d must be one byte (or \t, \\, \0), not "ab"' dedup -f 1 -d ab
 misused dedup '-d must be one byte (or \t, \\, \0), not ""' dedup -f 1 -d ''
 misused dedup '-d must be one byte (or \t, \\, \0), not "\n"' dedup -f 1 -d '\n'

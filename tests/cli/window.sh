@@ -19,7 +19,7 @@ printf '%s\tx\n' 1700000000 1700000599.9 1700000600000 2023-11-14T22:23:20.5Z 20
     1700000700 >in
 everbloom dedup --window 10m --time-field 1 -f 2 in
 status_is 0; out_is '1700000000\tx\n1700000700\tx\n'
-err_is 'everbloom: 1 lines were older than the line before them, and were taken as of its time\n'
+err_is 'everbloom: 1 line was older than the line before, and taken as of its time\n'
 everbloom dedup --window 10m --refresh --time-field 1 -f 2 --json in
 status_is 0; out_is '1700000000\tx\n'
 [ "$(value window_seconds)" = 600 ] || fail "$(shown err)"
@@ -35,6 +35,21 @@ for bad in '[31/Nov/2023:22:13:20' '[14/Nov/2023:22:13' '[14/nov/2023:22:13:20' 
     '14/Nov/2023:22:13:20]' '2023-11-14' '2023-11-14T22:13:20 +0100' '1/'; do
     everbloom dedup --window 10m --time-field 1 -f 2 < <(printf '%s\tx\n' "$bad")
     status_is 2; no_output; err_has "standard input: line 1: the time must be seconds since 1970 or a time such as 2026-01-31T12:00:00Z, not \"$bad\""
+done
+
+
+# Times of two fields; with a comma, as some programs log them.
+printf '%s x\n' '2023-11-14 22:13:20,900' '2023-11-14 22:23:20,899' '2023-11-14 22:25:00,5' >in
+everbloom dedup -d ' ' --window 10m --time-field 1-2 -f 3 in
+status_is 0; silent; out_is '2023-11-14 22:13:20,900 x\n2023-11-14 22:25:00,5 x\n'
+awk '{ print $2, $3, $1 }' in >swapped
+everbloom dedup -d ' ' --window 10m --time-field 3,1 -f 2,1 --json swapped # key and time are put together
+status_is 0; same out swapped
+printf 'h - - %s "GET /"\n' '[14/Nov/2023:23:13:20 +0100]' '[14/Nov/2023:22:13:50 +0000]' >in
+everbloom dedup -d ' ' --window 10m --time-field 4,5 -f 6- in
+status_is 0; silent; head -n 1 in | out_is
+for bad in '2023-11-14 22:13:20,' '2023-11-14 22:13:20,x' '1700000000,5,5' '2023-11-14 22:13:20,5.5'; do
+    everbloom dedup --window 10m --time-field 1 < <(echo "$bad"); status_is 2; err_has "not \"$bad\""
 done
 
 # The state knows the window, and its clock.
