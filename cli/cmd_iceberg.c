@@ -187,8 +187,8 @@ static int prepare(iceberg *p, const question *q) {
     if (q->count > now.watermark) return STATUS_YES;
     if (now.watermark >= EB_COUNT_FULL)
         cli_fail("the filter is full and tells keys no more apart: give more -m");
-    cli_warn("keys that came %.0f to %.0f times may be missing: give more -m%s", q->count,
-             now.watermark, p->again ? " or use --multiscan" : ", or --rescan FILE");
+    cli_warn("keys that came up to %.0f times may be missing: give more -m%s", now.watermark,
+             p->again ? " or use --multiscan" : ", or --rescan FILE");
     return STATUS_NO;
 }
 

@@ -141,7 +141,7 @@ static const eb_kind_info *find_kind(const cli_command *c, const eb_kind_info *c
         nearest_try(&near, name, kinds[i]->name);
     }
     if (near.word) cli_misuse(c, "there is no kind \"%s\"; did you mean \"%s\"?", name, near.word);
-    cli_misuse(c, "there is no kind \"%s\"", name);
+    cli_misuse(c, "there is no kind \"%s\"; 'everbloom kinds' lists them", name);
 }
 
 static void json_kinds(const eb_kind_info *const *kinds, size_t n) {

@@ -85,6 +85,7 @@ static void read_all(weighing *w, const cli_command *c, char **operands) {
     reader_options(&r, c, w->set);
     reader_open(&r, operands);
     reader_each(&r, take_query, w);
+    reader_warn_lacking(&r, w->queries);
     reader_close(&r);
     if (w->queries == 0) cli_fail("the sample is empty");
     if (w->set->members) read_members(w, w->set->members);

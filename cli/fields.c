@@ -237,21 +237,54 @@ static eb_key join_fields(reader *r, const char *line, const char *end, const fi
     return (eb_key){w.start, (size_t)(w.end - w.start)};
 }
 
-eb_key reader_key(reader *r, const char *line, const char *end, const field_list *list) {
+/* Its key is what there is of it. */
+static __attribute__((noinline)) eb_key note_lacking(reader *r, uint64_t field, eb_key key) {
+    r->lacking++;
+    if (field > r->lacks) r->lacks = field; /* who lacks a field lacks those behind it */
+    return key;
+}
+
+static __attribute__((noinline)) eb_key several(reader *r, const char *line, const char *end,
+                                                const field_list *list) {
     uint64_t lacks;
-    return list->n == 0 || list->only ? reader_field(r, line, end, list->only)
-                                      : join_fields(r, line, end, list, &lacks);
+    const eb_key key = join_fields(r, line, end, list, &lacks);
+    return lacks ? note_lacking(r, lacks, key) : key;
+}
+
+/* Called for every line: what is rare is out of the way. */
+eb_key reader_fields(reader *r, const char *line, const char *end, const field_list *list) {
+    if (!list->only) return several(r, line, end, list);
+    const eb_key found = find_field(r, line, end, list->only);
+    return found.p ? found : note_lacking(r, list->only, (eb_key){end, 0});
+}
+
+/* The usual reason why a field is missing is another delimiter. */
+static const char *delimiter_name(const reader *r, char name[16]) {
+    if (r->delimiter == '\t') return "a tab";
+    if (r->delimiter == ' ') return "a space";
+    if (r->delimiter == ',') return "a comma";
+    const bool printable = r->delimiter > ' ' && r->delimiter < 0x7f;
+    snprintf(name, 16, printable ? "%c" : "byte %d", printable ? r->delimiter : r->delimiter & 255);
+    return name;
 }
 
 eb_key reader_key_or_fail(reader *r, const char *line, const char *end, const field_list *list) {
-    const bool one = list->n == 0 || list->only;
+    char name[16];
     uint64_t lacks = 0;
+    const bool one = list->n == 0 || list->only;
     const eb_key key =
         one ? find_field(r, line, end, list->only) : join_fields(r, line, end, list, &lacks);
-    if (one && !key.p) lacks = list->only;
+    if (!key.p) lacks = list->only;
     if (!lacks) return key;
-    cli_fail("%s: line %llu: there is no field %llu", r->name, (unsigned long long)r->records,
-             (unsigned long long)lacks);
+    cli_fail("%s: line %llu: there is no field %llu (fields end at %s: see -d)", r->name,
+             (unsigned long long)r->records, (unsigned long long)lacks, delimiter_name(r, name));
+}
+
+void reader_warn_lacking(const reader *r, uint64_t n) {
+    char name[16];
+    if (n > 0 && r->lacking == n)
+        cli_warn("every line lacks field %llu (fields end at %s: see -d)",
+                 (unsigned long long)r->lacks, delimiter_name(r, name));
 }
 
 /* ---- Options. */

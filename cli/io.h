@@ -66,6 +66,8 @@ typedef struct reader {
     unsigned char csv_state; /* at scanned */
     uint64_t bytes;
     uint64_t records; /* taken from this file */
+    uint64_t lacking; /* records that lacked a field of their key */
+    uint64_t lacks;   /* a field that all of those lacked */
     char *unquoted;   /* CSV fields without their quotes, at the same offset as in buf */
     size_t unquoted_cap;
     char *joined; /* keys of several fields: see fields.c */
@@ -104,9 +106,16 @@ void reader_options(reader *r, const cli_command *c, const settings *set);
 /* A field of the record at line, without its quotes; 0: the whole record. */
 eb_key reader_field(reader *r, const char *line, const char *end, uint64_t field);
 /* The fields of a list, with the delimiter between; those that the record lacks are left out. */
-eb_key reader_key(reader *r, const char *line, const char *end, const field_list *list);
+eb_key reader_fields(reader *r, const char *line, const char *end, const field_list *list);
+/* The same, or the whole record if the list is empty. */
+static inline eb_key reader_key(reader *r, const char *line, const char *end,
+                                const field_list *list) {
+    return list->n > 0 ? reader_fields(r, line, end, list) : (eb_key){line, (size_t)(end - line)};
+}
 /* The same of the last record taken; if it lacks one of them, no return. */
 eb_key reader_key_or_fail(reader *r, const char *line, const char *end, const field_list *list);
+/* After n records: says so if all of them lacked a field of their key. */
+void reader_warn_lacking(const reader *r, uint64_t n);
 
 /* terminal.c.  The first SIGINT, SIGTERM or SIGHUP asks to stop; a second one kills. */
 void signals_catch(void);

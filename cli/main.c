@@ -49,7 +49,8 @@ static const cli_command *find_command(const char *word) {
     for (c = cli_commands; c->name; c++) nearest_try(&near, word, c->name);
     const char *what = word[0] == '-' ? "option" : "command";
     if (near.word) cli_misuse(NULL, "there is no %s %s; did you mean %s?", what, word, near.word);
-    cli_misuse(NULL, "there is no %s %s", what, word);
+    cli_misuse(NULL, "there is no %s %s%s", what, word,
+               word[0] == '-' ? "; options of a command stand behind it" : "");
 }
 
 static int run_command(const cli_command *c, char **words) {

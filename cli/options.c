@@ -84,6 +84,7 @@ static const cli_option test_options[] = {
            "Write to FILE, which appears whole at the end or not at all."),
     HEADING("Classes of keys, for weighted filters"),
     CLASS_OPTIONS,
+    HEADING("Reports"),
     QUIET,
     END};
 

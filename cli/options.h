@@ -125,8 +125,8 @@
            "The time in which a count fades to half, such as 10m or 7d; 10m unless given.")
 
 /* What a line counts by its age; more: further functions and what they are; powers: those that take
- * --power. */
-#define DECAY_OPTIONS(more, what, powers)                                                          \
+ * --power; lengths: what else a window may be. */
+#define DECAY_OPTIONS(more, what, powers, lengths)                                                 \
     CHOICE("decay", "FUNCTION", "exponential|window|chordal|polygonal|poly" more, decay,           \
            "What a line counts by its age. exponential: a half after a --half-life, a quarter "    \
            "after two. The others count nothing from an age of --window on; until then, window: "  \
@@ -135,8 +135,7 @@
            "else exponential, unless given."),                                                     \
         HALF_LIFE_OPTION,                                                                          \
         OPTION(0, "window", "LENGTH", OPT_LENGTH, window,                                          \
-               "Lines are forgotten at this age: a time such as 90s, 10m, 12h or 7d, or, for "     \
-               "count, a number of lines such as 1e6 or 10M."),                                    \
+               "Lines are forgotten at this age: a time such as 90s, 10m, 12h or 7d" lengths "."), \
         OPTION(0, "epochs", "N", OPT_INDEX, epochs,                                                \
                "Age is counted in Nths of the --window, 27 unless given: a counter takes 2 bytes " \
                "for each, and what is forgotten is forgotten up to an Nth of the window late. At " \

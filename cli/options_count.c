@@ -12,7 +12,7 @@ const cli_option count_options[] = {
     DECAY_OPTIONS("|polyexp",
                   "poly: (1 + x) to the power of minus --power; polyexp: (1 + x) to the power of "
                   "--power, halved with each --half-life, relative to its largest value.",
-                  "poly and polyexp"),
+                  "poly and polyexp", ", or a number of lines such as 1e6 or 10M"),
     TIME_FIELD_OPTION,
     HEADING("What is asked"),
     OPTION(0, "key", "KEY", OPT_TEXTS, keys, "Say how often KEY came. May be given several times."),
@@ -116,7 +116,7 @@ const cli_example iceberg_examples[] = {
     {"everbloom iceberg -f 1 -d ' ' --at-least 1% access.log", "Hosts with 1 % of all requests."},
     {"everbloom iceberg --csv -f 2 --at-least 100 --verify orders.csv",
      "Exactly what 'group by ... having count(*) >= 100' gives."},
-    {"tail -F auth.log | everbloom iceberg -f 4 --alert 20", "Who failed 20 times? At once."},
+    {"tail -F failures.tsv | everbloom iceberg -f 4 --alert 20", "Who failed 20 times? At once."},
     {"everbloom iceberg --state hosts.eb -f 1 -d ' ' --at-least 1% access.log.1",
      "Of all logs so far, with a log added each day."},
     {"everbloom iceberg -m 1M --multiscan --at-least 10K big.log",

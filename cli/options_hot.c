@@ -6,7 +6,7 @@ const cli_option hot_options[] = {
     SKIP_FIRST,
     WEIGHT_OPTION,
     HEADING("How counts fade"),
-    DECAY_OPTIONS("", "poly: (1 + x) to the power of minus --power.", "poly"),
+    DECAY_OPTIONS("", "poly: (1 + x) to the power of minus --power.", "poly", ""),
     TIME_FIELD_OPTION,
     HEADING("What is printed"),
     OPTION(0, "top", "N", OPT_INDEX, top,

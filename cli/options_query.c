@@ -76,7 +76,8 @@ const cli_option sum_options[] = {
            "and averages are printed too. Equal seeds."),
     HEADING("What is printed"),
     FLAG(0, "json", json, "One JSON object."),
-    FILTER_OPTIONS("policy=ms,window=0"),
+    FILTER_OPTIONS("spectral:policy=ms,window=0"),
+    HEADING("Reports"),
     QUIET,
     END};
 

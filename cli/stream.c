@@ -197,6 +197,7 @@ int stream_run(stream *s) {
     else
         finish_output(s);
     if (s->state && !(s->removes && (trouble || signals_stop()))) save(s);
+    reader_warn_lacking(&s->in, s->lines);
     if (trouble) cli_warn("%s: %s", s->in.name, strerror(trouble));
     return trouble ? STATUS_TROUBLE : signals_stop() ? 128 + signals_stop() : STATUS_YES;
 }

@@ -9,6 +9,15 @@ out_is 'a b c\ng h i\n'
 # A line that has no such field has the empty key.
 everbloom dedup -f 2 -d, < <(printf 'a\nb\nc,\nd,x\n')
 out_is 'a\nd,x\n'
+# If all lines lack it, the delimiter may be another one.
+everbloom dedup -f 2 < <(printf 'a b\nc d\n')
+status_is 0; out_is 'a b\n'; err_is 'everbloom: every line lacks field 2 (fields end at a tab: see -d)\n'
+everbloom dedup -d ' ' -f 2 < <(printf 'a b\nc\n'); silent
+everbloom count -d , -f 2,1 --key x < <(printf 'x\n'); err_is 'everbloom: every line lacks field 2 (fields end at a comma: see -d)\n'
+everbloom add -d ' ' -f 2-4 -m 4K -o s < <(printf 'x\nx y z\n'); err_is 'everbloom: every line lacks field 4 (fields end at a space: see -d)\n'
+everbloom weigh -q -f 3 -d '|' -m 4K < <(printf 'x\n'); err_is 'everbloom: every line lacks field 3 (fields end at |: see -d)\n'
+everbloom test s -f 3 -d $'\001' < <(printf 'x\n'); err_is 'everbloom: every line lacks field 3 (fields end at byte 1: see -d)\n'
+everbloom dedup -f 2 </dev/null; silent
 # An empty field is a key, too.
 everbloom dedup -f 2 -d, < <(printf 'a,,1\nb,,2\nc,3\n')
 out_is 'a,,1\nc,3\n'

@@ -125,7 +125,7 @@ wait
 # What cannot be promised is said; what is wrong is one sentence, before anything is printed.
 generate 2 30000 9000 1 >stream
 everbloom iceberg -f 1 --at-least 2 -m 8K --seed 1 <stream
-status_is 1; err_has 'everbloom: keys that came 2 to '
+status_is 1; err_has 'everbloom: keys that came up to '
 everbloom iceberg -f 1 --at-least 2 -m 8K --seed 1 stream
 status_is 1; err_has 'only: reading the input again'; err_has 'give more -m or use --multiscan'
 everbloom iceberg -q -f 1 --at-least 20 --filter spectral:cells=64 --candidate-memory 1K --seed 1 stream

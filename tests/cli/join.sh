@@ -115,8 +115,8 @@ err_has 'everbloom: a.eb and c.eb: filters differ: spectral:'; [ "$(wc -l <err)"
 everbloom count --filter spectral:policy=ms,window=0,cells=3100,store=u32 --seed 1 -f 2 --save c.eb s.tsv
 everbloom join --size --snapshots a.eb c.eb; status_is 2; no_output; err_has 'filters differ'
 printf 'a\tb\nc\n' >short
-refused 'short: line 2: there is no field 2' -f 2 short s.tsv
-refused 'r.txt: line 1: there is no field 3' -f 3 --s-field 2 r.txt s.tsv
+refused 'short: line 2: there is no field 2 (fields end at a tab: see -d)' -f 2 short s.tsv
+refused 'r.txt: line 1: there is no field 3 (fields end at a tab: see -d)' -f 3 --s-field 2 r.txt s.tsv
 refused 'none: No such file or directory' r.txt none
 everbloom add -o bloom.eb r.txt
 refused 'bloom.eb: not a filter that counts keys and never too low, such as spectral' --with bloom.eb r.txt

@@ -16,4 +16,4 @@ fi
 everbloom kinds --json bloom
 out_has '[{"name":"bloom"'
 misused kinds 'there is no kind "blom"; did you mean "bloom"?' kinds blom
-misused kinds 'there is no kind "xyzzy"' kinds xyzzy
+misused kinds 'there is no kind "xyzzy"; '\''everbloom kinds'\'' lists them' kinds xyzzy

@@ -85,8 +85,8 @@ refused 'standard input: line 1: the value must be a whole number, 0 or more, no
 refused 'standard input: line 1: the value must be a whole number, not "9223372036854775808"' '9223372036854775808\n' --bits 64 --from 1 --to 2
 refused 'standard input: line 1: the value must be -2147483648..2147483647, not 3000000000' '3000000000\n' --from 1 --to 2
 refused 'standard input: line 1: the value must be seconds since 1970 or a time such as 2026-01-31T12:00:00Z, not "2026-02-29T00:00:00Z"' '2026-02-29T00:00:00Z\n' --values time --from 1 --to 2
-refused 'standard input: line 2: there is no field 2' 'a\t1\nb\n' -f 2 --from 1 --to 2
-refused 'standard input: line 2: there is no field 2' 'a,1\n"b,2"\n' --csv -f 2 --from 1 --to 2
+refused 'standard input: line 2: there is no field 2 (fields end at a tab: see -d)' 'a\t1\nb\n' -f 2 --from 1 --to 2
+refused 'standard input: line 2: there is no field 2 (fields end at a comma: see -d)' 'a,1\n"b,2"\n' --csv -f 2 --from 1 --to 2
 refused '--from must be -128..127, not 200' '' --bits 8 --from 200 --to 201 data
 refused '--to must be a whole number, not "x"' '' --from 1 --to x data
 refused 'a range must end after its start, not from 5 to 4' '' --from 5 --to 4 data

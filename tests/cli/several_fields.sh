@@ -32,10 +32,10 @@ cut -f 1,6- out >got; printf '1\ta:c\n2\ta\n' >want; same got want
 everbloom count -d: -f 2-3 --queries - --seed 1 in < <(printf 'b:c\nb\n\n')
 cut -f 1,6- out >got; printf '1\tb:c\n1\tb\n1\t\n' >want; same got want
 everbloom iceberg -d: -f 2-3 --at-least 1 in; status_is 2; no_output
-err_is 'everbloom: in: line 2: there is no field 3\n'
-everbloom iceberg -d: -f 3,1 --at-least 1 in; err_is 'everbloom: in: line 2: there is no field 3\n'
-everbloom iceberg -d: -f 3- --at-least 1 in; err_is 'everbloom: in: line 2: there is no field 3\n'
-everbloom iceberg -d: -f 2-,1 --at-least 1 in; err_is 'everbloom: in: line 3: there is no field 2\n'
+err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'
+everbloom iceberg -d: -f 3,1 --at-least 1 in; err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'
+everbloom iceberg -d: -f 3- --at-least 1 in; err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'
+everbloom iceberg -d: -f 2-,1 --at-least 1 in; err_is 'everbloom: in: line 3: there is no field 2 (fields end at :: see -d)\n'
 everbloom iceberg -d: -f 1- --at-least 1 --verify in; status_is 0; sort out >got
 printf '1\ta\n1\ta:b\n1\ta:b:c\n' >want; same got want
 

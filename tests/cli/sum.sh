@@ -34,7 +34,7 @@ everbloom sum --snapshot sums.eb --per other.eb --key c7
 status_is 0; err_has 'everbloom: no average: filters must have the same seed: 1 and 2 differ'
 everbloom add -o bloom.eb list
 everbloom sum --snapshot bloom.eb --key c7; status_is 2; no_output; err_is 'everbloom: bloom.eb: this kind of filter does not count\n'
-everbloom sum -f 3 --key c7 pay; status_is 2; no_output; err_is 'everbloom: pay: line 1: there is no field 3\n'
+everbloom sum -f 3 --key c7 pay; status_is 2; no_output; err_is 'everbloom: pay: line 1: there is no field 3 (fields end at a tab: see -d)\n'
 misused sum 'nothing to do: name keys with --key or --queries' sum pay
 misused sum '--per needs --snapshot' sum --per x --key a
 misused sum 'the lines and the queries cannot both come from standard input' sum --queries -

@@ -3,7 +3,8 @@
 misused '' 'no command given'
 misused '' 'there is no command dedpu; did you mean dedup?' dedpu
 misused '' 'there is no command frobnicate' frobnicate
-misused '' 'there is no option --frobnicate' --frobnicate
+misused '' 'there is no option --frobnicate; options of a command stand behind it' --frobnicate
+misused '' 'there is no option -f; options of a command stand behind it' -f 1 dedup
 misused '' 'there is no command kindz; did you mean kinds?' help kindz
 misused '' '--generate makes man PAGE, pages, bash, zsh or fish' --generate
 misused '' 'there is no man page nothing; --generate pages lists them' --generate man nothing
