@@ -108,15 +108,22 @@ static void snug_unpack_large(const eb_snug *s, const uint8_t *line, uint64_t fi
 }
 
 /* Loops over counters have no branches where they can: lines are packed again whenever they are
- * halved. */
+ * halved.  They work on a copy with a word behind its end, so that all fields are read and written
+ * alike. */
+typedef struct snug_copy {
+    uint8_t bytes[EB_SNUG_LINE + 8];
+} snug_copy;
+
 static snug_head snug_unpack(const eb_snug *s, const uint8_t *line, uint64_t first, snug_line *u) {
     const snug_head h = snug_head_of(line);
     const uint64_t escape = ebi_ones(h.w);
-    unsigned n = 0, escapes = 0;
+    snug_copy from = {{0}};
+    unsigned n = 0, at = FIELDS, escapes = 0;
+    memcpy(from.bytes, line, EB_SNUG_LINE);
     for (unsigned half = 0; half < 2; half++)
-        for (uint64_t map = snug_map(line, half); map != 0; map &= map - 1, n++) {
+        for (uint64_t map = snug_map(line, half); map != 0; map &= map - 1, n++, at += h.w) {
             u->slot[n] = (uint8_t)(64 * half + ebi_ctz(map));
-            u->value[n] = snug_bits(line, FIELDS + n * h.w, h.w);
+            u->value[n] = ebi_load64(from.bytes + (at >> 3)) >> (at & 7) & escape;
             u->spilled[n] = u->value[n] == escape;
             escapes += u->spilled[n];
         }
@@ -131,7 +138,7 @@ static unsigned snug_best(const snug_line *u, snug_head *h) {
     unsigned lengths[EB_SNUG_BITS + 3] = {0}, fields = 0, best = UINT32_MAX;
     uint64_t all = 0;
     for (unsigned i = 0; i < u->n; i++) {
-        const uint64_t value = u->spilled[i] ? 0 : u->value[i];
+        const uint64_t value = u->value[i] & (u->spilled[i] - UINT64_C(1));
         fields += u->value[i] > 0;
         all |= value;
         lengths[ebi_log2(value + 1)]++; /* of w bits if below the escape; [0]: no matter */
@@ -147,20 +154,29 @@ static unsigned snug_best(const snug_line *u, snug_head *h) {
     return best;
 }
 
+EB_INLINE void snug_write(snug_copy *to, unsigned at, uint64_t bits) { /* over zeros */
+    ebi_store64(to->bytes + (at >> 3), ebi_load64(to->bytes + (at >> 3)) | bits << (at & 7));
+}
+
 static void snug_pack(uint8_t *line, const snug_line *u, snug_head h) {
     const uint64_t escape = ebi_ones(h.w);
+    uint64_t map[2] = {0, 0};
+    snug_copy to = {{0}};
     unsigned at = FIELDS, entry = END;
-    memset(line + BITMAP, 0, EB_SNUG_LINE - BITMAP);
-    snug_set_head(line, h);
     for (unsigned i = 0; i < u->n; i++) {
-        if (u->value[i] == 0) continue;
-        line[BITMAP + u->slot[i] / 8] |= (uint8_t)(1 << u->slot[i] % 8);
-        snug_set_bits(line, at, h.w, u->spilled[i] ? escape : ebi_min(u->value[i], escape));
-        at += h.w;
-        if (u->value[i] < escape || u->spilled[i]) continue;
+        const uint64_t value = u->value[i];
+        const bool there = value > 0, large = (value >= escape) | u->spilled[i];
+        map[u->slot[i] >> 6] |= (uint64_t)there << (u->slot[i] & 63);
+        snug_write(&to, at, (value | -(uint64_t)large) & escape);
+        at += h.w & -(unsigned)there;
+        if (!large | u->spilled[i]) continue;
         entry -= SLOT_BITS + h.v;
-        snug_set_bits(line, entry, SLOT_BITS + h.v, u->slot[i] | u->value[i] << SLOT_BITS);
+        snug_write(&to, entry, u->slot[i] | value << SLOT_BITS);
     }
+    snug_write(&to, 8 * BITMAP, map[0]);
+    snug_write(&to, 8 * BITMAP + 64, map[1]);
+    memcpy(line + BITMAP, to.bytes + BITMAP, EB_SNUG_LINE - BITMAP);
+    snug_set_head(line, h);
 }
 
 static void snug_coarsen(snug_line *u, snug_head *h) {
@@ -294,12 +310,17 @@ static void snug_keep_spilled(const eb_snug *s, uint64_t first, snug_line *u) {
     }
 }
 
-/* Numbers that are multiples of 2^grain only lose grain, until there is none left. */
+/* Numbers that are multiples of 2^grain only lose grain, until there is none left; as in
+ * ebi_halved, 1 becomes 0 then. */
 static void snug_halve_all(snug_line *u, snug_head h, uint64_t times) {
-    const unsigned grain = times >= h.grain ? h.grain : 0;
-    const uint64_t halvings = times >= h.grain ? times : 0;
-    for (unsigned i = 0; i < u->n; i++)
-        u->value[i] = u->spilled[i] ? u->value[i] : ebi_halved(u->value[i] << grain, halvings);
+    const unsigned by = (unsigned)ebi_min(times - ebi_min(times, h.grain), 63);
+    const uint64_t round = ebi_ones(by);
+    const unsigned shifted = times < h.grain ? 0 : u->n;
+    for (unsigned i = 0; i < shifted; i++) {
+        const uint64_t rest = (u->value[i] + round) >> by, half = rest & -(uint64_t)(rest > 1);
+        const uint64_t spilled = -(uint64_t)u->spilled[i];
+        u->value[i] = (u->value[i] & spilled) | (half & ~spilled);
+    }
     for (unsigned i = 0; u->spills > 0 && i < u->n; i++)
         if (u->spilled[i]) u->value[i] = ebi_halved(u->value[i], times);
 }
