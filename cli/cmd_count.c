@@ -23,10 +23,7 @@ typedef struct asker {
 static eb_estimate ask(const eb_filter *f, eb_hash h, bool *bounded) {
     eb_estimate e = {.size = sizeof e};
     *bounded = eb_estimate_key(f, h, &e, NULL) == EB_OK;
-    if (*bounded) {
-        e.lower = ceil(e.lower); /* counts are whole */
-        return e;
-    }
+    if (*bounded) return e;
     eb_count_batch(f, &h, 1, &e.count);
     e.lower = e.upper = e.confidence = NAN;
     return e;

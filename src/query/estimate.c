@@ -62,8 +62,9 @@ eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err)
     return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", left, right);
 }
 
-/* One key.  By Markov's inequality the noise of a counter is above e times its mean
- * with probability 1/e at most; k counters in different parts are independent. */
+/* One key.  By Markov's inequality the noise of a counter is d or more with the probability
+ * mean/d at most; k counters in different parts are independent.  d is e times the mean or, since
+ * noise comes in whole numbers, the next whole number above: 1 if the mean is small. */
 
 static eb_hash estimate_inner(const eb_filter *f, eb_hash h) {
     return f->shard_bits == 0 ? h : ebi_inner_hash(h);
@@ -78,12 +79,13 @@ eb_status eb_estimate_key(const eb_filter *f, eb_hash h, eb_estimate *out, eb_er
     ebi_counting_positions(&c, estimate_inner(f, h), pos);
     const uint64_t least = ebi_counting_minimum(&c, pos, counter);
     const double reach = windows ? (double)(c.n - c.window + 1) / c.k : (double)c.part;
+    const double noise = (double)*c.total / reach;
     unsigned times = 0;
     for (unsigned j = 0; j < c.k; j++) times += counter[j] == least;
     eb_count_batch(f, &h, 1, &e.count);
     e.upper = eb_caps(f) & EB_NO_FALSE_NEGATIVES ? e.count : (double)least;
-    e.confidence = 1 - exp(windows ? -1.0 : -(double)c.k);
-    e.lower = fmax(0, (double)least - exp(1) * (double)*c.total / reach);
+    e.lower = fmax(0, ceil((double)least - exp(1) * noise));
+    e.confidence = 1 - pow(noise / ((double)least - e.lower + 1), windows ? 1 : c.k);
     if (least == EB_COUNTER_MAX || ebi_is_sealed(f)) e.lower = 0;
     e.lower = fmin(e.lower, e.upper);
     if (e.lower == 0) e.confidence = 1;
