@@ -88,13 +88,13 @@ typedef struct eb_store {
 } eb_store;
 
 extern const eb_store ebi_store_u8, ebi_store_u32;
-extern const eb_store ebi_store_line_portable, ebi_store_line_bmi2; /* the same bytes */
+extern const eb_store ebi_store_line_portable, ebi_store_line_avx2; /* the same bytes */
 extern const eb_store ebi_store_sai_portable, ebi_store_sai_bmi2;
 extern const eb_store ebi_frozen_line_portable, ebi_frozen_line_bmi2;
 extern const eb_store ebi_frozen_elias, ebi_frozen_steps;
 
 EB_INLINE const eb_store *ebi_store_line(void) { /* what is best for this machine */
-    return ebi_has_bmi2() ? &ebi_store_line_bmi2 : &ebi_store_line_portable;
+    return ebi_has_avx2() && ebi_has_bmi2() ? &ebi_store_line_avx2 : &ebi_store_line_portable;
 }
 
 EB_INLINE const eb_store *ebi_store_sai(void) {

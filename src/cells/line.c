@@ -16,7 +16,8 @@
  *   worn      bit 0 is 0.  Neither the line nor the table had room: from now on the
  *             line is a bit for each counter, from bit 1 on, 0 or saturated
  *
- * A counter that grows beyond its digits moves its neighbours inside the line.
+ * A counter that grows beyond its digits moves its neighbours inside the line: in one piece of code
+ * without a loop where there is AVX2.
  * If the line is full it takes the d that makes it shortest, and if that is not
  * enough its longest counter goes to the table, until it fits.  A counter that
  * was taken away from comes back when the line has twice the room it needs. */
@@ -166,9 +167,9 @@ static void spill_add(const eb_counters *c, uint64_t i, uint64_t before, uint64_
     (void)ebi_spill_set(c->table, c->slots, &c->state->spilled, i, ebi_counter_sum(before, by));
 }
 
-/* Can so much be added to the digits?  Far below the largest number only. */
-EB_INLINE bool line_fits(line_field f, uint64_t by) {
-    return f.digits + by <= line_ones(f.d * f.u) && f.d * f.u < 47;
+/* Can so much be added to digits of so many bits?  Far below the largest number only. */
+EB_INLINE bool line_fits(uint64_t digits, unsigned bits, uint64_t by) {
+    return digits + by <= line_ones(bits) && bits < 47;
 }
 
 EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
@@ -181,60 +182,136 @@ EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool 
         return extra;
     }
     const uint64_t before = line_value(f, bmi2);
-    if (line_fits(f, by))
+    if (line_fits(f.digits, f.d * f.u, by))
         line_put(p.line, f.low, f.d * f.u, f.digits + by);
     else
         line_set(c, p, f, ebi_counter_sum(before, by), bmi2);
     return before;
 }
 
-/* Several counters at once: their fields and values, and the least of these. */
-EB_INLINE uint64_t line_fields(const eb_counters *c, const uint64_t *i, size_t n,
-                               const line_group *g, line_field *f, uint64_t *value, bool bmi2) {
+/* Several counters at once */
+
+typedef struct line_rise {
+    line_group g;
+    unsigned low[TOGETHER], bits[TOGETHER]; /* of their digits, which are in the line */
+    uint64_t digits[TOGETHER], value[TOGETHER], by[TOGETHER];
+    size_t left[TOGETHER], lefts; /* those that do not keep their length */
+} line_rise;
+
+/* Find them; the least. */
+EB_INLINE uint64_t line_rise_find(const eb_counters *c, const uint64_t *i, size_t n, line_rise *r,
+                                  bool bmi2) {
     uint64_t least = EB_COUNTER_MAX;
+    if (line_brief(c))
+        line_group_find(c, i, n, &r->g, true, bmi2);
+    else
+        line_group_find(c, i, n, &r->g, false, bmi2);
     for (size_t t = 0; t < n; t++) {
-        f[t] = (line_field){.d = 1};
-        if (g->at[t] > 0) f[t] = line_field_at(g->line[t], g->j[t], g->at[t], bmi2);
-        value[t] = line_value(f[t], bmi2);
-        if (value[t] == 0 && line_marked(g->line[t])) value[t] = line_get(c, i[t], spill_of, bmi2);
-        least = ebi_min(least, value[t]);
+        line_field f = {0};
+        if (r->g.at[t] > 0) f = line_field_at(r->g.line[t], r->g.j[t], r->g.at[t], bmi2);
+        r->low[t] = f.low;
+        r->bits[t] = f.d * f.u;
+        r->digits[t] = f.digits;
+        r->value[t] = line_value(f, bmi2);
+        if (line_marked(r->g.line[t]) && r->value[t] == 0)
+            r->value[t] = line_get(c, i[t], spill_of, bmi2);
+        least = ebi_min(least, r->value[t]);
     }
     return least;
 }
 
-/* Does the field of the last of these hold, none before it being in the same line? */
+/* Add what fits into their digits.  Whether it does is a coin's throw, so it is no branch: what
+ * does not goes into a word that nobody reads. */
+EB_INLINE void line_rise_put(size_t n, line_rise *r) {
+    uint8_t nowhere[sizeof(uint64_t)] = {0};
+    r->lefts = 0;
+    for (size_t t = 0; t < n; t++) {
+        const bool fits = line_fits(r->digits[t], r->bits[t], r->by[t]);
+        uint8_t *const word = fits ? r->g.line[t] + r->low[t] / 8 : nowhere;
+        line_put(word, r->low[t] % 8, r->bits[t], r->digits[t] + r->by[t]);
+        r->left[r->lefts] = t;
+        r->lefts += !fits;
+    }
+}
+
+typedef struct line_growth { /* by one digit */
+    line_field f;
+    line_ends ends;  /* of room that is there whichever of the others have grown */
+    uint64_t digits; /* all of them */
+} line_growth;
+
+/* Can counter t do with one more digit, and get it even if all that are left are in its line? */
+EB_INLINE bool line_can_grow(const eb_counters *c, const line_rise *r, size_t t, line_growth *x,
+                             bool avx2) {
+    const unsigned lefts = (unsigned)r->lefts;
+    const uint8_t *const line = r->g.line[t];
+    if (line_marked(line)) return false;
+    const line_field f = line_field_at(line, r->g.j[t], r->g.at[t], avx2);
+    const line_ends room = line_room(c, line, f.d, avx2);
+    x->f = f;
+    x->ends = (line_ends){room.lengths + lefts, room.digits - f.d * (lefts - 1)};
+    x->digits = f.digits + r->by[t] - line_ones(f.d * f.u) - 1;
+    return (x->ends.lengths + f.d <= x->ends.digits) & line_fits(x->digits, f.d * f.u + f.d, 0);
+}
+
+EB_INLINE void line_grow(uint8_t *line, const line_growth *x, bool avx2) {
+    const line_field *const f = &x->f;
+#if defined __x86_64__
+    if (avx2) {
+        ebi_line_grow_avx2(line, f, x->ends.lengths, x->digits);
+        return;
+    }
+#endif
+    (void)avx2;
+    line_resize(line, *f, f->u + 1, x->ends);
+    line_put(line, f->low - f->d, f->d * f->u + f->d, x->digits);
+}
+
+/* Give all that are left one more digit, or do nothing, if one needs more than that or there might
+ * be no room for all.  A counter that grows moves only those after it, so the last comes first. */
+EB_INLINE bool line_rise_grow(const eb_counters *c, const uint64_t *i, const line_rise *r,
+                              bool avx2) {
+    line_growth x[TOGETHER];
+    uint64_t before = 0;
+    bool can = true;
+    for (size_t l = 0; can && l < r->lefts; l++) {
+        const size_t t = r->left[l];
+        can = line_can_grow(c, r, t, &x[l], avx2) & (before <= i[t]);
+        before = i[t];
+    }
+    for (size_t l = r->lefts; can && l-- > 0;) line_grow(r->g.line[r->left[l]], &x[l], avx2);
+    return can;
+}
+
+/* Is the last of these where it was found, none before it being in the same line? */
 EB_INLINE bool line_holds(const line_group *g, const size_t *left, size_t last) {
     bool same = line_marked(g->line[left[last]]);
     for (size_t t = 0; t < last; t++) same |= g->line[left[t]] == g->line[left[last]];
     return !same;
 }
 
-/* Add to all of them, or lift those that are lower to the least plus `by`; the least before.  First
- * those that keep their length, while the fields hold. */
+/* Those that are left, one after the other. */
+EB_INLINE void line_rise_set(const eb_counters *c, const uint64_t *i, const line_rise *r,
+                             bool bmi2) {
+    for (size_t l = 0; l < r->lefts; l++) {
+        const size_t t = r->left[l];
+        const line_place p = {r->g.line[t], i[t] - r->g.j[t], r->g.j[t]};
+        if (line_holds(&r->g, r->left, l))
+            line_set(c, p, line_field_at(p.line, p.j, r->g.at[t], bmi2),
+                     ebi_counter_sum(r->value[t], r->by[t]), bmi2);
+        else
+            (void)line_add(c, i[t], r->by[t], bmi2);
+    }
+}
+
+/* Add to all of them, or lift those that are lower to the least plus `by`; the least before. */
 EB_INLINE uint64_t line_raise(const eb_counters *c, const uint64_t *i, size_t n, uint64_t by,
                               bool lift, bool bmi2) {
-    line_group g;
-    line_field f[TOGETHER];
-    uint64_t value[TOGETHER], step[TOGETHER];
-    size_t left[TOGETHER], lefts = 0;
-    line_group_find(c, i, n, &g, line_brief(c), bmi2);
-    const uint64_t least = line_fields(c, i, n, &g, f, value, bmi2);
-    const uint64_t goal = ebi_counter_sum(least, by);
-    for (size_t t = 0; t < n; t++) {
-        step[t] = !lift ? by : value[t] < goal ? goal - value[t] : 0;
-        if (line_fits(f[t], step[t]))
-            line_put(g.line[t], f[t].low, f[t].d * f[t].u, f[t].digits + step[t]);
-        else
-            left[lefts++] = t;
-    }
-    for (size_t s = 0; s < lefts; s++) {
-        const size_t t = left[s];
-        const line_place p = {g.line[t], i[t] - g.j[t], g.j[t]};
-        if (line_holds(&g, left, s))
-            line_set(c, p, f[t], ebi_counter_sum(value[t], step[t]), bmi2);
-        else
-            (void)line_add(c, i[t], step[t], bmi2);
-    }
+    line_rise r;
+    const uint64_t least = line_rise_find(c, i, n, &r, bmi2), goal = ebi_counter_sum(least, by);
+    for (size_t t = 0; t < n; t++) r.by[t] = !lift ? by : r.value[t] < goal ? goal - r.value[t] : 0;
+    line_rise_put(n, &r);
+    if (r.lefts > 0 && !line_rise_grow(c, i, &r, bmi2)) line_rise_set(c, i, &r, bmi2);
     return least;
 }
 
@@ -297,7 +374,7 @@ static bool line_check(const eb_counters *c) {
     return saturated == c->state->saturated && spilled == c->state->spilled;
 }
 
-/* The store, for machines with BMI2 and for others: the same bytes. */
+/* The store, for machines with AVX2 and BMI2 and for others: the same bytes. */
 
 #define LINE_STORE(flavour, attribute, bmi2)                                                       \
     attribute static uint64_t line_get_##flavour(const eb_counters *c, uint64_t i) {               \
@@ -335,5 +412,5 @@ static bool line_check(const eb_counters *c) {
                                                .sub = line_sub_##flavour,                          \
                                                .address = line_address,                            \
                                                .check = line_check};
-LINE_STORE(bmi2, EB_BMI2, true)
+LINE_STORE(avx2, EB_BMI2, true)
 LINE_STORE(portable, , false)

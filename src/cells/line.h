@@ -211,6 +211,10 @@ EB_INLINE void line_read(const eb_counters *c, const uint64_t *i, size_t count, 
         line_read_all(c, i, count, value, table, false, bmi2);
 }
 
+/* With AVX2: the counter of f gets a digit more, which leaves it these digits.  What is below
+ * `split`, a bit of the room, moves up by one, what is above moves down. */
+void ebi_line_grow_avx2(uint8_t *line, const line_field *f, unsigned split, uint64_t digits);
+
 /* Whole lines */
 
 static inline void line_unpack(const eb_counters *c, const uint8_t *line, uint64_t *value) {
