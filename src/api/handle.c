@@ -288,16 +288,44 @@ static eb_status handle_add_count_singly(eb_filter *f, const eb_batch *b, double
     return EB_OK;
 }
 
-eb_status eb_add_count_batch(eb_filter *f, const eb_batch *b, double *after) {
-    EB_TRY(ebi_may_add(f, b));
-    if (f->shard_bits > 0 || !f->ops->add_count) return handle_add_count_singly(f, b, after);
-    eb_head *const head = ebi_head(f->block);
+/* Keys of one shard, of a kind that uses no time. */
+static void handle_add_count_shard(const eb_filter *f, uint8_t *block, const eb_batch *b,
+                                   double *after) {
+    eb_head *const head = ebi_head(block);
     for (size_t i = 0; i < b->n; i += EB_BATCH) {
         const size_t n = ebi_min(EB_BATCH, b->n - i);
         const eb_batch piece = {n, b->hash + i, b->value ? b->value + i : handle_value_one, NULL};
-        f->ops->add_count(&f->p, f->block, &piece, after + i);
+        f->ops->add_count(&f->p, block, &piece, after + i);
         head->items += n;
         head->clock += n;
+    }
+}
+
+static void handle_add_count_chunk(const eb_filter *f, const eb_batch *b, double *after) {
+    handle_sorted s;
+    uint32_t value[CHUNK];
+    double of_shard[CHUNK];
+    handle_sort(f, b->hash, b->n, &s);
+    for (size_t i = 0; b->value && i < b->n; i++) value[i] = b->value[s.from[i]];
+    for (size_t shard = 0; shard < ebi_shards(f); shard++) {
+        const size_t at = s.start[shard], n = s.start[shard + 1] - at;
+        const eb_batch piece = {n, s.hash + at, b->value ? value + at : NULL, NULL};
+        handle_add_count_shard(f, ebi_shard(f, shard), &piece, of_shard);
+        for (size_t i = 0; i < n; i++) after[s.from[at + i]] = of_shard[i];
+    }
+}
+
+eb_status eb_add_count_batch(eb_filter *f, const eb_batch *b, double *after) {
+    EB_TRY(ebi_may_add(f, b));
+    if (!f->ops->add_count) return handle_add_count_singly(f, b, after);
+    if (f->shard_bits == 0) {
+        handle_add_count_shard(f, f->block, b, after);
+        return EB_OK;
+    }
+    for (size_t i = 0; i < b->n; i += CHUNK) {
+        const eb_batch chunk = {ebi_min(CHUNK, b->n - i), b->hash + i,
+                                b->value ? b->value + i : NULL, NULL};
+        handle_add_count_chunk(f, &chunk, after + i);
     }
     return EB_OK;
 }
