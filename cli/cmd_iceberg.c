@@ -139,12 +139,19 @@ static int read_again(iceberg *p, double at_least) {
 
 /* ---- Answers. */
 
+/* Those that came so often, sorted. */
+static eb_candidate *candidates_from(const iceberg *p, double at_least, size_t *n) {
+    eb_candidate *const list = cli_alloc((state_of(p).keys + 1) * sizeof *list);
+    *n = 0;
+    for (uint64_t at = 0; eb_iceberg_next(p->ice, at_least, &at, &list[*n]);) ++*n;
+    sort_candidates(list, *n);
+    return list;
+}
+
 static void print_answer(const iceberg *p, const question *q, bool labels) {
-    const eb_iceberg_state now = state_of(p);
-    eb_candidate *const list = cli_alloc((now.keys + 1) * sizeof *list);
-    size_t n = 0;
-    for (uint64_t at = 0; eb_iceberg_next(p->ice, q->count, &at, &list[n]);) n++;
-    print_candidates(p->set, labels ? q->text : NULL, list, n, now.exact);
+    size_t n;
+    eb_candidate *const list = candidates_from(p, q->count, &n);
+    print_candidates(p->set, labels ? q->text : NULL, list, n, state_of(p).exact);
     free(list);
 }
 
@@ -167,6 +174,23 @@ static void say_why_again(const iceberg *p, bool below) {
         cli_warn("the filter has no room for some counts: reading the input again");
 }
 
+/* Is the answer complete, with what is known now?  If not, what may be missing is said. */
+static int verdict(const iceberg *p, double at_least, uint64_t full) {
+    const double watermark = state_of(p).watermark;
+    if (full > 0 && watermark < EB_COUNT_FULL)
+        cli_warn("%llu counts are %.0f since the filter is full: give more -m, --rescan FILE or "
+                 "--filter " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS,
+                 (unsigned long long)full, EB_COUNT_FULL);
+    if (at_least > watermark || watermark == 0) return STATUS_YES;
+    if (watermark >= EB_COUNT_FULL)
+        cli_fail("the filter is full and tells keys no more apart: give more -m");
+    cli_warn("keys that came up to %.0f times may be missing: give more -m%s", watermark,
+             p->set->top ? ""
+             : p->again  ? " or use --multiscan"
+                         : ", or --rescan FILE");
+    return STATUS_NO;
+}
+
 /* Everything that can be done for a complete answer; 0, 1 if that is not enough, or a status to end
  * with. */
 static int prepare(iceberg *p, const question *q) {
@@ -179,18 +203,53 @@ static int prepare(iceberg *p, const question *q) {
         if (status != STATUS_YES) return status;
         full = 0;
     }
-    const eb_iceberg_state now = state_of(p);
-    if (full > 0 && now.watermark < EB_COUNT_FULL)
-        cli_warn("%llu counts are %.0f since the filter is full: give more -m, --rescan FILE or "
-                 "--filter " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS,
-                 (unsigned long long)full, EB_COUNT_FULL);
-    if (q->count > now.watermark) return STATUS_YES;
-    if (now.watermark >= EB_COUNT_FULL)
-        cli_fail("the filter is full and tells keys no more apart: give more -m");
-    cli_warn("keys that came up to %.0f times may be missing: give more -m%s", now.watermark,
-             p->again ? " or use --multiscan" : ", or --rescan FILE");
-    return STATUS_NO;
+    return verdict(p, q->count, full);
 }
+
+/* ---- The most frequent keys. */
+
+/* The count of the last of the keys that are asked for; 0 if there are not so many. */
+static double last_count(const iceberg *p) {
+    size_t n;
+    eb_candidate *const list = candidates_from(p, 1, &n);
+    const double last = n < p->set->top ? 0 : list[p->set->top - 1].count;
+    free(list);
+    return last;
+}
+
+/* If there are fewer candidates than keys are asked for, there is no room for more, so reading
+ * again is of no use; unless they are all keys.  Exact counts are smaller, so keys further down may
+ * come to be among the most frequent: they are counted when the input is read once more. */
+static int prepare_top(iceberg *p) {
+    for (double asked = INFINITY;;) {
+        const eb_iceberg_state now = state_of(p);
+        const double last = last_count(p);
+        const bool all = now.watermark == 0, complete = all || last > now.watermark;
+        const uint64_t full = full_counts(p, 1);
+        const bool counted = now.exact || (!p->set->verify && !full);
+        const bool no_use = counted && !complete && (last == 0 || now.watermark >= asked);
+        if (counted && complete) return STATUS_YES;
+        if (!p->again || no_use) return verdict(p, last, full);
+        say_why_again(p, false);
+        asked = counted ? last : now.watermark + 1;
+        const int status = read_again(p, asked);
+        if (status != STATUS_YES) return status;
+    }
+}
+
+static int answer_top(iceberg *p) {
+    const int status = prepare_top(p);
+    if (status > STATUS_NO) return status;
+    size_t n;
+    eb_candidate *const list = candidates_from(p, 1, &n);
+    print_header(p->set, false);
+    print_candidates(p->set, NULL, list, n < p->set->top ? n : (size_t)p->set->top,
+                     state_of(p).exact);
+    free(list);
+    return status;
+}
+
+/* ---- All thresholds. */
 
 static int by_threshold(const void *a, const void *b) {
     const question *const x = a, *const y = b;
@@ -234,7 +293,7 @@ static void print_stats(const iceberg *p) {
 
 /* The least count that will be asked for; of percentages nothing is known before the end. */
 static double least_asked(const question *questions, size_t n) {
-    double least = EB_COUNT_FULL;
+    double least = n > 0 ? EB_COUNT_FULL : 1;
     for (size_t i = 0; i < n; i++) least = fmin(least, threshold_of(questions[i].at_least, 0));
     return least;
 }
@@ -258,7 +317,7 @@ static int find_icebergs(iceberg *p, char *const *paths, question *questions, si
     p->s.state = NULL; /* reading again changes the candidates */
     p->lines = p->s.lines;
     p->bytes = p->s.in.bytes;
-    if (status == STATUS_YES) status = answer_all(p, questions, n);
+    if (status == STATUS_YES) status = p->set->top ? answer_top(p) : answer_all(p, questions, n);
     if (status <= STATUS_NO && p->set->stats) print_stats(p);
     eb_iceberg_free(p->ice);
     close_all(p);
@@ -303,16 +362,15 @@ static int raise_alerts(iceberg *p, char *const *paths) {
 
 static void check_usage(const cli_command *c, const settings *set) {
     const bool multiscan = set->multiscan || set->scans > 0;
-    if (!set->at_least.n && !(set->alert > 0))
-        cli_misuse(c, "say how often: --at-least COUNT or --alert COUNT");
-    if (set->at_least.n && set->alert > 0)
-        cli_misuse(c, "--at-least and --alert: give one of them");
+    const int asks = (set->at_least.n > 0) + (set->alert > 0) + (set->top > 0);
+    if (asks == 0) cli_misuse(c, "say what is often: --at-least COUNT, --top N or --alert COUNT");
+    if (asks > 1) cli_misuse(c, "--at-least, --top and --alert: give one of them");
     if (set->header && set->json) cli_misuse(c, "--header and --json: give one of them");
     if (set->alert > 0 && (multiscan || set->verify || set->rescan.n))
         cli_misuse(c, "--alert reads once: no --verify, --rescan, --multiscan or --scans");
     if (set->state && (set->alert > 0 || multiscan))
-        cli_misuse(c, "--state is for --at-least, in one reading");
-    if (set->alert > 0 && set->stats) cli_misuse(c, "--stats is for --at-least");
+        cli_misuse(c, "--state is for --at-least and --top, in one reading");
+    if (set->alert > 0 && set->stats) cli_misuse(c, "--stats is for --at-least and --top");
     if (set->alert > 0 && !(set->alert >= 1 && set->alert <= EB_COUNT_FULL))
         cli_misuse(c, "--alert must be a count from 1 to 2.8e14, not %g", set->alert);
 }
@@ -323,7 +381,7 @@ int run_iceberg(const cli_command *c, const settings *set, char **operands, size
     if (set->multiscan || set->scans > 0) return run_multiscan(c, set, operands);
     iceberg p = {.c = c, .set = set};
     if (set->alert > 0) return raise_alerts(&p, operands);
-    question *const questions = cli_alloc(set->at_least.n * sizeof *questions);
+    question *const questions = cli_alloc((set->at_least.n + 1) * sizeof *questions);
     for (size_t i = 0; i < set->at_least.n; i++)
         questions[i] =
             (question){set->at_least.text[i], threshold_read(c, set->at_least.text[i]), 0};

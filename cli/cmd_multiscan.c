@@ -57,6 +57,7 @@ static void print_found(const settings *set, const eb_multiscan *m, size_t keys)
     size_t n = 0;
     for (uint64_t at = 0; eb_multiscan_next(m, &at, &list[n]);) n++;
     print_header(set, false);
+    sort_candidates(list, n);
     print_candidates(set, NULL, list, n, true);
     free(list);
 }

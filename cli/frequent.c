@@ -82,9 +82,12 @@ static int by_count(const void *a, const void *b) {
     return bytes ? bytes : (x->key.len > y->key.len) - (x->key.len < y->key.len);
 }
 
-void print_candidates(const settings *set, const char *label, eb_candidate *c, size_t n,
-                      bool exact) {
+void sort_candidates(eb_candidate *c, size_t n) {
     if (n > 0) qsort(c, n, sizeof *c, by_count);
+}
+
+void print_candidates(const settings *set, const char *label, const eb_candidate *c, size_t n,
+                      bool exact) {
     for (size_t i = 0; i < n; i++) {
         print_candidate(set, label, &c[i], exact);
         if (ferror(stdout)) break;

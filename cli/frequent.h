@@ -16,9 +16,10 @@ double threshold_of(threshold t, double total); /* as a count, 1 or more */
 char **rescan_paths(const settings *set, char *const *operands);
 void check_same_input(double first, double again); /* of all weights */
 
-/* Prints candidates in the order of their counts; label: what --at-least said, or NULL. */
+void sort_candidates(eb_candidate *c, size_t n); /* the largest counts first */
+/* label: what --at-least said, or NULL. */
 void print_header(const settings *set, bool labels);
-void print_candidates(const settings *set, const char *label, eb_candidate *c, size_t n,
+void print_candidates(const settings *set, const char *label, const eb_candidate *c, size_t n,
                       bool exact);
 void print_candidate(const settings *set, const char *label, const eb_candidate *c, bool exact);
 

@@ -69,6 +69,9 @@ const cli_option iceberg_options[] = {
     OPTION(0, "at-least", "COUNT", OPT_TEXTS, at_least,
            "Print the keys that came COUNT times or more: 1000, 10K, or 1% of all lines (of all "
            "weights). May be given several times; the least is answered first."),
+    OPTION(0, "top", "N", OPT_INDEX, top,
+           "Print the N keys that came most often. Without --verify, a key whose count is too high "
+           "may take the place of another."),
     OPTION(0, "alert", "COUNT", OPT_COUNT, alert,
            "Print each key once, the moment it comes for the COUNT-th time or, now and then, "
            "earlier; none is missed."),
@@ -114,6 +117,7 @@ const cli_option iceberg_options[] = {
 
 const cli_example iceberg_examples[] = {
     {"everbloom iceberg -f 1 -d ' ' --at-least 1% access.log", "Hosts with 1 % of all requests."},
+    {"everbloom iceberg -f 7 -d ' ' --top 20 access.log", "The 20 pages that were read most."},
     {"everbloom iceberg --csv -f 2 --at-least 100 --verify orders.csv",
      "Exactly what 'group by ... having count(*) >= 100' gives."},
     {"tail -F failures.tsv | everbloom iceberg -f 4 --alert 20", "Who failed 20 times? At once."},
@@ -132,6 +136,6 @@ const char iceberg_text[] =
     "never too low; --verify makes them exact.\n\n"
     "A filter holds no keys, so the most frequent ones are kept beside it, as candidates. The "
     "watermark says how often a key may have come without being among them; the answer is "
-    "complete for every COUNT above it. Below it, the input is read again, if it is files; if it "
+    "complete down to there. Below it, the input is read again, if it is files; if it "
     "cannot be, what is known is printed, a message says what may be missing, and the status is "
     "1.";

@@ -151,8 +151,8 @@ status_is 2; no_output
 seq 5000 >many
 everbloom iceberg --alert 1 -m 64K many
 status_is 2; err_has 'no room for more keys that were printed: give more -m, or a larger --alert'
-misused iceberg 'say how often: --at-least COUNT or --alert COUNT' iceberg in
-misused iceberg '--at-least and --alert: give one of them' iceberg --at-least 2 --alert 3
+misused iceberg 'say what is often: --at-least COUNT, --top N or --alert COUNT' iceberg in
+misused iceberg '--at-least, --top and --alert: give one of them' iceberg --at-least 2 --alert 3
 for bad in 0 0.5 -1 x '' 0% 101% % 1%% 3e14; do
     misused iceberg "--at-least must be a count from 1 to 2.8e14 or a share up to 100%, not \"$bad\"" iceberg --at-least="$bad"
 done

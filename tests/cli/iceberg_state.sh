@@ -56,6 +56,6 @@ status_is 2; err_is 'everbloom: damaged: damaged snapshot: the candidates behind
 { cat f; echo; } >damaged
 everbloom iceberg --at-least 100 --state damaged part01
 status_is 2; err_is 'everbloom: damaged: damaged snapshot: there are bytes behind it\n'
-misused iceberg '--state is for --at-least, in one reading' iceberg --alert 5 --state s
-misused iceberg '--state is for --at-least, in one reading' iceberg --at-least 5 --multiscan --state s
+misused iceberg '--state is for --at-least and --top, in one reading' iceberg --alert 5 --state s
+misused iceberg '--state is for --at-least and --top, in one reading' iceberg --at-least 5 --multiscan --state s
 misused iceberg '--verify needs files, or --rescan FILE: the input cannot be read again' iceberg --at-least 5 --verify --state s all
