@@ -39,6 +39,16 @@ EB_INLINE bool ebi_has_avx2(void) { /* this machine, at run time */
 #endif
 }
 
+EB_INLINE bool ebi_has_vbmi2(void) { /* AVX-512 with all that comes with its byte permutations */
+#if defined __x86_64__
+    return __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq");
+#else
+    return false;
+#endif
+}
+
 EB_INLINE bool ebi_has_bmi2(void) { /* with what comes with it: BMI and popcnt */
 #if defined __x86_64__
     return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("bmi") &&

@@ -269,8 +269,9 @@ static eb_status window_resolve(eb_params *p, const eb_args *a, eb_error *err) {
 }
 
 static const eb_ops *window_select(const eb_params *p) {
-    const eb_ops *const fast = ebi_window_avx2(p);
-    return window_rotates(p) ? ebi_window_rotate(p) : fast ? fast : ebi_window_portable();
+    if (window_rotates(p)) return ebi_window_rotate(p);
+    const eb_ops *const best = ebi_window_vbmi(p), *const good = ebi_window_avx2(p);
+    return best ? best : good ? good : ebi_window_portable();
 }
 
 /* The whole filter */

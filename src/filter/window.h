@@ -101,20 +101,27 @@ EB_INLINE bool ebi_window_is_calm(const ebi_window *x, uint64_t time, size_t key
            x->state->entered + keys < x->quota;
 }
 
+/* Time comes to the i-th key of a batch.  Up to which key will that do? */
+EB_INLINE size_t ebi_window_calm_until(const ebi_window *x, const eb_params *p,
+                                       const uint8_t *block, const eb_batch *b, size_t i) {
+    ebi_window_reach(x, ebi_window_time(p, block, b, i));
+    const uint64_t last = ebi_window_time(p, block, b, b->n - 1);
+    return ebi_window_is_calm(x, last, b->n - i) ? b->n : i + 1;
+}
+
 EB_INLINE void ebi_window_enter(const ebi_window *x, uint64_t entries) {
     x->state->entered += entries;
     x->state->dirty += entries;
 }
 
-/* Where the keys of a batch go.  A line of 128 bytes is two cache lines. */
+/* Where the keys of a batch go; behind the last, anywhere.  A line of 128 bytes is two cache lines.
+ */
 typedef struct ebi_window_places {
-    uint64_t at[EB_LONG_BATCH];
-    size_t n;
+    uint64_t at[EB_LONG_BATCH + EBI_WINDOW_AHEAD];
 } ebi_window_places;
 
 EB_INLINE void ebi_window_fetch(const ebi_window *x, const ebi_window_places *to, size_t i,
                                 bool write) {
-    if (i >= to->n) return;
     for (unsigned part = 0; part < x->bytes; part += 64) {
         if (write)
             ebi_prefetch_write(x->lines + to->at[i] + part);
@@ -125,15 +132,14 @@ EB_INLINE void ebi_window_fetch(const ebi_window *x, const ebi_window_places *to
 
 EB_INLINE void ebi_window_find_places(const ebi_window *x, const eb_hash *h, size_t n, bool write,
                                       ebi_window_places *to) {
-    to->n = n;
-    for (size_t i = 0; i < n; i++) {
-        to->at[i] = eb_scale(h[i], x->count) * x->bytes;
-        if (i < EBI_WINDOW_AHEAD) ebi_window_fetch(x, to, i, write);
-    }
+    for (size_t i = 0; i < n; i++) to->at[i] = eb_scale(h[i], x->count) * x->bytes;
+    for (size_t i = n; i < n + EBI_WINDOW_AHEAD; i++) to->at[i] = 0;
+    for (size_t i = 0; i < EBI_WINDOW_AHEAD; i++) ebi_window_fetch(x, to, i, write);
 }
 
-/* The loops: portable, with AVX2 or NULL, and those of mode=rotate. */
+/* The loops: portable, with AVX2 or AVX-512 or NULL, and those of mode=rotate. */
 const eb_ops *ebi_window_portable(void);
+const eb_ops *ebi_window_vbmi(const eb_params *p);
 const eb_ops *ebi_window_avx2(const eb_params *p);
 const eb_ops *ebi_window_rotate(const eb_params *p);
 void ebi_window_rotate_stat(const ebi_window *x, eb_stats *out);

@@ -94,21 +94,21 @@ typedef struct ebi_window_place {
     unsigned byte, shift;
 } ebi_window_place;
 
-EB_INLINE ebi_window_place ebi_window_place_of(const ebi_window *x, unsigned slot, unsigned w) {
+EB_INLINE ebi_window_place ebi_window_place_of(unsigned bytes, unsigned slot, unsigned w) {
     const unsigned bit = EBI_WINDOW_HEADER + slot * w;
-    const unsigned byte = bit / 8 < x->bytes - 8 ? bit / 8 : x->bytes - 8;
+    const unsigned byte = bit / 8 < bytes - 8 ? bit / 8 : bytes - 8;
     return (ebi_window_place){byte, bit - 8 * byte};
 }
 
 EB_INLINE uint32_t ebi_window_get(const ebi_window *x, const uint8_t *line, unsigned slot,
                                   unsigned w) {
-    const ebi_window_place at = ebi_window_place_of(x, slot, w);
+    const ebi_window_place at = ebi_window_place_of(x->bytes, slot, w);
     return (uint32_t)(ebi_load64(line + at.byte) >> at.shift & ebi_ones(w));
 }
 
 EB_INLINE void ebi_window_put(const ebi_window *x, uint8_t *line, unsigned slot, unsigned w,
                               uint32_t print) {
-    const ebi_window_place at = ebi_window_place_of(x, slot, w);
+    const ebi_window_place at = ebi_window_place_of(x->bytes, slot, w);
     const uint64_t mask = ebi_ones(w), others = ebi_load64(line + at.byte) & ~(mask << at.shift);
     ebi_store64(line + at.byte, others | (print & mask) << at.shift);
 }
@@ -146,8 +146,9 @@ EB_INLINE void ebi_window_expire(const ebi_window *x, ebi_window_line *l, uint64
     if (l->nn == 0) l->wn = l->w;
 }
 
-EB_INLINE uint32_t ebi_window_print(const ebi_window *x, eb_hash h) {
-    return (uint32_t)(h & ebi_ones(x->w));
+/* A key's fingerprint; a line keeps as many bits of it as it has room for. */
+EB_INLINE uint32_t ebi_window_print(eb_hash h) {
+    return (uint32_t)h;
 }
 
 /* One key: its answer, whatever the state of the line. */

@@ -204,7 +204,7 @@ static void window_add(const eb_params *p, uint8_t *block, const eb_batch *b, ui
     for (size_t i = 0; i < b->n; i++) {
         ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
         ebi_window_reach(&x, ebi_window_time(p, block, b, i));
-        seen[i] = ebi_window_add_one(&x, x.lines + to.at[i], ebi_window_print(&x, b->hash[i]));
+        seen[i] = ebi_window_add_one(&x, x.lines + to.at[i], ebi_window_print(b->hash[i]));
     }
 }
 
@@ -215,7 +215,7 @@ static void window_test(const eb_params *p, const uint8_t *block, const eb_hash 
     ebi_window_find_places(&x, h, n, false, &to);
     for (size_t i = 0; i < n; i++) {
         ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, false);
-        seen[i] = ebi_window_test_one(&x, x.lines + to.at[i], ebi_window_print(&x, h[i]));
+        seen[i] = ebi_window_test_one(&x, x.lines + to.at[i], ebi_window_print(h[i]));
     }
 }
 

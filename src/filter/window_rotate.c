@@ -101,23 +101,20 @@ EB_INLINE bool rotate_observe(const rotate *r, uint8_t *line, uint64_t era, eb_h
 EB_INLINE void rotate_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen,
                           unsigned k) {
     const ebi_window x = ebi_window_open(p, block);
-    const bool calm = ebi_window_is_calm(&x, ebi_window_time(p, block, b, b->n - 1), b->n);
-    rotate r = rotate_open(&x);
-    uint64_t era = x.state->era, entered = 0;
     ebi_window_places to;
     ebi_window_find_places(&x, b->hash, b->n, true, &to);
-    for (size_t i = 0; i < b->n; i++) {
-        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
-        if (!calm) {
-            ebi_window_enter(&x, entered);
-            ebi_window_reach(&x, ebi_window_time(p, block, b, i));
-            entered = 0;
-            if (x.state->era != era) r = rotate_open(&x);
-            era = x.state->era;
+    for (size_t i = 0; i < b->n;) {
+        const size_t end = ebi_window_calm_until(&x, p, block, b, i);
+        const rotate r = rotate_open(&x);
+        const uint64_t era = x.state->era;
+        uint64_t entered = 0;
+        for (; i < end; i++) {
+            ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
+            seen[i] =
+                rotate_observe(&r, x.lines + to.at[i], era, b->hash[i], k, x.refresh, &entered);
         }
-        seen[i] = rotate_observe(&r, x.lines + to.at[i], era, b->hash[i], k, x.refresh, &entered);
+        ebi_window_enter(&x, entered);
     }
-    ebi_window_enter(&x, entered);
 }
 
 EB_INLINE void rotate_test(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
