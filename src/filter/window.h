@@ -95,18 +95,17 @@ EB_INLINE uint64_t ebi_window_time(const eb_params *p, const uint8_t *block, con
     return p->opt[EBI_WINDOW_UNIT] == EBI_WINDOW_TIME ? b->time[i] : ebi_head_of(block)->items + i;
 }
 
-/* Will no era end, and is no line due to be swept, until this time and so many keys? */
-EB_INLINE bool ebi_window_is_calm(const ebi_window *x, uint64_t time, size_t keys) {
-    return !ebi_window_is_over(x, time) && x->state->unswept == 0 &&
-           x->state->entered + keys < x->quota;
-}
-
-/* Time comes to the i-th key of a batch.  Up to which key will that do? */
+/* Time comes to the i-th key of a batch.  The keys from there to which none ends the era, whether
+ * or not they are entered, and at which no line is due to be swept; at least this one. */
 EB_INLINE size_t ebi_window_calm_until(const ebi_window *x, const eb_params *p,
                                        const uint8_t *block, const eb_batch *b, size_t i) {
     ebi_window_reach(x, ebi_window_time(p, block, b, i));
-    const uint64_t last = ebi_window_time(p, block, b, b->n - 1);
-    return ebi_window_is_calm(x, last, b->n - i) ? b->n : i + 1;
+    const uint64_t room = x->quota - x->state->entered;
+    const size_t end = b->n - i < room ? b->n : i + room;
+    if (x->state->unswept > 0) return i + 1;
+    if (!ebi_window_is_over(x, ebi_window_time(p, block, b, end - 1))) return end;
+    for (i++; !ebi_window_is_over(x, ebi_window_time(p, block, b, i));) i++;
+    return i;
 }
 
 EB_INLINE void ebi_window_enter(const ebi_window *x, uint64_t entries) {
