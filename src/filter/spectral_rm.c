@@ -263,25 +263,50 @@ static void rm_fetch(const rm *r, const eb_hash *h, size_t n, uint64_t *pos) {
     }
 }
 
+static uint64_t rm_answer(const rm *r, eb_hash h, rm_minimum least) {
+    return r->policy == POLICY_RMX ? rmx_estimate(r, h, least.value) : rm_estimate(r, h, least);
+}
+
+/* A key with its value: raises its counters.  What they were before, and are now. */
+typedef struct rm_change {
+    rm_minimum before, after;
+} rm_change;
+
+static rm_change rm_raise(const rm *r, const uint64_t *pos, uint64_t value) {
+    uint64_t counter[EB_COUNTING_K_MAX] = {0};
+    for (unsigned j = 0; j < r->first.k; j++)
+        counter[j] = ebi_counting_raise(&r->first, pos[j], value);
+    ebi_counting_raise_total(&r->first, value);
+    return (rm_change){rm_least(counter, r->first.k), rm_read(&r->first, pos)};
+}
+
+static void rm_follow(const rm *r, eb_hash h, const uint64_t *pos, rm_minimum after,
+                      uint64_t value) {
+    if (r->policy == POLICY_RMX)
+        rmx_insert(r, h, after, value);
+    else
+        rm_insert(r, h, pos, after, value);
+}
+
 static void rm_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
     const rm r = rm_open(p, block);
     uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
     rm_fetch(&r, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
-        const uint64_t *const at = pos + i * r.first.k;
-        uint64_t counter[EB_COUNTING_K_MAX] = {0};
-        for (unsigned j = 0; j < r.first.k; j++)
-            counter[j] = ebi_counting_raise(&r.first, at[j], b->value[i]);
-        const rm_minimum before = rm_least(counter, r.first.k);
-        ebi_counting_raise_total(&r.first, b->value[i]);
-        const rm_minimum after = rm_read(&r.first, at);
-        if (r.policy == POLICY_RMX) {
-            seen[i] = rmx_estimate(&r, b->hash[i], before.value) > 0;
-            rmx_insert(&r, b->hash[i], after, b->value[i]);
-        } else {
-            seen[i] = rm_estimate(&r, b->hash[i], before) > 0;
-            rm_insert(&r, b->hash[i], at, after, b->value[i]);
-        }
+        const rm_change c = rm_raise(&r, pos + i * r.first.k, b->value[i]);
+        seen[i] = rm_answer(&r, b->hash[i], c.before) > 0;
+        rm_follow(&r, b->hash[i], pos + i * r.first.k, c.after, b->value[i]);
+    }
+}
+
+static void rm_add_count(const eb_params *p, uint8_t *block, const eb_batch *b, double *after) {
+    const rm r = rm_open(p, block);
+    uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
+    rm_fetch(&r, b->hash, b->n, pos);
+    for (size_t i = 0; i < b->n; i++) {
+        const rm_change c = rm_raise(&r, pos + i * r.first.k, b->value[i]);
+        rm_follow(&r, b->hash[i], pos + i * r.first.k, c.after, b->value[i]);
+        after[i] = (double)rm_answer(&r, b->hash[i], c.after);
     }
 }
 
@@ -290,11 +315,8 @@ static void rm_estimates(const eb_params *p, const uint8_t *block, const eb_hash
     const rm r = rm_open(p, block);
     uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
     rm_fetch(&r, h, n, pos);
-    for (size_t i = 0; i < n; i++) {
-        const rm_minimum m = rm_read(&r.first, pos + i * r.first.k);
-        estimate[i] =
-            r.policy == POLICY_RMX ? rmx_estimate(&r, h[i], m.value) : rm_estimate(&r, h[i], m);
-    }
+    for (size_t i = 0; i < n; i++)
+        estimate[i] = rm_answer(&r, h[i], rm_read(&r.first, pos + i * r.first.k));
 }
 
 EB_COUNTING_LOOPS(rm)
@@ -345,7 +367,8 @@ static void rm_remove(const eb_params *p, uint8_t *block, const eb_batch *b) {
 }
 
 static const eb_ops *rm_select(const eb_params *p) {
-    static const eb_ops ops = {.add = rm_add, .test = rm_test, .count = rm_count};
+    static const eb_ops ops = {
+        .add = rm_add, .test = rm_test, .count = rm_count, .add_count = rm_add_count};
     (void)p;
     return &ops;
 }
