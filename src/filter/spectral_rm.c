@@ -263,7 +263,7 @@ static void rm_fetch(const rm *r, const eb_hash *h, size_t n, uint64_t *pos) {
     }
 }
 
-static uint64_t rm_answer(const rm *r, eb_hash h, rm_minimum least) {
+EB_INLINE uint64_t rm_answer(const rm *r, eb_hash h, rm_minimum least) {
     return r->policy == POLICY_RMX ? rmx_estimate(r, h, least.value) : rm_estimate(r, h, least);
 }
 
@@ -272,7 +272,7 @@ typedef struct rm_change {
     rm_minimum before, after;
 } rm_change;
 
-static rm_change rm_raise(const rm *r, const uint64_t *pos, uint64_t value) {
+EB_INLINE rm_change rm_raise(const rm *r, const uint64_t *pos, uint64_t value) {
     uint64_t counter[EB_COUNTING_K_MAX] = {0};
     for (unsigned j = 0; j < r->first.k; j++)
         counter[j] = ebi_counting_raise(&r->first, pos[j], value);
@@ -280,8 +280,8 @@ static rm_change rm_raise(const rm *r, const uint64_t *pos, uint64_t value) {
     return (rm_change){rm_least(counter, r->first.k), rm_read(&r->first, pos)};
 }
 
-static void rm_follow(const rm *r, eb_hash h, const uint64_t *pos, rm_minimum after,
-                      uint64_t value) {
+EB_INLINE void rm_follow(const rm *r, eb_hash h, const uint64_t *pos, rm_minimum after,
+                         uint64_t value) {
     if (r->policy == POLICY_RMX)
         rmx_insert(r, h, after, value);
     else
