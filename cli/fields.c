@@ -280,11 +280,12 @@ eb_key reader_key_or_fail(reader *r, const char *line, const char *end, const fi
              (unsigned long long)r->records, (unsigned long long)lacks, delimiter_name(r, name));
 }
 
-void reader_warn_lacking(const reader *r, uint64_t n) {
+void reader_warn_lacking(reader *r, uint64_t n) {
     char name[16];
-    if (n > 0 && r->lacking == n)
-        cli_warn("every line lacks field %llu (fields end at %s: see -d)",
-                 (unsigned long long)r->lacks, delimiter_name(r, name));
+    if (n == 0 || r->lacking != n || r->lacks_told) return;
+    r->lacks_told = true;
+    cli_warn("every line lacks field %llu (fields end at %s: see -d)", (unsigned long long)r->lacks,
+             delimiter_name(r, name));
 }
 
 /* ---- Options. */

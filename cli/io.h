@@ -68,7 +68,8 @@ typedef struct reader {
     uint64_t records; /* taken from this file */
     uint64_t lacking; /* records that lacked a field of their key */
     uint64_t lacks;   /* a field that all of those lacked */
-    char *unquoted;   /* CSV fields without their quotes, at the same offset as in buf */
+    bool lacks_told;
+    char *unquoted; /* CSV fields without their quotes, at the same offset as in buf */
     size_t unquoted_cap;
     char *joined; /* keys of several fields: see fields.c */
     size_t joined_cap;
@@ -114,8 +115,8 @@ static inline eb_key reader_key(reader *r, const char *line, const char *end,
 }
 /* The same of the last record taken; if it lacks one of them, no return. */
 eb_key reader_key_or_fail(reader *r, const char *line, const char *end, const field_list *list);
-/* After n records: says so if all of them lacked a field of their key. */
-void reader_warn_lacking(const reader *r, uint64_t n);
+/* After n records: says so, once, if all of them lacked a field of their key. */
+void reader_warn_lacking(reader *r, uint64_t n);
 
 /* terminal.c.  The first SIGINT, SIGTERM or SIGHUP asks to stop; a second one kills. */
 void signals_catch(void);

@@ -146,7 +146,9 @@ static bool saves_on_the_way(const stream *s) {
 }
 
 static void between_blocks(stream *s) {
+    enum { ENOUGH = 1000 }; /* lines to judge by, if the stream is endless */
     double now = now_seconds();
+    if (s->lines >= ENOUGH) reader_warn_lacking(&s->in, s->lines);
     if (s->tick) s->tick(s);
     progress_show(&s->progress, now, s->lines, s->seen, s->in.bytes);
     if (!saves_on_the_way(s) || now < s->save_due) return;

@@ -18,6 +18,14 @@ everbloom add -d ' ' -f 2-4 -m 4K -o s < <(printf 'x\nx y z\n'); err_is 'everblo
 everbloom weigh -q -f 3 -d '|' -m 4K < <(printf 'x\n'); err_is 'everbloom: every line lacks field 3 (fields end at |: see -d)\n'
 everbloom test s -f 3 -d $'\001' < <(printf 'x\n'); err_is 'everbloom: every line lacks field 3 (fields end at byte 1: see -d)\n'
 everbloom dedup -f 2 </dev/null; silent
+# Of an endless stream that is told on the way, once.
+mkfifo pipe
+"$EVERBLOOM" count -f 2 --key x <pipe >out 2>err &
+exec 3>pipe
+seq 1500 >&3
+until [ -s err ]; do kill -0 $! || fail "it died"; done
+seq 500 >&3; exec 3>&-; wait $!
+err_is 'everbloom: every line lacks field 2 (fields end at a tab: see -d)\n'
 # An empty field is a key, too.
 everbloom dedup -f 2 -d, < <(printf 'a,,1\nb,,2\nc,3\n')
 out_is 'a,,1\nc,3\n'
