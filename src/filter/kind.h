@@ -38,7 +38,7 @@ typedef struct eb_params {
     uint64_t key[2];
     uint64_t span;                 /* bytes of one shard's block */
     uint32_t value_min, value_max; /* of a key's value; resolve may narrow them */
-    uint64_t derived[2];           /* what the loops want ready; resolve computes it */
+    uint64_t derived[3];           /* what the loops want ready; resolve computes it */
 } eb_params;
 
 /* What the spec text said: resolve turns it into parameters. */

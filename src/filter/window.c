@@ -1,7 +1,7 @@
 /* window.c - a window that never forgets: was this key here within the last `window` records, or
  * units of time?
  *
- *     | head | state, 320 bytes | lines of 64 or 128 bytes |
+ *     | head | state, 320 bytes | lines of 64 or 128 bytes | a bit for every 16 lines |
  *
  * mode=elastic (the default).  A key's hash names a line and a fingerprint.  A line is a ring of
  * fingerprints in order of arrival.  Order is age: one bit for each of them, and one for each era,
@@ -35,6 +35,9 @@
  *
  * mode=rotate: Bloom filters, one for each era, in one line: window_rotate.c.  Smaller and faster
  * at rates of 5 % and more, with an overshoot of half a window.
+ *
+ * The bits at the end say which pages of 16 lines hold something, so that a sweep for lines that
+ * nobody comes to passes over the others: window_era.c.
  *
  * Invariants, which check() holds loaded bytes to: an untouched line is zero; else 1 <= w <= the
  * spec's; nn <= n <= N(w); wn < w if nn > 0, else wn = w; no bits between slots and marks.
@@ -89,10 +92,19 @@ static uint64_t window_root_up(uint64_t x) { /* ceil(sqrt(x)), x <= 10^18 */
     return r * r < x ? r + 1 : r;
 }
 
+static uint64_t window_pages(uint64_t lines) {
+    return window_share(lines, EBI_WINDOW_PAGE);
+}
+
+static uint64_t window_page_bytes(uint64_t lines) {
+    return ebi_round_up(window_share(window_pages(lines), 8), 64);
+}
+
 ebi_window ebi_window_of(const eb_params *p) {
     const unsigned eras = (unsigned)p->opt[EBI_WINDOW_ERAS], bytes = window_bytes(p);
     return (ebi_window){
-        .count = (p->span - sizeof(eb_head) - sizeof(ebi_window_state)) / bytes,
+        .count = p->derived[2],
+        .pages = window_pages(p->derived[2]),
         .ticks = p->derived[0],
         .length = window_share(p->derived[0], eras),
         .quota = p->derived[1],
@@ -112,6 +124,7 @@ ebi_window ebi_window_open(const eb_params *p, const uint8_t *block) {
     ebi_window x = ebi_window_of(p);
     x.state = (ebi_window_state *)(void *)fixed;
     x.lines = fixed + sizeof(ebi_window_state);
+    x.held = (uint64_t *)(void *)(x.lines + x.count * x.bytes);
     return x;
 }
 
@@ -134,8 +147,10 @@ static ebi_window_plan window_plan(const eb_params *p) {
 /* Sizes.  Lines of a shard, as memory= or cells= say; 0: neither does. */
 static double window_given_lines(const eb_params *p, const eb_args *a) {
     if (a->given[EB_O_CELLS]) return (double)(p->opt[EB_O_CELLS] / window_cells(p));
-    const uint64_t budget = ebi_budget(p), fixed = sizeof(ebi_window_state);
-    return budget > fixed ? (double)((budget - fixed) / window_bytes(p)) : 0;
+    const uint64_t budget = ebi_budget(p), bytes = window_bytes(p);
+    const uint64_t room = budget - ebi_min(budget, sizeof(ebi_window_state));
+    const uint64_t most = room / bytes; /* without the bits for pages */
+    return (double)((room - ebi_min(room, window_page_bytes(most))) / bytes);
 }
 
 /* Records of a shard that must be kept for a window of all shards' records. */
@@ -183,7 +198,8 @@ static void window_choose_line(eb_params *p, const eb_args *a) {
 
 static double window_memory(const eb_params *p, double lines) { /* of all shards */
     const double fixed = sizeof(eb_head) + sizeof(ebi_window_state);
-    return (double)p->opt[EB_O_SHARDS] * (fixed + lines * window_bytes(p));
+    const double pages = ceil(lines / (512 * EBI_WINDOW_PAGE)) * 64;
+    return (double)p->opt[EB_O_SHARDS] * (fixed + lines * window_bytes(p) + pages);
 }
 
 static eb_status window_check_size(const eb_params *p, const eb_args *a, window_size s,
@@ -209,8 +225,11 @@ static eb_status window_settle(eb_params *p, double lines, eb_error *err) {
                         "window: %.0f bytes of lines and fingerprints need more than 64 bits of "
                         "hash: take less memory, a smaller window or a higher fpr",
                         window_memory(p, lines));
-    p->opt[EB_O_CELLS] = (uint64_t)lines * window_cells(p);
-    p->span = sizeof(eb_head) + sizeof(ebi_window_state) + (uint64_t)lines * window_bytes(p);
+    const uint64_t count = (uint64_t)lines;
+    p->opt[EB_O_CELLS] = count * window_cells(p);
+    p->span = sizeof(eb_head) + sizeof(ebi_window_state) + count * window_bytes(p) +
+              window_page_bytes(count);
+    p->derived[2] = count;
     const uint64_t each = window_share(window, shards);
     const bool by_time = window_by_time(p);
     p->derived[0] = by_time || shards == 1 ? window : each + 6 * window_root_up(each);
@@ -285,12 +304,6 @@ static void window_advance(const eb_params *p, uint8_t *block, uint64_t time) {
     if (window_by_time(p)) ebi_window_reach(&x, time);
 }
 
-static bool window_line_is_zero(const ebi_window *x, const uint8_t *line) {
-    uint64_t any = 0;
-    for (unsigned i = 0; i < x->bytes; i += 8) any |= ebi_load64(line + i);
-    return any == 0;
-}
-
 static bool window_is_zero_between(const uint8_t *line, unsigned from, unsigned to) { /* bits */
     for (unsigned bit = from; bit < to; bit++)
         if (line[bit / 8] >> bit % 8 & 1) return false;
@@ -300,7 +313,7 @@ static bool window_is_zero_between(const uint8_t *line, unsigned from, unsigned 
 static bool window_line_is_sound(const ebi_window *x, const uint8_t *line) {
     uint32_t header;
     memcpy(&header, line, sizeof header);
-    if ((header >> 8 & 31) == 0) return window_line_is_zero(x, line);
+    if ((header >> 8 & 31) == 0) return ebi_window_is_zero(x, line);
     const ebi_window_line l = ebi_window_read(x, line);
     return l.w <= x->w && l.head < l.slots && l.n <= l.slots && l.nn <= l.n &&
            (l.nn > 0 ? l.wn >= 1 && l.wn < l.w : l.wn == l.w) &&
@@ -313,14 +326,29 @@ static bool window_state_is_sound(const eb_params *p, const uint8_t *block, cons
     const ebi_window_state *const s = x->state;
     const eb_head *const head = ebi_head_of(block);
     const uint64_t last = window_by_time(p) ? head->clock : head->items;
-    return s->swept < x->count && s->unswept <= x->count && s->early >> EBI_WINDOW_STARTS == 0 &&
-           s->start[s->era % EBI_WINDOW_STARTS] <= last && s->entered <= s->dirty &&
+    return s->swept < x->pages && s->unswept <= x->pages && s->early >> EBI_WINDOW_STARTS == 0 &&
+           s->start[s->era % EBI_WINDOW_STARTS] <= last && s->entered <= head->items &&
            s->saturated <= head->items && (s->shortest < x->ticks || s->shortest == UINT64_MAX);
+}
+
+/* Have exactly those pages their bits that hold something? */
+static bool window_pages_are_sound(const ebi_window *x) {
+    uint64_t held = 0;
+    for (uint64_t page = 0; page < 8 * window_page_bytes(x->count); page++) {
+        const bool bit = x->held[page / 64] >> page % 64 & 1;
+        bool any = false;
+        for (uint64_t i = page * EBI_WINDOW_PAGE;
+             i < ebi_min((page + 1) * EBI_WINDOW_PAGE, x->count); i++)
+            any |= !ebi_window_is_zero(x, x->lines + i * x->bytes);
+        if (any != bit) return false;
+        held += bit;
+    }
+    return held == x->state->held;
 }
 
 static eb_status window_check(const eb_params *p, const uint8_t *block, eb_error *err) {
     const ebi_window x = ebi_window_open(p, block);
-    if (!window_state_is_sound(p, block, &x))
+    if (!window_state_is_sound(p, block, &x) || !window_pages_are_sound(&x))
         return ebi_fail(err, EB_EFORMAT, "damaged window filter: its eras make no sense");
     for (uint64_t i = 0; i < x.count && !x.rotate; i++)
         if (!window_line_is_sound(&x, x.lines + i * x.bytes))

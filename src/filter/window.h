@@ -27,6 +27,7 @@ enum {
     EBI_WINDOW_STARTS = 32, /* more than eras, a power of 2 */
     EBI_WINDOW_HEADER = 32, /* bits */
     EBI_WINDOW_STAMPS = 256,
+    EBI_WINDOW_PAGE = 16, /* lines that are swept together */
     EBI_WINDOW_SLACK = 4, /* free slots that a line has when it becomes wider */
     EBI_WINDOW_AHEAD = 20 /* keys whose lines are on the way */
 };
@@ -35,12 +36,12 @@ enum {
 typedef struct ebi_window_state {
     uint64_t era;                      /* its number; an idle gap counts as at most eras + 1 */
     uint64_t entered;                  /* entries of this era */
-    uint64_t dirty;                    /* entries since all lines were empty */
+    uint64_t held;                     /* pages that hold something */
     uint64_t saturated;                /* entries that found no room */
     uint64_t shortest;                 /* window that was kept at all times; UINT64_MAX: as asked */
     uint64_t early;                    /* bit e: era e mod 32 began before its time */
-    uint64_t swept;                    /* the line that is swept next */
-    uint64_t unswept;                  /* lines that are due */
+    uint64_t swept;                    /* the page that is swept next */
+    uint64_t unswept;                  /* pages that are due */
     uint64_t start[EBI_WINDOW_STARTS]; /* of era e at e mod 32 */
 } ebi_window_state;
 static_assert(sizeof(ebi_window_state) % 64 == 0, "lines begin on cache lines");
@@ -48,7 +49,8 @@ static_assert(sizeof(ebi_window_state) % 64 == 0, "lines begin on cache lines");
 typedef struct ebi_window {
     ebi_window_state *state;
     uint8_t *lines;
-    uint64_t count;         /* of lines */
+    uint64_t *held;         /* behind the lines: a bit for each page, 1: a line of it is not zero */
+    uint64_t count, pages;  /* of lines, and of 16 lines or less */
     uint64_t length, quota; /* of an era, in ticks and in entries */
     uint64_t ticks;         /* the window, as this shard counts */
     unsigned bytes;         /* of a line */
@@ -75,7 +77,8 @@ double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bit
 
 /* window_era.c */
 void ebi_window_close_eras(const ebi_window *x, uint64_t time);
-void ebi_window_sweep(const ebi_window *x);
+void ebi_window_sweep(const ebi_window *x, uint64_t most); /* pages that hold something */
+void ebi_window_hold(const ebi_window *x, const eb_hash *h, size_t n); /* before these keys come */
 void ebi_window_forgot(const ebi_window *x, uint64_t kept);
 
 /* Is the era over at this time? */
@@ -86,7 +89,13 @@ EB_INLINE bool ebi_window_is_over(const ebi_window *x, uint64_t time) {
 
 EB_INLINE void ebi_window_reach(const ebi_window *x, uint64_t time) {
     if (ebi_window_is_over(x, time)) ebi_window_close_eras(x, time);
-    if (x->state->unswept > 0) ebi_window_sweep(x);
+    if (x->state->unswept > 0) ebi_window_sweep(x, 1);
+}
+
+EB_INLINE bool ebi_window_is_zero(const ebi_window *x, const uint8_t *line) {
+    uint64_t any = 0;
+    for (unsigned i = 0; i < x->bytes && any == 0; i += 8) any = ebi_load64(line + i);
+    return any == 0;
 }
 
 /* The time of the i-th key of a batch. */
@@ -95,11 +104,10 @@ EB_INLINE uint64_t ebi_window_time(const eb_params *p, const uint8_t *block, con
     return p->opt[EBI_WINDOW_UNIT] == EBI_WINDOW_TIME ? b->time[i] : ebi_head_of(block)->items + i;
 }
 
-/* Time comes to the i-th key of a batch.  The keys from there to which none ends the era, whether
- * or not they are entered, and at which no line is due to be swept; at least this one. */
-EB_INLINE size_t ebi_window_calm_until(const ebi_window *x, const eb_params *p,
-                                       const uint8_t *block, const eb_batch *b, size_t i) {
-    ebi_window_reach(x, ebi_window_time(p, block, b, i));
+/* The keys from the i-th of a batch to which none ends the era, whether or not they are entered,
+ * and at which no page is due to be swept; at least this one. */
+EB_INLINE size_t ebi_window_calm_end(const ebi_window *x, const eb_params *p, const uint8_t *block,
+                                     const eb_batch *b, size_t i) {
     const uint64_t room = x->quota - x->state->entered;
     const size_t end = b->n - i < room ? b->n : i + room;
     if (x->state->unswept > 0) return i + 1;
@@ -108,9 +116,18 @@ EB_INLINE size_t ebi_window_calm_until(const ebi_window *x, const eb_params *p,
     return i;
 }
 
+/* Time comes to the i-th key of a batch, and keys to their pages, up to the one that is returned.
+ */
+EB_INLINE size_t ebi_window_calm_until(const ebi_window *x, const eb_params *p,
+                                       const uint8_t *block, const eb_batch *b, size_t i) {
+    ebi_window_reach(x, ebi_window_time(p, block, b, i));
+    const size_t end = ebi_window_calm_end(x, p, block, b, i);
+    if (x->state->held < x->pages) ebi_window_hold(x, b->hash + i, end - i);
+    return end;
+}
+
 EB_INLINE void ebi_window_enter(const ebi_window *x, uint64_t entries) {
     x->state->entered += entries;
-    x->state->dirty += entries;
 }
 
 /* Where the keys of a batch go; behind the last, anywhere.  A line of 128 bytes is two cache lines.

@@ -6,15 +6,19 @@
  * key stays for the rest of its era and for `eras` more.  So what is kept at all times is the time
  * since the eras-th last era began; that is smallest at the moment when an era begins.
  *
- * Lines know their era modulo 256.  A line that nobody touches for so long would come alive again,
- * with false positives at worst; so with every era another 200th of the lines is due to be
- * looked at, a few with each key, and those with nothing alive are emptied.  After an idle gap
- * that outlives all entries everything is emptied at once, if there were enough keys since the
- * last time to pay for it.  Numbers of eras are not spent on idle time: a gap counts as eras + 1.
- */
+ * Lines know their era modulo 256.  A line that nobody touches for so long would come alive again;
+ * so with every era another 192nd of the lines is due to be looked at, 16 of them, a page, with
+ * each key, and those with nothing alive are emptied.  Pages in which all lines are empty are known
+ * by their bits, and passed over 64 at a time.  What is still due when the next era ends is looked
+ * at then, all at once: if few keys come, few pages hold anything, or else they hold what earlier
+ * keys have paid for.  Numbers of eras are not spent on idle time: a gap counts as eras + 1.
+ *
+ * So no line comes alive again.  It is looked at every 192 eras, or by a gap later; if it was alive
+ * then, it is dead the next time, and at most 192 + (eras + 1) + eras < 256 eras old. */
 #include "window.h"
 
-enum { SWEEP_ERAS = 200, SWEEP_LINES = 16, CLEAR_LINES = 64 };
+enum { SWEEP_ERAS = 192 };
+static_assert(SWEEP_ERAS + 2 * EBI_WINDOW_ERAS_MAX + 1 < EBI_WINDOW_STAMPS, "no stamp comes back");
 
 static uint64_t *window_start(const ebi_window *x, uint64_t era) {
     return &x->state->start[era % EBI_WINDOW_STARTS];
@@ -37,12 +41,6 @@ static void window_look_back(const ebi_window *x) {
     ebi_window_forgot(x, kept - (early && kept > 0));
 }
 
-static void window_clear_if_due(const ebi_window *x) {
-    if (x->state->dirty < x->count / CLEAR_LINES) return;
-    memset(x->lines, 0, x->count * x->bytes);
-    x->state->dirty = x->state->unswept = 0;
-}
-
 static uint64_t window_end_in_time(const ebi_window *x, uint64_t time) {
     ebi_window_state *const s = x->state;
     const uint64_t start = *window_start(x, s->era), passed = (time - start) / x->length;
@@ -52,7 +50,6 @@ static uint64_t window_end_in_time(const ebi_window *x, uint64_t time) {
         s->early &= ~window_bit(s->era + i);
     }
     s->era += more;
-    if (passed > x->eras) window_clear_if_due(x);
     return more;
 }
 
@@ -68,18 +65,66 @@ void ebi_window_close_eras(const ebi_window *x, uint64_t time) {
     ebi_window_state *const s = x->state;
     const uint64_t start = *window_start(x, s->era);
     const bool in_time = time >= start && time - start >= x->length;
+    ebi_window_sweep(x, x->pages);
     const uint64_t more = in_time ? window_end_in_time(x, time) : window_end_early(x, time);
     s->entered = 0;
-    s->unswept = ebi_min(x->count, s->unswept + more * (x->count / SWEEP_ERAS + 1));
+    s->unswept = ebi_min(x->pages, more * (x->pages / SWEEP_ERAS + 1));
     window_look_back(x);
 }
 
-void ebi_window_sweep(const ebi_window *x) {
+/* Pages */
+
+void ebi_window_hold(const ebi_window *x, const eb_hash *h, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t page = eb_scale(h[i], x->count) / EBI_WINDOW_PAGE;
+        const uint64_t bit = UINT64_C(1) << page % 64;
+        x->state->held += (x->held[page / 64] & bit) == 0;
+        x->held[page / 64] |= bit;
+    }
+}
+
+/* Empties lines in which nothing is alive.  Is anything left? */
+static bool window_sweep_page(const ebi_window *x, uint64_t page) {
+    const uint64_t first = page * EBI_WINDOW_PAGE;
+    const uint64_t end = ebi_min(first + EBI_WINDOW_PAGE, x->count);
+    bool left = false;
+    for (uint64_t i = first; i < end; i++) {
+        uint8_t *const line = x->lines + i * x->bytes;
+        const unsigned age = (unsigned)(x->state->era - line[0]) % EBI_WINDOW_STAMPS;
+        if (age > x->eras)
+            memset(line, 0, x->bytes);
+        else
+            left |= !ebi_window_is_zero(x, line);
+    }
+    return left;
+}
+
+/* Pages from the next one that are to be passed over: up to the end of a word of bits. */
+static uint64_t window_empty_pages(const ebi_window *x) {
+    const uint64_t at = x->state->swept, bits = x->held[at / 64] >> at % 64;
+    return bits == 0 ? 64 - at % 64 : ebi_ctz(bits);
+}
+
+static void window_pass(const ebi_window *x, uint64_t pages) {
     ebi_window_state *const s = x->state;
-    for (unsigned i = 0; i < SWEEP_LINES && s->unswept > 0; i++, s->unswept--) {
-        uint8_t *const line = x->lines + s->swept * x->bytes;
-        const unsigned age = (unsigned)(s->era - line[0]) % EBI_WINDOW_STAMPS;
-        if (age > x->eras) memset(line, 0, x->bytes);
-        s->swept = s->swept + 1 < x->count ? s->swept + 1 : 0;
+    s->unswept -= pages;
+    s->swept += pages;
+    if (s->swept == x->pages) s->swept = 0;
+}
+
+void ebi_window_sweep(const ebi_window *x, uint64_t most) {
+    ebi_window_state *const s = x->state;
+    while (s->unswept > 0 && most > 0) {
+        const uint64_t empty = window_empty_pages(x), to_end = x->pages - s->swept;
+        if (empty > 0) {
+            window_pass(x, ebi_min(empty, ebi_min(to_end, s->unswept)));
+            continue;
+        }
+        if (!window_sweep_page(x, s->swept)) {
+            x->held[s->swept / 64] &= ~(UINT64_C(1) << s->swept % 64);
+            s->held--;
+        }
+        window_pass(x, 1);
+        most--;
     }
 }

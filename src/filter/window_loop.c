@@ -201,10 +201,11 @@ static void window_add(const eb_params *p, uint8_t *block, const eb_batch *b, ui
     const ebi_window x = ebi_window_open(p, block);
     ebi_window_places to;
     ebi_window_find_places(&x, b->hash, b->n, true, &to);
-    for (size_t i = 0; i < b->n; i++) {
-        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
-        ebi_window_reach(&x, ebi_window_time(p, block, b, i));
-        seen[i] = ebi_window_add_one(&x, x.lines + to.at[i], ebi_window_print(b->hash[i]));
+    for (size_t i = 0; i < b->n;) {
+        for (const size_t end = ebi_window_calm_until(&x, p, block, b, i); i < end; i++) {
+            ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
+            seen[i] = ebi_window_add_one(&x, x.lines + to.at[i], ebi_window_print(b->hash[i]));
+        }
     }
 }
 
