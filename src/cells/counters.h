@@ -75,6 +75,8 @@ typedef struct eb_store {
      * only to those below the least of them plus `by`, up to that, and say what the least was. */
     bool (*raise)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by);
     uint64_t (*lift)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by);
+    /* Soon to be lifted, their cells having come: ask memory for what else that takes; or NULL. */
+    void (*ready)(const eb_counters *c, const uint64_t *i, size_t count);
     /* by <= get(i); a saturated counter stays as it is */
     void (*sub)(const eb_counters *c, uint64_t i, uint64_t by);
     const uint8_t *(*address)(const eb_counters *c, uint64_t i); /* the line to prefetch */

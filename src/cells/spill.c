@@ -172,13 +172,28 @@ static bool u8_raise(const eb_counters *c, const uint64_t *i, size_t count, uint
     return least > 0;
 }
 
+/* A key that came often has all its counters in the table, and the least one must be known.  Which
+ * counters are there is a coin's throw, so it is no branch: for others their cell is asked for,
+ * which has come already.  A table that the second level of cache can hold needs none of this. */
+static void u8_ready(const eb_counters *c, const uint64_t *i, size_t count) {
+    enum { CACHED = 1 << 15 }; /* slots */
+    if (c->slots <= CACHED) return;
+    const uint8_t *const cells = c->cells;
+    const uint64_t table = (uint64_t)((const uint8_t *)c->table - cells);
+    for (size_t j = 0; j < count; j++) {
+        const uint64_t slot = table + sizeof *c->table * spill_home(c->slots, i[j]);
+        const uint64_t large = 0 - (uint64_t)(cells[i[j]] >= LARGE);
+        ebi_prefetch_read(cells + (i[j] ^ ((i[j] ^ slot) & large)));
+    }
+}
+
 static uint64_t u8_lift_large(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by) {
+    const eb_counters own = *c; /* so no cell that is written can be part of it */
     uint64_t value[EB_TOGETHER_MAX], least = EB_COUNTER_MAX;
-    u8_read(c, i, count, value);
-    for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j]);
+    for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j] = u8_get(&own, i[j]));
     const uint64_t goal = ebi_counter_sum(least, by);
     for (size_t j = 0; j < count; j++)
-        if (value[j] < goal) u8_grow(c, i[j], goal - value[j]);
+        if (value[j] < goal) u8_grow(&own, i[j], goal - value[j]);
     return least;
 }
 
@@ -234,6 +249,7 @@ const eb_store ebi_store_u8 = {.name = "u8",
                                .add = u8_add,
                                .raise = u8_raise,
                                .lift = u8_lift,
+                               .ready = u8_ready,
                                .sub = u8_sub,
                                .address = u8_address,
                                .check = u8_check};

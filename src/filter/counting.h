@@ -145,6 +145,19 @@ EB_INLINE uint64_t ebi_counting_lift(const eb_counting *c, const uint64_t *pos, 
     return c->store->lift(&c->counters, pos, c->k, by);
 }
 
+EB_INLINE void ebi_counting_ready(const eb_counting *c, const uint64_t *pos) {
+    c->store->ready(&c->counters, pos, c->k);
+}
+
+/* How many keys before their turn to be lifted do keys get ready?  The first ones of n do it here;
+ * n if that is not needed. */
+EB_INLINE size_t ebi_counting_ahead(const eb_counting *c, const uint64_t *pos, size_t n) {
+    enum { AHEAD = 8 };
+    if (c->linear || !c->store->ready) return n;
+    for (size_t i = 1; i < AHEAD && i < n; i++) ebi_counting_ready(c, pos + i * c->k);
+    return AHEAD;
+}
+
 EB_INLINE void ebi_counting_raise_total(const eb_counting *c, uint64_t by) {
     *c->total = ebi_counter_sum(*c->total, by);
 }

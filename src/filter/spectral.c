@@ -47,8 +47,10 @@ static void spectral_add(const eb_params *p, uint8_t *block, const eb_batch *b, 
     const eb_counting s = spectral_open(p, block);
     uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
     ebi_counting_fetch(&s, b->hash, b->n, pos);
+    const size_t ahead = ebi_counting_ahead(&s, pos, b->n);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * s.k;
+        if (i + ahead < b->n) ebi_counting_ready(&s, at + ahead * s.k);
         seen[i] = s.linear ? ebi_counting_raise_all(&s, at, b->value[i])
                            : ebi_counting_lift(&s, at, b->value[i]) > 0;
         ebi_counting_raise_total(&s, b->value[i]);
@@ -67,8 +69,10 @@ static void spectral_add_count(const eb_params *p, uint8_t *block, const eb_batc
     const eb_counting s = spectral_open(p, block);
     uint64_t pos[EB_BATCH * EB_COUNTING_K_MAX];
     ebi_counting_fetch(&s, b->hash, b->n, pos);
+    const size_t ahead = ebi_counting_ahead(&s, pos, b->n);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * s.k;
+        if (i + ahead < b->n) ebi_counting_ready(&s, at + ahead * s.k);
         const uint64_t before =
             s.linear ? spectral_raise(&s, at, b->value[i]) : ebi_counting_lift(&s, at, b->value[i]);
         after[i] = (double)ebi_counter_sum(before, b->value[i]);
