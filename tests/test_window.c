@@ -393,6 +393,52 @@ static void sparse_streams_leave_nothing_behind(void **state) {
         for (uint64_t gap = 1; gap <= 64; gap *= 4) forget_exactly(specs[i], gap);
 }
 
+/* Keys that all come equally often: how many are not found again?  The rate of false positives, of
+ * which one such miss less follows, is known roughly when there are repeats: hence the bias. */
+static void repeats_are_missed_as_predicted(const char *options, double distinct, double bias) {
+    enum { WINDOW = 20000, BATCH = 1000 };
+    char spec[EB_SPEC_MAX];
+    eb_hash hash[BATCH];
+    uint8_t seen[BATCH];
+    uint64_t random = 11, missed = 0, n = 0;
+    (void)snprintf(spec, sizeof spec, "window:window=%d,%s", WINDOW, options);
+    suite_at("%s, %g keys", spec, distinct);
+    const eb_workload load = {.size = sizeof load, .distinct = distinct};
+    eb_prediction p = {.size = sizeof p};
+    OK(eb_predict(spec, &load, &p, NULL));
+    eb_filter *const f = suite_new(spec);
+    const double settled = 10 * distinct + 3 * WINDOW;
+    for (double done = 0; done < settled + 1e6; done += BATCH) {
+        for (size_t i = 0; i < BATCH; i++)
+            hash[i] = ebi_mix(1 + suite_below(&random, (uint64_t)distinct));
+        OK(eb_add_batch(f, &(eb_batch){BATCH, hash, NULL, NULL}, seen));
+        for (size_t i = 0; i < BATCH && done >= settled; i++) missed += !seen[i], n++;
+    }
+    const double rate = (double)missed / (double)n, error = sqrt(p.fnr * (1 - p.fnr) / (double)n);
+    HOLDS(fabs(rate - p.fnr) < 4 * error + bias * p.fnr && p.mean_fnr == p.fnr);
+    eb_free(f);
+}
+
+static void misses_are_as_predicted(void **state) {
+    (void)state;
+    static const char *const options[] = {"fpr=0.01,refresh=yes", "fpr=0.01,refresh=no",
+                                          "fpr=0.05,mode=rotate,refresh=yes",
+                                          "fpr=0.05,mode=rotate,refresh=no"};
+    for (size_t i = 0; i < SUITE_COUNT(options); i++) {
+        repeats_are_missed_as_predicted(options[i], 5000, 0.02);
+        repeats_are_missed_as_predicted(options[i], 20000, 0.01);
+        repeats_are_missed_as_predicted(options[i], 100000, 0.01);
+    }
+}
+
+static void a_window_of_time_is_predicted_as_planned(void **state) {
+    (void)state;
+    const eb_workload load = {.size = sizeof load};
+    eb_prediction p = {.size = sizeof p};
+    OK(eb_predict("window:window=600,unit=time,items=1e6,fpr=0.01", &load, &p, NULL));
+    HOLDS(fabs(p.fpr - 0.01) < 1e-4);
+}
+
 /* Twins and machines */
 
 static const char *const shapes[] = {
@@ -484,6 +530,8 @@ int main(void) {
         cmocka_unit_test(under_overload_the_rate_rises_or_the_window_shrinks),
         cmocka_unit_test(saturated_lines_keep_the_promise),
         cmocka_unit_test(what_expired_stays_expired),
+        cmocka_unit_test(misses_are_as_predicted),
+        cmocka_unit_test(a_window_of_time_is_predicted_as_planned),
         cmocka_unit_test(idle_time_costs_nothing_and_forgets_all),
         cmocka_unit_test(sparse_streams_leave_nothing_behind),
     };

@@ -415,33 +415,59 @@ static double window_young_fpr(const ebi_window *x, double per_line) {
     return sum;
 }
 
-static double window_old_fpr(const eb_params *p, const ebi_window *x) {
+static double window_old_fpr(const eb_params *p, const ebi_window *x, double window) {
     const ebi_window_plan plan = window_plan(p);
-    const double bits = 8.0 * x->bytes * (double)x->count / (double)x->ticks;
+    const double bits = 8.0 * x->bytes * (double)x->count / window;
     if (x->rotate) return ebi_window_rotate_fpr(&plan, x->w, bits);
     const double fpr = ebi_window_fpr(&plan, bits);
     return x->w == ebi_window_width(&plan, fpr) ? fpr : NAN;
 }
 
-/* With records as time, and as many of them as planned. */
+/* Of keys that all come equally often, for ever: how many of them are not found again?  With
+ * refresh, those with gaps longer than an entry lives: the window, and up to an era more.  Without,
+ * a key is missed once in each such life, in which it comes life / distinct times; it begins as
+ * long after the end of an era as a key takes to come.  A key that is taken for another is no miss.
+ */
+static double window_missed(const eb_params *p, const ebi_window *x, double window,
+                            double distinct) {
+    const double era = window / x->eras, begins = distinct - era / expm1(era / distinct);
+    const double life = window + (x->refresh ? era / 2 : era - begins);
+    const double gone = exp(-window / distinct) * -expm1(-era / distinct) * distinct / era;
+    const double entries =
+        x->refresh ? distinct * -expm1(-life / distinct) : distinct * life / (distinct + life);
+    const double fpr = x->rotate ? window_old_fpr(p, x, entries * window / life)
+                                 : window_young_fpr(x, entries / (double)x->count);
+    return x->refresh ? gone * (1 - fpr) : 1 / (1 + life / distinct + fpr / (1 - fpr));
+}
+
+static void window_predict_young(const ebi_window *x, double all, double distinct,
+                                 eb_prediction *out) {
+    out->fnr = out->mean_fnr = 0;
+    if (x->rotate || distinct < all) return;
+    const double per_line = distinct / (double)x->count, fpr = window_young_fpr(x, per_line);
+    if (fpr > 0.01) return; /* keys that are taken for others are not stored */
+    out->fpr = fpr;
+    out->fill = per_line / x->cap;
+}
+
+/* As many keys come in a window as planned. */
 static void window_predict(const eb_params *p, const eb_workload *w, eb_prediction *out) {
     const ebi_window x = ebi_window_of(p);
-    const double window = (double)x.ticks, kept = window * (1 + 0.5 / x.eras);
+    const double items = (double)p->opt[EBI_WINDOW_ITEMS] / (double)p->opt[EB_O_SHARDS];
+    const double window = window_by_time(p) ? items : (double)x.ticks;
+    const double kept = window * (1 + 0.5 / x.eras);
     const double all = w->items > 0 ? w->items : INFINITY;
     const double distinct = w->distinct > 0 ? w->distinct : all;
     if (all <= window) {
-        const double lines = (double)x.count;
-        out->fnr = out->mean_fnr = 0;
-        if (x.rotate || distinct < all) return;
-        const double fpr = window_young_fpr(&x, distinct / lines);
-        if (fpr > 0.01) return; /* keys that are taken for others are not stored */
-        out->fpr = fpr;
-        out->fill = distinct / lines / x.cap;
+        window_predict_young(&x, all, distinct, out);
         return;
     }
-    if (!window_by_time(p) && distinct == all && all > 2 * kept) out->fpr = window_old_fpr(p, &x);
-    if (w->gap > 0 && w->gap <= window && p->opt[EBI_WINDOW_REFRESH] == EBI_WINDOW_YES)
-        out->fnr = out->mean_fnr = 0;
+    if (distinct == all && all > 2 * kept) out->fpr = window_old_fpr(p, &x, window);
+    if (distinct < all && isinf(all) && w->zipf == 0 && w->gap == 0)
+        out->fnr = window_missed(p, &x, window, distinct);
+    if (w->gap > 0 && w->gap <= window && x.refresh) out->fnr = 0;
+    if (out->fnr == 0 || isinf(all)) out->mean_fnr = out->fnr;
+    if (isinf(all)) out->mean_fpr = out->fpr;
     out->settles_after = 2 * kept;
 }
 
