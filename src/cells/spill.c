@@ -111,12 +111,12 @@ static void u8_open(eb_counters *c) {
     c->slots = (c->bytes - sizeof *c->state - ebi_round_up(c->n, 64)) / sizeof(eb_spill_slot);
 }
 
-static uint64_t u8_get_large(const eb_counters *c, uint64_t i) {
+EB_INLINE uint64_t u8_get_large(const eb_counters *c, uint64_t i) {
     const uint64_t extra = ebi_spill_get(c->table, c->slots, i);
     return extra == 0 ? EB_COUNTER_MAX : LOW * extra + c->cells[i] % LOW;
 }
 
-static uint64_t u8_get(const eb_counters *c, uint64_t i) {
+EB_INLINE uint64_t u8_get(const eb_counters *c, uint64_t i) {
     return c->cells[i] < LARGE ? c->cells[i] : u8_get_large(c, i);
 }
 
