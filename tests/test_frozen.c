@@ -77,6 +77,7 @@ static size_t frozen_stores(const eb_store **list) {
     list[n++] = &ebi_frozen_steps;
     list[n++] = &ebi_frozen_line_portable;
     if (ebi_has_bmi2()) list[n++] = &ebi_frozen_line_bmi2;
+    if (ebi_frozen_line() == &ebi_frozen_line_avx512) list[n++] = &ebi_frozen_line_avx512;
     return n;
 }
 
@@ -84,7 +85,7 @@ typedef void store_test(const eb_store *store, const shape *s, const uint64_t *v
 
 static void each_store_and_shape(store_test *test, uint64_t rounds) {
     static uint64_t value[N_MAX];
-    const eb_store *list[4];
+    const eb_store *list[5];
     const size_t n = frozen_stores(list);
     for (uint64_t seed = 1; seed <= rounds; seed++)
         for (size_t i = 0; i < n; i++)

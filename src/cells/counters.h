@@ -91,12 +91,14 @@ typedef struct eb_store {
 
 extern const eb_store ebi_store_u8, ebi_store_u32;
 extern const eb_store ebi_store_line_portable, ebi_store_line_avx2; /* the same bytes */
+extern const eb_store ebi_store_line_avx512;
 extern const eb_store ebi_store_sai_portable, ebi_store_sai_bmi2;
-extern const eb_store ebi_frozen_line_portable, ebi_frozen_line_bmi2;
+extern const eb_store ebi_frozen_line_portable, ebi_frozen_line_bmi2, ebi_frozen_line_avx512;
 extern const eb_store ebi_frozen_elias, ebi_frozen_steps;
 
 EB_INLINE const eb_store *ebi_store_line(void) { /* what is best for this machine */
-    return ebi_has_avx2() && ebi_has_bmi2() ? &ebi_store_line_avx2 : &ebi_store_line_portable;
+    if (!ebi_has_avx2() || !ebi_has_bmi2()) return &ebi_store_line_portable;
+    return ebi_has_vbmi2() ? &ebi_store_line_avx512 : &ebi_store_line_avx2;
 }
 
 EB_INLINE const eb_store *ebi_store_sai(void) {
@@ -104,7 +106,8 @@ EB_INLINE const eb_store *ebi_store_sai(void) {
 }
 
 EB_INLINE const eb_store *ebi_frozen_line(void) {
-    return ebi_has_bmi2() ? &ebi_frozen_line_bmi2 : &ebi_frozen_line_portable;
+    if (!ebi_has_bmi2()) return &ebi_frozen_line_portable;
+    return ebi_has_vbmi2() ? &ebi_frozen_line_avx512 : &ebi_frozen_line_bmi2;
 }
 
 /* Open a segment.  Of a segment that is not the caller's to write, only get,

@@ -374,9 +374,9 @@ static bool line_check(const eb_counters *c) {
     return saturated == c->state->saturated && spilled == c->state->spilled;
 }
 
-/* The store, for machines with AVX2 and BMI2 and for others: the same bytes. */
+/* The store, for machines with AVX-512, with AVX2 and BMI2, and for others: the same bytes. */
 
-#define LINE_STORE(flavour, attribute, bmi2)                                                       \
+#define LINE_LOOPS(flavour, attribute, bmi2)                                                       \
     attribute static uint64_t line_get_##flavour(const eb_counters *c, uint64_t i) {               \
         return line_get(c, i, spill_of, bmi2);                                                     \
     }                                                                                              \
@@ -397,20 +397,30 @@ static bool line_check(const eb_counters *c) {
     }                                                                                              \
     attribute static void line_sub_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {      \
         line_sub(c, i, by, bmi2);                                                                  \
-    }                                                                                              \
-    const eb_store ebi_store_line_##flavour = {.name = "line",                                     \
+    }
+LINE_LOOPS(avx2, EB_BMI2, true)
+LINE_LOOPS(portable, , false)
+
+static void line_read_avx512(const eb_counters *c, const uint64_t *i, size_t count,
+                             uint64_t *value) {
+    if (!line_read_many(c, i, count, value, spill_of)) line_read_avx2(c, i, count, value);
+}
+
+#define LINE_STORE(machine, flavour)                                                               \
+    const eb_store ebi_store_line_##machine = {.name = "line",                                     \
                                                .bits_least = 1500000,                              \
                                                .bits_usual = 6000000,                              \
                                                .bytes_more = 256,                                  \
                                                .open = line_open,                                  \
                                                .init = line_init,                                  \
                                                .get = line_get_##flavour,                          \
-                                               .read = line_read_##flavour,                        \
+                                               .read = line_read_##machine,                        \
                                                .add = line_add_##flavour,                          \
                                                .raise = line_raise_##flavour,                      \
                                                .lift = line_lift_##flavour,                        \
                                                .sub = line_sub_##flavour,                          \
                                                .address = line_address,                            \
                                                .check = line_check};
-LINE_STORE(avx2, EB_BMI2, true)
-LINE_STORE(portable, , false)
+LINE_STORE(avx512, avx2)
+LINE_STORE(avx2, avx2)
+LINE_STORE(portable, portable)

@@ -191,24 +191,34 @@ static bool tight_check(const eb_counters *c) {
     return sums.saturated == c->state->saturated && sums.marked == sums.marks_used;
 }
 
-/* The store, for machines with BMI2 and for others: the same bytes. */
+/* The store, for machines with AVX-512, with BMI2, and for others: the same bytes. */
 
-#define TIGHT_STORE(flavour, attribute, bmi2)                                                      \
+#define TIGHT_LOOPS(flavour, attribute, bmi2)                                                      \
     attribute static uint64_t tight_get_##flavour(const eb_counters *c, uint64_t i) {              \
         return line_get(c, i, tight_entry, bmi2);                                                  \
     }                                                                                              \
     attribute static void tight_read_##flavour(const eb_counters *c, const uint64_t *i,            \
                                                size_t count, uint64_t *value) {                    \
         line_read(c, i, count, value, tight_entry, bmi2);                                          \
-    }                                                                                              \
-    const eb_store ebi_frozen_line_##flavour = {.name = "line",                                    \
+    }
+TIGHT_LOOPS(bmi2, EB_BMI2, true)
+TIGHT_LOOPS(portable, , false)
+
+static void tight_read_avx512(const eb_counters *c, const uint64_t *i, size_t count,
+                              uint64_t *value) {
+    if (!line_read_many(c, i, count, value, tight_entry)) tight_read_bmi2(c, i, count, value);
+}
+
+#define TIGHT_STORE(machine, flavour)                                                              \
+    const eb_store ebi_frozen_line_##machine = {.name = "line",                                    \
                                                 .open = tight_open,                                \
                                                 .get = tight_get_##flavour,                        \
-                                                .read = tight_read_##flavour,                      \
+                                                .read = tight_read_##machine,                      \
                                                 .address = tight_address,                          \
                                                 .check = tight_check,                              \
                                                 .frozen_bytes = tight_frozen_bytes,                \
                                                 .freeze = tight_freeze,                            \
                                                 .fits = tight_fits};
-TIGHT_STORE(bmi2, EB_BMI2, true)
-TIGHT_STORE(portable, , false)
+TIGHT_STORE(avx512, bmi2)
+TIGHT_STORE(bmi2, bmi2)
+TIGHT_STORE(portable, portable)
