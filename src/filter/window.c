@@ -301,7 +301,7 @@ static void window_init(const eb_params *p, uint8_t *block) {
 
 static void window_advance(const eb_params *p, uint8_t *block, uint64_t time) {
     const ebi_window x = ebi_window_open(p, block);
-    if (window_by_time(p)) ebi_window_reach(&x, time);
+    if (window_by_time(p) && ebi_window_is_over(&x, time)) ebi_window_close_eras(&x, time);
 }
 
 static bool window_is_zero_between(const uint8_t *line, unsigned from, unsigned to) { /* bits */
