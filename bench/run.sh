@@ -5,6 +5,7 @@ set -eu
 B=$1
 shift
 cpu=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
 machine=$(echo "${cpu:-$(uname -m)} $(nproc) cores" | tr -cs 'A-Za-z0-9.\n' '-')
 dir=bench/results/$(date -u +%Y-%m-%d)-$machine
 mkdir -p "$dir"
@@ -15,7 +16,7 @@ mkdir -p "$dir"
     echo "memory    $(awk '/MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo)"
     echo "kernel    $(uname -sr)"
     echo "compiler  $(${CC:-cc} --version | head -n 1)"
-    echo "commit    $(git describe --always --dirty 2>/dev/null || echo unknown)"
+    echo "commit    $commit"
     echo "load      $(cut -d ' ' -f 1-3 /proc/loadavg) before the run"
 } >"$dir/machine.txt"
 cat "$dir/machine.txt"
