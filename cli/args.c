@@ -117,10 +117,8 @@ static bool read_share(const char *text, double *share) {
 }
 
 static bool read_index(const char *text, uint64_t *index) {
-    size_t digits = strspn(text, "0123456789");
-    if (digits == 0 || digits > 9 || text[digits]) return false;
-    *index = strtoul(text, NULL, 10);
-    return *index > 0;
+    *index = fields_read_index(&text);
+    return *index > 0 && *text == '\0';
 }
 
 static bool read_byte(const char *text, unsigned *byte) {

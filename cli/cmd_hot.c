@@ -206,7 +206,7 @@ static void tick(stream *s) {
     const double now = now_seconds();
     if (now < h->clock_due) return;
     h->clock_due = now + (double)h->every / MILLI;
-    if (!s->times.from_lines) pass_time(h, times_now(&s->times));
+    if (!s->times.field.n) pass_time(h, times_now(&s->times));
     show(h);
 }
 

@@ -11,8 +11,7 @@
 
 static const uint64_t to_the_end = UINT64_MAX;
 
-/* Up to nine digits; 0: none there. */
-static uint64_t read_index(const char **p) {
+uint64_t fields_read_index(const char **p) {
     uint64_t n = 0;
     for (int digits = 0; **p >= '0' && **p <= '9' && digits < 9; digits++)
         n = n * 10 + (uint64_t)(*(*p)++ - '0');
@@ -21,10 +20,10 @@ static uint64_t read_index(const char **p) {
 
 /* N, N-M or N-; not -M, which some would take for the last but M. */
 static bool read_range(const char **p, field_range *range) {
-    range->first = range->last = read_index(p);
+    range->first = range->last = fields_read_index(p);
     if (**p == '-') {
         ++*p;
-        range->last = **p == ',' || **p == '\0' ? to_the_end : read_index(p);
+        range->last = **p == ',' || **p == '\0' ? to_the_end : fields_read_index(p);
     }
     return range->first > 0 && range->last >= range->first;
 }

@@ -102,6 +102,7 @@ static inline const char *reader_next(reader *r) {
 
 /* fields.c.  A list as -f takes it; false: it makes no sense, or names a field twice. */
 bool fields_read(const char *text, field_list *list);
+uint64_t fields_read_index(const char **p); /* up to nine digits; 0: none there */
 /* Which bytes part lines and fields, by the options. */
 void reader_options(reader *r, const cli_command *c, const settings *set);
 /* A field of the record at line, without its quotes; 0: the whole record. */

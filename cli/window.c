@@ -57,10 +57,8 @@ static uint64_t clock_of(const eb_filter *f) {
 }
 
 void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f) {
-    *t = (times){.wanted = counts_time(f) || fades_by_time(c, set, f),
-                 .from_lines = set->time_field.n > 0,
-                 .field = set->time_field};
-    if (t->from_lines && !t->wanted)
+    *t = (times){.wanted = counts_time(f) || fades_by_time(c, set, f), .field = set->time_field};
+    if (t->field.n && !t->wanted)
         cli_misuse(c, c->run == run_dedup || set->window.lines > 0
                           ? "--time-field needs a --window in time"
                           : "--time-field needs --half-life, or a --window in time");
@@ -130,7 +128,7 @@ uint64_t times_now(times *t) {
 }
 
 uint64_t time_of_line(times *t, reader *r, const char *line, const char *end) {
-    if (!t->from_lines) return times_now(t);
+    if (!t->field.n) return times_now(t);
     const uint64_t now = read_field(t, r, line, end);
     if (now >= t->last)
         t->last = now;

@@ -14,8 +14,7 @@ void window_spec(const settings *set, double max_drop, char *spec, size_t cap);
 /* Times of lines, in milliseconds since 1970. */
 typedef struct times {
     bool wanted;
-    bool from_lines; /* else when a line arrives */
-    field_list field;
+    field_list field; /* of none: when a line arrives */
     uint64_t last;
     uint64_t late; /* lines whose time was before the last one */
 } times;
