@@ -136,9 +136,10 @@ typedef struct ebi_window_places {
     uint64_t at[EB_LONG_BATCH + EBI_WINDOW_AHEAD];
 } ebi_window_places;
 
-EB_INLINE void ebi_window_fetch(const ebi_window *x, const ebi_window_places *to, size_t i,
-                                bool write) {
-    for (unsigned part = 0; part < x->bytes; part += 64) {
+/* bytes: of a line, which loops know that are made for it. */
+EB_INLINE void ebi_window_fetch(const ebi_window *x, unsigned bytes, const ebi_window_places *to,
+                                size_t i, bool write) {
+    for (unsigned part = 0; part < bytes; part += 64) {
         if (write)
             ebi_prefetch_write(x->lines + to->at[i] + part);
         else
@@ -146,11 +147,11 @@ EB_INLINE void ebi_window_fetch(const ebi_window *x, const ebi_window_places *to
     }
 }
 
-EB_INLINE void ebi_window_find_places(const ebi_window *x, const eb_hash *h, size_t n, bool write,
-                                      ebi_window_places *to) {
-    for (size_t i = 0; i < n; i++) to->at[i] = eb_scale(h[i], x->count) * x->bytes;
+EB_INLINE void ebi_window_find_places(const ebi_window *x, unsigned bytes, const eb_hash *h,
+                                      size_t n, bool write, ebi_window_places *to) {
+    for (size_t i = 0; i < n; i++) to->at[i] = eb_scale(h[i], x->count) * bytes;
     for (size_t i = n; i < n + EBI_WINDOW_AHEAD; i++) to->at[i] = 0;
-    for (size_t i = 0; i < EBI_WINDOW_AHEAD; i++) ebi_window_fetch(x, to, i, write);
+    for (size_t i = 0; i < EBI_WINDOW_AHEAD; i++) ebi_window_fetch(x, bytes, to, i, write);
 }
 
 /* The loops: portable, with AVX2 or AVX-512 or NULL, and those of mode=rotate. */

@@ -54,18 +54,18 @@ WINDOW_TARGET EB_INLINE window_done window_do_rare(const ebi_window *x, const wi
     return window_enter(x, t, shape, line, era, &l, print);
 }
 
-WINDOW_TARGET EB_INLINE bool window_observe(const ebi_window *x, const ebi_window *whole,
-                                            const window_sizes *t, window_shape shape,
-                                            window_rarity *rarely, uint8_t *line, uint64_t era,
-                                            uint32_t print, uint64_t *entered) {
+WINDOW_TARGET EB_INLINE bool window_observe(const ebi_window *x, const window_sizes *t,
+                                            window_shape shape, window_rarity *rarely,
+                                            uint8_t *line, uint64_t era, uint32_t print,
+                                            uint64_t *entered) {
     window_narrow l;
     if (!window_read(shape.bytes, t, line, era, shape.wide, &l))
-        return ebi_window_add_one(whole, line, print);
-    const uint64_t found = window_find(whole, shape, line, &l, print);
+        return ebi_window_add_one(x, line, print);
+    const uint64_t found = window_find(x, shape, line, &l, print);
     if (found && !x->refresh) return true;
     if (found || __builtin_expect(window_can_widen(t, &l) | (l.n == l.slots), false)) {
-        const window_done done = rarely(whole, t, line, era, print, found);
-        if (done == DONE_ELSEWHERE) return ebi_window_add_one(whole, line, print);
+        const window_done done = rarely(x, t, line, era, print, found);
+        if (done == DONE_ELSEWHERE) return ebi_window_add_one(x, line, print);
         *entered += done == DONE_STORED;
         return found != 0;
     }
@@ -77,43 +77,39 @@ WINDOW_TARGET EB_INLINE bool window_observe(const ebi_window *x, const ebi_windo
 WINDOW_TARGET EB_INLINE void window_add_lines(const eb_params *p, uint8_t *block, const eb_batch *b,
                                               uint8_t *seen, window_shape shape,
                                               window_rarity *rarely) {
-    const ebi_window whole = ebi_window_open(p, block);
-    const window_sizes t = window_sizes_of(&whole, shape);
-    ebi_window x = whole;
-    x.bytes = shape.bytes;
+    const ebi_window x = ebi_window_open(p, block);
+    const window_sizes t = window_sizes_of(&x, shape);
     ebi_window_places to;
-    ebi_window_find_places(&x, b->hash, b->n, true, &to);
+    ebi_window_find_places(&x, shape.bytes, b->hash, b->n, true, &to);
     for (size_t i = 0; i < b->n;) {
-        const size_t end = ebi_window_calm_until(&whole, p, block, b, i);
-        const uint64_t era = whole.state->era;
+        const size_t end = ebi_window_calm_until(&x, p, block, b, i);
+        const uint64_t era = x.state->era;
         uint64_t entered = 0;
         for (; i < end; i++) {
-            ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
-            seen[i] = window_observe(&x, &whole, &t, shape, rarely, x.lines + to.at[i], era,
+            ebi_window_fetch(&x, shape.bytes, &to, i + EBI_WINDOW_AHEAD, true);
+            seen[i] = window_observe(&x, &t, shape, rarely, x.lines + to.at[i], era,
                                      ebi_window_print(b->hash[i]), &entered);
         }
-        ebi_window_enter(&whole, entered);
+        ebi_window_enter(&x, entered);
     }
 }
 
 WINDOW_TARGET EB_INLINE void window_test_lines(const eb_params *p, const uint8_t *block,
                                                const eb_hash *h, size_t n, uint8_t *seen,
                                                window_shape shape) {
-    const ebi_window whole = ebi_window_open(p, block);
-    const window_sizes t = window_sizes_of(&whole, shape);
-    const uint64_t era = whole.state->era;
-    ebi_window x = whole;
-    x.bytes = shape.bytes;
+    const ebi_window x = ebi_window_open(p, block);
+    const window_sizes t = window_sizes_of(&x, shape);
+    const uint64_t era = x.state->era;
     ebi_window_places to;
-    ebi_window_find_places(&x, h, n, false, &to);
+    ebi_window_find_places(&x, shape.bytes, h, n, false, &to);
     for (size_t i = 0; i < n; i++) {
-        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, false);
+        ebi_window_fetch(&x, shape.bytes, &to, i + EBI_WINDOW_AHEAD, false);
         const uint8_t *const line = x.lines + to.at[i];
         const uint32_t print = ebi_window_print(h[i]);
         window_narrow l;
         seen[i] = window_read(shape.bytes, &t, line, era, shape.wide, &l)
-                      ? window_find(&whole, shape, line, &l, print) != 0
-                      : ebi_window_test_one(&whole, line, print);
+                      ? window_find(&x, shape, line, &l, print) != 0
+                      : ebi_window_test_one(&x, line, print);
     }
 }
 

@@ -178,7 +178,7 @@ WINDOW_TARGET static uint64_t window_verify(const ebi_window *x, const uint8_t *
 }
 
 /* Which slots hold the fingerprint? */
-WINDOW_TARGET EB_INLINE uint64_t window_find(const ebi_window *whole, window_shape shape,
+WINDOW_TARGET EB_INLINE uint64_t window_find(const ebi_window *x, window_shape shape,
                                              const uint8_t *line, const window_narrow *l,
                                              uint32_t print) {
     const uint32_t bits = _bzhi_u32(~UINT32_C(0), l->wn);
@@ -187,7 +187,7 @@ WINDOW_TARGET EB_INLINE uint64_t window_find(const ebi_window *whole, window_sha
                          : window_find_longs(line, shape.bytes, l->w, print, bits, shape.groups);
     maybe &= window_first(l, l->n);
     if (__builtin_expect(maybe != 0, false) && ((l->nn > 0) | (l->w > WINDOW_LONG_BITS)))
-        return window_verify(whole, line, l->w, l->wn, window_first(l, l->nn), print, maybe);
+        return window_verify(x, line, l->w, l->wn, window_first(l, l->nn), print, maybe);
     return maybe;
 }
 

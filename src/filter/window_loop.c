@@ -200,10 +200,10 @@ bool ebi_window_test_one(const ebi_window *x, const uint8_t *line, uint32_t prin
 static void window_add(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen) {
     const ebi_window x = ebi_window_open(p, block);
     ebi_window_places to;
-    ebi_window_find_places(&x, b->hash, b->n, true, &to);
+    ebi_window_find_places(&x, x.bytes, b->hash, b->n, true, &to);
     for (size_t i = 0; i < b->n;) {
         for (const size_t end = ebi_window_calm_until(&x, p, block, b, i); i < end; i++) {
-            ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
+            ebi_window_fetch(&x, x.bytes, &to, i + EBI_WINDOW_AHEAD, true);
             seen[i] = ebi_window_add_one(&x, x.lines + to.at[i], ebi_window_print(b->hash[i]));
         }
     }
@@ -213,9 +213,9 @@ static void window_test(const eb_params *p, const uint8_t *block, const eb_hash 
                         uint8_t *seen) {
     const ebi_window x = ebi_window_open(p, block);
     ebi_window_places to;
-    ebi_window_find_places(&x, h, n, false, &to);
+    ebi_window_find_places(&x, x.bytes, h, n, false, &to);
     for (size_t i = 0; i < n; i++) {
-        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, false);
+        ebi_window_fetch(&x, x.bytes, &to, i + EBI_WINDOW_AHEAD, false);
         seen[i] = ebi_window_test_one(&x, x.lines + to.at[i], ebi_window_print(h[i]));
     }
 }

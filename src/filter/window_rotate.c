@@ -102,14 +102,14 @@ EB_INLINE void rotate_add(const eb_params *p, uint8_t *block, const eb_batch *b,
                           unsigned k) {
     const ebi_window x = ebi_window_open(p, block);
     ebi_window_places to;
-    ebi_window_find_places(&x, b->hash, b->n, true, &to);
+    ebi_window_find_places(&x, x.bytes, b->hash, b->n, true, &to);
     for (size_t i = 0; i < b->n;) {
         const size_t end = ebi_window_calm_until(&x, p, block, b, i);
         const rotate r = rotate_open(&x);
         const uint64_t era = x.state->era;
         uint64_t entered = 0;
         for (; i < end; i++) {
-            ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, true);
+            ebi_window_fetch(&x, x.bytes, &to, i + EBI_WINDOW_AHEAD, true);
             seen[i] =
                 rotate_observe(&r, x.lines + to.at[i], era, b->hash[i], k, x.refresh, &entered);
         }
@@ -122,9 +122,9 @@ EB_INLINE void rotate_test(const eb_params *p, const uint8_t *block, const eb_ha
     const ebi_window x = ebi_window_open(p, block);
     const rotate r = rotate_open(&x);
     ebi_window_places to;
-    ebi_window_find_places(&x, h, n, false, &to);
+    ebi_window_find_places(&x, x.bytes, h, n, false, &to);
     for (size_t i = 0; i < n; i++) {
-        ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, false);
+        ebi_window_fetch(&x, x.bytes, &to, i + EBI_WINDOW_AHEAD, false);
         const uint8_t *const line = x.lines + to.at[i];
         const uint64_t dead = rotate_begun(&r, rotate_age(x.state->era, line));
         const rotate_key key = rotate_places_of(&r, h[i], k);

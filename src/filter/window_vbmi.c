@@ -323,43 +323,39 @@ WINDOW_TARGET EB_INLINE void window_add_eight(window_job *job, uint8_t *lines, w
 WINDOW_TARGET EB_INLINE void window_add_lines(const eb_params *p, uint8_t *block, const eb_batch *b,
                                               uint8_t *seen, window_shape shape, bool refresh,
                                               window_one *one) {
-    const ebi_window whole = ebi_window_open(p, block);
-    const window_sizes t = window_sizes_of(&whole, shape);
-    ebi_window x = whole;
-    x.bytes = shape.bytes;
+    const ebi_window x = ebi_window_open(p, block);
+    const window_sizes t = window_sizes_of(&x, shape);
     ebi_window_places to;
-    ebi_window_find_places(&x, b->hash, b->n, true, &to);
+    ebi_window_find_places(&x, shape.bytes, b->hash, b->n, true, &to);
     for (size_t i = 0; i < b->n;) {
-        const size_t until = ebi_window_calm_until(&whole, p, block, b, i);
-        window_job job = {&whole, &t, whole.state->era, 0};
+        const size_t until = ebi_window_calm_until(&x, p, block, b, i);
+        window_job job = {&x, &t, x.state->era, 0};
         while (i < until) {
             const size_t n = window_apart(to.at + i, until - i);
             for (size_t k = i; k < i + n; k++)
-                ebi_window_fetch(&x, &to, k + EBI_WINDOW_AHEAD, true);
+                ebi_window_fetch(&x, shape.bytes, &to, k + EBI_WINDOW_AHEAD, true);
             window_add_eight(&job, x.lines, shape, refresh, one,
                              (window_keys){to.at + i, b->hash + i, seen + i, n});
             i += n;
         }
-        ebi_window_enter(&whole, job.entered);
+        ebi_window_enter(&x, job.entered);
     }
 }
 
 WINDOW_TARGET EB_INLINE void window_test_lines(const eb_params *p, const uint8_t *block,
                                                const eb_hash *h, size_t n, uint8_t *seen,
                                                window_shape shape) {
-    const ebi_window whole = ebi_window_open(p, block);
-    const window_sizes t = window_sizes_of(&whole, shape);
-    ebi_window x = whole;
-    x.bytes = shape.bytes;
+    const ebi_window x = ebi_window_open(p, block);
+    const window_sizes t = window_sizes_of(&x, shape);
     window_eight e;
     ebi_window_places to;
-    ebi_window_find_places(&x, h, n, false, &to);
+    ebi_window_find_places(&x, shape.bytes, h, n, false, &to);
     for (size_t i = 0; i < n;) {
-        (void)window_read_eight(x.lines, &t, shape, to.at + i, whole.state->era, &e);
+        (void)window_read_eight(x.lines, &t, shape, to.at + i, x.state->era, &e);
         for (size_t k = 0; k < EIGHT && i < n; k++, i++) {
-            ebi_window_fetch(&x, &to, i + EBI_WINDOW_AHEAD, false);
+            ebi_window_fetch(&x, shape.bytes, &to, i + EBI_WINDOW_AHEAD, false);
             const uint8_t *const line = x.lines + to.at[i];
-            seen[i] = e.odd >> k & 1 ? ebi_window_test_one(&whole, line, ebi_window_print(h[i]))
+            seen[i] = e.odd >> k & 1 ? ebi_window_test_one(&x, line, ebi_window_print(h[i]))
                                      : window_find(shape, line, &e, k, ebi_window_print(h[i])) != 0;
         }
     }
