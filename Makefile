@@ -1,7 +1,7 @@
 # Makefile - builds, tests and installs everbloom.  GNU make; `make help` lists the targets.
 #
-# Everything built goes under build/<flavour>/: make FLAVOUR=asan, clang, fuzz, steps or arm64 for the others.
-# New source files are found by themselves: src/*/*.c, cli/*.c, lab/*.c, tests/test_*.c.
+# Everything built goes under build/<flavour>/: make FLAVOUR=asan, tsan, clang, fuzz, steps, hidden or arm64 for the others.
+# New source files are found by themselves, in any folder of src/ and cli/, and in lab/ and tests/test_*.c.
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -20,18 +20,26 @@ FUZZ_SECONDS ?= 30
 VERSION := $(shell sed -n 's/^\#define EB_VERSION "\(.*\)".*/\1/p' include/everbloom/everbloom.h)
 SONAME := libeverbloom.so.$(firstword $(subst ., ,$(VERSION)))
 
-# ---- Flavours: the compiler, its flags, and flags of the library alone (asserts stay in asan and fuzz).
+# ---- Flavours: the compiler, its flags, and flags of the library alone (asserts stay in asan, tsan and fuzz).
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 CC.release = $(CC)
 CC.asan = $(CC)
+CC.tsan = $(CC)
 CC.clang = clang
 CC.fuzz = clang
 CC.steps = gcc
+CC.hidden = $(CC)
 CC.arm64 = aarch64-linux-gnu-gcc
+CXX.release = $(CXX)
+CXX.asan = $(CXX)
+CXX.tsan = $(CXX)
+CXX.clang = clang++
 FLAGS.release = -O2 -g
 FLAGS.asan = -O1 -g $(SANITIZE)
+FLAGS.tsan = -O1 -g -fsanitize=thread -fno-omit-frame-pointer
 FLAGS.clang = -O2 -g
 FLAGS.steps = -O2 -g
+FLAGS.hidden = -O1
 FLAGS.fuzz = -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 # xxhash.h is the same for every machine, but installed for this one: look there last.
 FLAGS.arm64 = -O2 -g -static -idirafter /usr/include
@@ -40,27 +48,36 @@ LIBFLAGS.clang = -DNDEBUG
 # Every basic block of the library calls a function of the test, which counts.
 LIBFLAGS.steps = -DNDEBUG -fsanitize-coverage=trace-pc -Wno-error
 LIBFLAGS.arm64 = -DNDEBUG
-$(if $(FLAGS.$(FLAVOUR)),,$(error FLAVOUR must be release, asan, clang, fuzz, steps or arm64, not $(FLAVOUR)))
+LIBFLAGS.hidden = -DNDEBUG -DEB_API= # for a host's module: no symbol is visible
+$(if $(FLAGS.$(FLAVOUR)),,$(error FLAVOUR must be release, asan, tsan, clang, fuzz, steps, hidden or arm64, not $(FLAVOUR)))
 
 B := build/$(FLAVOUR)
 COMPILE = $(CC.$(FLAVOUR)) -std=c11 -Iinclude -Isrc $(CPPFLAGS) $(FLAGS.$(FLAVOUR)) $(WARNINGS) $(CFLAGS)
 LINK = $(CC.$(FLAVOUR)) $(FLAGS.$(FLAVOUR)) $(CFLAGS) $(LDFLAGS)
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wvla -Werror
 
+# The command takes the libraries that are there; the library itself needs none of them.
+$(B)/libraries.mk: .ci/libraries Makefile
+	@mkdir -p $(@D)
+	@.ci/libraries $(CC.$(FLAVOUR)) $(FLAGS.$(FLAVOUR)) >$@
+-include $(B)/libraries.mk
+
 # ---- What there is to build.
 objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
-LIB_OBJ := $(call objects,src/*/*.c)
-CLI_OBJ := $(call objects,cli/*.c)
+tree = $(sort $(shell find $(1) -name '*.[ch]')) # all sources in a folder and the folders in it
+LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter %.c,$(call tree,src)))
+CLI_OBJ := $(patsubst %.c,$(B)/%.o,$(filter %.c,$(call tree,cli)))
 LAB_OBJ := $(call objects,lab/*.c)
 HELPER_OBJ := $(filter-out $(B)/tests/test_% $(B)/tests/fuzz.o,$(call objects,tests/*.c))
 TESTS := $(patsubst %.o,%,$(call objects,tests/test_*.c))
+HOSTS := $(addprefix $(B)/tests/hosts/,pipe server aggregate sqlite columns page threads)
 LIB := $(B)/libeverbloom.a
 SHARED := $(B)/libeverbloom.so.$(VERSION)
 PROGRAMS := $(addprefix $(B)/,everbloom everbloom-lab everbloom-gen)
 BENCH := $(B)/everbloom-bench
 
-.PHONY: FORCE all everything need-build run test check tests cli-tests fuzz arm64 soak bench bench-check \
-	papers lint layers headers format install uninstall install-test clean help
+.PHONY: FORCE all everything need-build run test check tests cli-tests hosts fuzz arm64 mutate soak bench bench-check \
+	papers lint layers docs-check headers symbols format install uninstall install-test clean help
 
 all: $(LIB) $(SHARED) $(PROGRAMS) ## build the library, the command and the laboratory (the default)
 everything: all $(BENCH) $(TESTS)
@@ -69,6 +86,9 @@ need-build: ; @.ci/need --check build
 $(B)/src/%.o: src/%.c Makefile | need-build
 	@mkdir -p $(@D)
 	$(COMPILE) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden $(LIBFLAGS.$(FLAVOUR)) -MMD -MP -c -o $@ $<
+$(B)/cli/%.o: CPPFLAGS += -Icli $(CLI_DEFINES)
+$(B)/cli/%.o: $(B)/libraries.mk
+$(B)/bench/%.o: CPPFLAGS += -Ilab
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(COMPILE) -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
@@ -78,10 +98,15 @@ $(B)/tests/helpers.a: $(HELPER_OBJ)
 %.a:
 	@rm -f $@
 	ar rcs $@ $^
-$(SHARED): $(LIB_OBJ)
-	$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -o $@ $^ -lm
+$(B)/everbloom.map: include/everbloom/everbloom.h include/everbloom/query.h .ci/symbols
+	@mkdir -p $(@D)
+	@.ci/symbols map >$@
+$(SHARED): $(LIB_OBJ) $(B)/everbloom.map
+	$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,-Bsymbolic-functions -Wl,--version-script=$(B)/everbloom.map \
+	  -o $@ $(LIB_OBJ) -lm
 
 $(B)/everbloom: $(CLI_OBJ) $(LIB)
+$(B)/everbloom: LDLIBS += $(CLI_LIBS)
 $(B)/everbloom-lab: $(LAB_OBJ) $(LIB)
 $(B)/everbloom-gen: $(B)/bench/gen.o
 $(B)/everbloom-bench: $(filter-out $(B)/bench/gen.o,$(call objects,bench/*.c)) $(LIB)
@@ -90,6 +115,13 @@ $(B)/tests/test_lab: $(filter-out $(B)/lab/main.o,$(LAB_OBJ)) # before the libra
 $(TESTS): %: %.o $(B)/tests/helpers.a $(LIB)
 $(TESTS): LDLIBS += -lcmocka
 $(PROGRAMS) $(BENCH) $(TESTS):
+	$(LINK) -pthread -o $@ $^ $(LDLIBS) -lm
+$(B)/tests/hosts/%.o: tests/hosts/%.cpp Makefile
+	@mkdir -p $(@D)
+	$(CXX.$(FLAVOUR)) -std=c++17 -Iinclude $(CPPFLAGS) $(FLAGS.$(FLAVOUR)) $(WARNINGS) $(CXXFLAGS) -pthread -MMD -MP -c -o $@ $<
+$(B)/tests/hosts/sqlite: LDLIBS += -lsqlite3
+$(B)/tests/hosts/threads: LDLIBS += -lstdc++
+$(HOSTS): %: %.o $(LIB)
 	$(LINK) -pthread -o $@ $^ $(LDLIBS) -lm
 $(B)/tests/fuzz: $(B)/tests/fuzz.o $(B)/tests/helpers.a $(LIB)
 	$(LINK) -fsanitize=fuzzer -o $@ $^ -lm
@@ -106,8 +138,8 @@ test: ## everything: lint, both compilers, sanitizers, fuzzing, installation
 	@.ci/need --install test
 	@+MAKE="$(MAKE)" .ci/test
 
-check: ## the quick tests, in seconds
-	@$(MAKE) --no-print-directory -s -j$(JOBS) tests cli-tests
+check: ## the quick tests: half a minute of CPU
+	@EVERBLOOM_QUICK=1 $(MAKE) --no-print-directory -s -j$(JOBS) tests cli-tests
 
 tests: $(TESTS:=.run)
 $(B)/%.run: $(B)/% FORCE
@@ -118,6 +150,10 @@ FORCE:
 cli-tests: $(B)/everbloom
 	@tests/cli/run $(CLI_TEST_FLAGS) $(B)/everbloom
 
+hosts: $(HOSTS) $(B)/everbloom ## small programs of the kinds that everbloom lives in, which check themselves
+	@for host in $(HOSTS); do case $$host in */columns) set -- $(B)/everbloom $(B)/tests/hosts ;; *) set -- ;; esac; \
+	  $$host "$$@" || { echo "$$host failed"; exit 1; }; done
+
 fuzz: $(B)/tests/fuzz ## FLAVOUR=fuzz: feed the library random bytes (FUZZ_SECONDS=30)
 	@mkdir -p $(B)/corpus
 	@$< -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 -artifact_prefix=$(B)/ $(B)/corpus
@@ -126,12 +162,16 @@ arm64: $(B)/everbloom ## the command for arm64 makes the same snapshots, in an e
 	@$(MAKE) --no-print-directory -s -j$(JOBS) FLAVOUR=arm64 build/arm64/everbloom
 	@.ci/arm64
 
+mutate: ## break lines of src/ and count what `make check` notices (MUTATE_FLAGS="--count 150"; an hour)
+	@tests/mutate.py $(MUTATE_FLAGS)
+
 soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
-	@EVERBLOOM_TEST_EVENTS=10000000 $(MAKE) FLAVOUR=release check CLI_TEST_FLAGS=--heavy
+	@EVERBLOOM_TEST_EVENTS=10000000 $(MAKE) FLAVOUR=release tests cli-tests CLI_TEST_FLAGS=--heavy
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_stores.run build/release/tests/test_frozen.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) FLAVOUR=asan build/asan/tests/test_stores.run
 	@EVERBLOOM_OPERATIONS=1e7 $(MAKE) FLAVOUR=asan build/asan/tests/test_frozen.run
 	@EVERBLOOM_OPERATIONS=1e9 $(MAKE) build/release/tests/test_spectral.run
+	@EVERBLOOM_OPERATIONS=1e9 $(MAKE) build/release/tests/test_wide.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_weighted.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_window.run
 	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_SECONDS=$(or $(SOAK_SECONDS),3600)
@@ -148,22 +188,32 @@ papers: $(B)/everbloom-lab ## make the papers' experiments again, into docs/pape
 	@.ci/need --install papers
 	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
 
-SOURCES = $(wildcard include/*/*.h src/*/*.[ch] cli/*.[ch] lab/*.[ch] bench/*.[ch] tests/*.[ch])
+SOURCES = $(call tree,include src cli lab bench tests)
 NORETURN := '__attribute__((noreturn))'# the only spelling that cppcheck understands
-lint: layers ## clang-format, the layer check, cppcheck
+docs-check: ## documentation names only files, functions, options and targets that exist
+	@mkdir -p build && .ci/docs-check
+
+lint: layers docs-check ## clang-format, layers, documentation, cppcheck
 	@clang-format --dry-run -Werror $(SOURCES)
 	@cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,portability,performance \
 	  --inline-suppr --suppress=missingInclude --suppress=missingIncludeSystem --suppress=legacyUninitvar \
-	  -D_Noreturn=$(NORETURN) -Dnoreturn=$(NORETURN) -Iinclude -Isrc \
+	  -D_Noreturn=$(NORETURN) -Dnoreturn=$(NORETURN) -Iinclude -Isrc -Icli \
 	  $(filter %.c,$(filter-out tests/%,$(SOURCES)))
 
-layers: ## no #include points to the right in base < theory < cells < filter < api < query < front ends
+layers: ## no #include points to the right in base < math < cells < filter < api < query < front ends
 	@.ci/layers
 
 headers: ## the public headers stand alone in C99, C11 and C++17
 	@for h in include/everbloom/*.h; do for std in c99 c11 c++17; do for cc in gcc clang; do \
 	  echo "#include <everbloom/$${h##*/}>" | $$cc -x $${std%%[0-9]*} -std=$$std -pedantic -Wall -Wextra \
 	    -Werror -Iinclude -DEB_STATIC_ONLY -fsyntax-only - || exit 1; done; done; done
+	@for h in include/everbloom/*.hpp; do for cc in gcc clang; do \
+	  echo "#include <everbloom/$${h##*/}>" | $$cc -x c++ -std=c++17 -pedantic -Wall -Wextra -Wconversion -Wshadow \
+	    -Werror -Iinclude -fsyntax-only - || exit 1; done; done
+
+symbols: $(SHARED) $(LIB) ## the shared library exports what src/symbols lists; a host's module exports nothing of ours
+	@$(MAKE) --no-print-directory -s FLAVOUR=hidden build/hidden/libeverbloom.a
+	@.ci/symbols check $(SHARED) $(LIB) build/hidden/libeverbloom.a "$(CC)"
 
 format: ## let clang-format lay out every source file
 	@clang-format -i $(SOURCES)
@@ -191,7 +241,7 @@ install: all ## PREFIX (/usr/local) and DESTDIR
 	install -m 644 $(LIB) $(SHARED) $(DESTDIR)$(LIBDIR)
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libeverbloom.so
-	install -m 644 include/everbloom/*.h $(DESTDIR)$(INCLUDEDIR)/everbloom
+	install -m 644 include/everbloom/*.h include/everbloom/*.hpp $(DESTDIR)$(INCLUDEDIR)/everbloom
 	$(file >$(B)/everbloom.pc,$(PC))
 	install -m 644 $(B)/everbloom.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,man/man1 $(dir $(COMPLETIONS)))
@@ -216,4 +266,4 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
 
--include $(wildcard $(B)/*/*.d $(B)/*/*/*.d)
+-include $(patsubst %.o,%.d,$(wildcard $(LIB_OBJ) $(CLI_OBJ))) $(wildcard $(B)/*/*.d $(B)/tests/hosts/*.d)

@@ -1,8 +1,8 @@
 /* bench.h - what the files of everbloom-bench share: options, clock, medians. */
 #ifndef EB_BENCH_H
 #define EB_BENCH_H
+#include "calls.h"
 #include "workload.h"
-#include <everbloom/everbloom.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -11,8 +11,9 @@
  * first as many that are not timed.  Times are of the processor, since a chunk is
  * shorter than the turns of other programs.  Ratios are medians of ratios within
  * rounds.  In the end all filters must give the same counts, none below the truth. */
+#define EB_STATIC_ONLY
 #include "bench.h"
-#include <everbloom/query.h>
+#include <everbloom/experimental.h>
 #include <uthash.h>
 
 enum { K = 5, WINDOW = 512 };
@@ -42,7 +43,7 @@ typedef struct exact_entry {
 typedef struct counters {
     size_t cells, keys, chunk; /* chunk: keys timed at once, so many that the stream lasts */
     double mean;
-    uint32_t *truth; /* of each key */
+    uint64_t *truth; /* of each key */
     uint64_t *up_to; /* records of keys 0..i that are not there yet */
     eb_filter *f[FROZEN_STEPS + 1];
     uint32_t *array;
@@ -102,11 +103,11 @@ static double filter_chunk(eb_filter *f, const size_t *key, size_t n, bool add) 
     static double count[CHUNK];
     for (size_t i = 0; i < n; i++) h[i] = key_of(key[i]);
     if (add) {
-        const eb_status s = eb_add_batch(f, &(eb_batch){.n = n, .hash = h}, NULL);
+        const eb_status s = eb_add_batch(f, &A_BATCH(n, h, NULL, NULL), NULL);
         if (s) bench_die("eb_add_batch", eb_status_name(s));
         return 0;
     }
-    eb_count_batch(f, h, n, count);
+    calls_count(f, h, n, count);
     return count[0] + count[n - 1];
 }
 
@@ -176,10 +177,11 @@ static void counters_filter(counters *c, int side, double records) {
     const eb_workload load = {
         .size = sizeof load, .items = records, .distinct = (double)c->keys, .zipf = 1};
     const int at =
-        snprintf(spec, sizeof spec, "spectral:policy=ms,k=%d,window=%d,store=%s,cells=%zu", K,
+        snprintf(spec, sizeof spec, "spectral:update=plain,k=%d,span=%d,store=%s,cells=%zu", K,
                  WINDOW, side_name[side], c->cells);
     if (eb_predict(spec, &load, &p, &err)) bench_die(spec, err.text);
-    snprintf(spec + at, sizeof spec - (size_t)at, ",bits=%.6f", side == U32 ? 32 : p.bits * 1.04);
+    snprintf(spec + at, sizeof spec - (size_t)at, ",counter_bits=%.6f",
+             side == U32 ? 32 : p.bits * 1.04);
     if (eb_new(&c->f[side], spec, NULL, &err)) bench_die(spec, err.text);
 }
 
@@ -202,10 +204,10 @@ static void counters_fill(counters *c) {
         const eb_hash h = key_of(i);
         uint64_t x = h;
         for (int side = 0; side < FILTERS && c->truth[i] > 0; side++)
-            if (eb_add_batch(c->f[side], &(eb_batch){1, &h, &c->truth[i], NULL}, NULL))
+            if (eb_add_batch(c->f[side], &A_BATCH(1, &h, &c->truth[i], NULL), NULL))
                 bench_die("filling", side_name[side]);
         for (size_t j = 0; j < K; j++, x = x * 0xD1342543DE82EF95u + 1)
-            c->array[j * (c->cells / K) + workload_below(x, c->cells / K)] += c->truth[i];
+            c->array[j * (c->cells / K) + workload_below(x, c->cells / K)] += (uint32_t)c->truth[i];
         c->entries[i] = (exact_entry){.key = h, .count = c->truth[i]};
         HASH_ADD(hh, c->exact, key, sizeof h, &c->entries[i]);
     }
@@ -235,11 +237,11 @@ static void counters_open(counters *c, size_t cells, double mean, int rounds) {
 }
 
 static void counters_freeze(counters *c) {
-    static const char *const code[] = {"line", "elias", "steps"};
+    static const char *const code[] = {"frozen=line", "frozen=elias", "frozen=steps"};
     eb_error err = {.text = "no memory"};
     for (int i = 0; i < 3; i++)
-        if (eb_freeze(&c->f[FROZEN_LINE + i], c->f[U32], code[i], NULL, &err))
-            bench_die("eb_freeze", err.text);
+        if (eb_convert(&c->f[FROZEN_LINE + i], c->f[U32], code[i], NULL, &err))
+            bench_die("eb_convert", err.text);
 }
 
 static void counters_close(counters *c) {
@@ -292,16 +294,16 @@ static int counters_check(const counters *c) {
     for (size_t i = 0; i < c->keys; i += 1 + c->keys / 100000) {
         const eb_hash h = key_of(i);
         double first, count;
-        eb_count_batch(c->f[U32], &h, 1, &first);
-        wrong += first < c->truth[i];
+        calls_count(c->f[U32], &h, 1, &first);
+        wrong += first < (double)c->truth[i];
         for (int side = 1; side <= FROZEN_STEPS; side++) {
-            eb_count_batch(c->f[side], &h, 1, &count);
+            calls_count(c->f[side], &h, 1, &count);
             wrong += count != first;
         }
     }
     for (int side = 0; side < FILTERS; side++) {
         eb_stats s = {.size = sizeof s};
-        eb_stat(c->f[side], &s);
+        calls_stat(c->f[side], &s);
         wrong += s.saturated > 0;
     }
     return wrong;

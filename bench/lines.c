@@ -30,7 +30,7 @@ static double one_line(const eb_filter *f, double share_new) {
 /* k = 2 bits of a key, and for a new key a victim in each part that is drawn by the load. */
 static double two_and_victims(const eb_filter *f, double share_new) {
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     return 2 + 2 * share_new * (double)s.cells_used / (double)s.cells;
 }
 
@@ -38,13 +38,13 @@ static const lines_row rows[] = {
     {"choosy:memory=512M", 3e8, one_line},
     {"choosy:memory=512M,distinct=1e9,share=0.6,fpr=0.02", 5e8, one_line},
     {"lru:memory=512M", 3e8, one_line},
-    {"lru:memory=512M,w=24", 3e8, one_line},
-    {"lru:memory=512M,w=20", 3e8, one_line},
-    {"lru:memory=512M,w=18", 3e8, one_line},
-    {"lru:memory=512M,w=16", 4e8, one_line},
-    {"lru:memory=512M,w=14", 4e8, one_line},
-    {"lru:memory=512M,w=12", 5e8, one_line},
-    {"lru:memory=512M,w=10", 5e8, one_line},
+    {"lru:memory=512M,print_bits=24", 3e8, one_line},
+    {"lru:memory=512M,print_bits=20", 3e8, one_line},
+    {"lru:memory=512M,print_bits=18", 3e8, one_line},
+    {"lru:memory=512M,print_bits=16", 4e8, one_line},
+    {"lru:memory=512M,print_bits=14", 4e8, one_line},
+    {"lru:memory=512M,print_bits=12", 5e8, one_line},
+    {"lru:memory=512M,print_bits=10", 5e8, one_line},
     {"lru:bucket=word,memory=512M", 3e8, one_line},
     {"window:memory=512M,fpr=0.1", 8e8, one_line},
     {"window:memory=512M,fpr=0.1,mode=rotate", 9e8, one_line},
@@ -105,7 +105,7 @@ static void draw(lines_stream *s) {
 
 static void add_items(eb_filter *f) {
     for (size_t i = 0; i < CHUNK; i++) hash[i] = workload_mix(item[i]);
-    const eb_status s = eb_add_batch(f, &(eb_batch){.n = CHUNK, .hash = hash}, seen);
+    const eb_status s = calls_add(f, &A_BATCH(CHUNK, hash, NULL, NULL), seen);
     if (s) bench_die("eb_add_batch", eb_status_name(s));
 }
 

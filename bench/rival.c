@@ -48,9 +48,9 @@ static uint64_t rival_one(rival *r, const uint64_t *item, bool add) {
     for (size_t i = 0; i < CHUNK; i++) {
         bool known = false;
         if (add) {
-            eb_add(r->one, &item[i], sizeof item[i], &known);
+            eb_add(r->one, &item[i], sizeof item[i], &known, NULL);
         } else {
-            known = eb_test(r->one, &item[i], sizeof item[i]);
+            known = calls_has(r->one, &item[i], sizeof item[i]);
         }
         hits += known;
     }
@@ -66,9 +66,9 @@ static uint64_t rival_many(rival *r, const uint64_t *item, bool add) {
         for (size_t i = 0; i < BATCH; i++) key[i] = (eb_key){&item[at + i], sizeof *item};
         eb_hash_keys(r->many, key, BATCH, hash);
         if (add) {
-            eb_add_batch(r->many, &(eb_batch){.n = BATCH, .hash = hash}, seen);
+            calls_add(r->many, &A_BATCH(BATCH, hash, NULL, NULL), seen);
         } else {
-            eb_test_batch(r->many, hash, BATCH, seen);
+            calls_test(r->many, hash, BATCH, seen);
         }
         for (size_t i = 0; i < BATCH; i++) hits += seen[i];
     }

@@ -6,6 +6,10 @@
  * it is found, through cli_fail. */
 #ifndef EVERBLOOM_CLI_H
 #define EVERBLOOM_CLI_H
+#ifndef EB_STATIC_ONLY
+#define EB_STATIC_ONLY /* for experimental.h: all of this is linked statically */
+#endif
+#include "input/fields.h"
 #include <everbloom/everbloom.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,11 +26,11 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 #define DEFAULT_REMOVABLE "spectral_rm"
 #define DEFAULT_WEIGHTS "line"
 /* Signed numbers of 32 bits: low is -2^31, as eb_from_signed has it. */
-#define DEFAULT_RANGE "dyadic:width=32,low=9223372034707292160,values=signed"
-#define DEFAULT_MAX_DROP 1e-6
+#define DEFAULT_RANGE "dyadic:bits=32,low=9223372034707292160,values=signed"
+#define DEFAULT_MAX_DROP 1.2e-6
 #define DEFAULT_IMPORTANCE_DROP 1e-3
 #define DEFAULT_MEMORY "64M"
-#define DEFAULT_SUM "spectral:policy=ms,window=0,store=u32"
+#define DEFAULT_SUM "spectral:update=plain,span=0,store=u32"
 #define DEFAULT_JOIN_MEMORY "1G"
 #define DEFAULT_EVERY_SECONDS 30
 #define DEFAULT_HALF_LIFE_SECONDS 600
@@ -45,17 +49,6 @@ typedef struct stretch {
     double lines, seconds;
 } stretch;
 
-/* Fields of a line, in the order given: 3; 1,3; 2-4; 5- to the last one. */
-typedef struct field_range {
-    uint64_t first, last;
-} field_range;
-enum { FIELD_RANGES = 32 };
-typedef struct field_list {
-    size_t n;      /* ranges; 0: the whole line */
-    uint64_t only; /* the field, if it is one; else 0 */
-    field_range range[FIELD_RANGES];
-} field_list;
-
 /* What the options of all commands set; a command reads those in its table. */
 typedef struct settings {
     const char *filter, *memory, *seed; /* NULL: not given */
@@ -63,34 +56,39 @@ typedef struct settings {
     double every_seconds;
     field_list field, s_field; /* of the key; s_field: in S, for join */
     unsigned delimiter;        /* NO_DELIMITER: not given */
-    bool csv, nul;
+    bool csv, tsv, jsonl, nul;
+    const char *regex; /* NULL: not given */
+    bool header, ignore_case, trim;
+    const char *on_bad, *packed; /* NULL: not given */
     bool repeated, mark, absent;
     bool stats, json, quiet, force;
     double items, distinct, gap, zipf;
-    double max_drop;           /* 0: not given */
-    uint64_t importance_field; /* 0: not given */
-    const char *importance_range, *on_bad_importance;
+    double max_drop;   /* 0: not given */
+    const char *order; /* of repeats: shuffled, recent; NULL: unknown */
+    field_list importance_field;
+    const char *importance_range;
     const char *classes, *class_rules;
-    uint64_t class_field; /* 0: not given */
+    field_list class_field;
     stretch window;
     const char *on_overload;
     const char *decay, *shape; /* NULL: not given */
     uint64_t epochs;           /* 0: not given */
     double power;              /* 0: not given */
     field_list time_field;
+    const char *time_format;           /* NULL: not given */
+    double max_jump;                   /* in seconds; 0: not given */
     double half_life, refresh_seconds; /* in seconds; 0: not given */
     uint64_t top;                      /* 0: not given */
     bool refresh;
     const char *members;
     double hot;
-    uint64_t weight_field; /* 0: not given */
+    field_list weight_field, by;
     const char *queries, *snapshot;
     texts keys;
-    bool removable, remove, header;
+    bool removable, remove, names;
     const char *values, *min, *max, *ranges;
     uint64_t bits; /* 0: not given */
     texts from, to, quantiles;
-    bool skip_first;
     const char *code, *store;
     double counter_bits; /* 0: not given */
     const char *having, *with, *exact, *counts, *method;
@@ -102,16 +100,17 @@ typedef struct settings {
     bool multiscan;
     uint64_t scans; /* 0: not given */
 } settings;
-enum { NO_DELIMITER = 256 };
+enum { NO_DELIMITER = 256, DELIMITER_BLANK = 257 };
 
 typedef enum option_type {
     OPT_FLAG,   /* bool */
     OPT_TEXT,   /* const char * */
     OPT_TEXTS,  /* texts: one more of them, perhaps empty */
     OPT_WORD,   /* const char *: letters, digits, dot and sign, to become part of a spec */
-    OPT_BYTE,   /* unsigned: one byte, or \t, \\ and \0 */
+    OPT_BYTE,   /* unsigned: one byte, or \t, \\ and \0, or blank */
     OPT_INDEX,  /* uint64_t, from 1 */
     OPT_FIELDS, /* field_list */
+    OPT_FIELD,  /* field_list, of one field */
     OPT_COUNT,  /* double: 1e9, 10M */
     OPT_REAL,   /* double */
     OPT_SHARE,  /* double: 1e-6, 0.1% */
@@ -209,6 +208,7 @@ void finish_stdout(void); /* flush; a write error is trouble */
 int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_add(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_test(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_distinct(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_count(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_iceberg(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_hot(const cli_command *c, const settings *set, char **operands, size_t n);

@@ -6,6 +6,7 @@
 #ifndef EVERBLOOM_IO_H
 #define EVERBLOOM_IO_H
 #include "cli.h"
+#include "input/arena.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +14,8 @@
 
 /* atomic.c.  A file that gets its name when it is complete: written under no name (or a temporary
  * one where the file system knows no nameless files) in the directory of its path, fsync, rename,
- * fsync of the directory.  What is not a regular file (a pipe, a device) is written directly. */
+ * fsync of the directory.  What is not a regular file (a pipe, a device) is written directly.
+ * Temporary files of killed runs for the same path are removed when it is opened. */
 typedef struct atomic_file {
     int fd;
     const char *path; /* as the user wrote it */
@@ -26,10 +28,17 @@ void atomic_write(atomic_file *a, const void *bytes, size_t n);
 void atomic_commit(atomic_file *a);
 void atomic_discard(atomic_file *a);
 void atomic_discard_all(void); /* on the way out */
+void atomic_unlink_all(void);  /* the least of it, for a handler of signals */
 
 /* lock.c.  The state is this run's until it ends; if it is another's, no return. */
 void state_lock(const char *state);
-void state_unlock(void); /* on the way out, if exit is not called */
+void state_unlock(void);      /* on the way out, if exit is not called */
+void state_unlink_lock(void); /* the least of it, for a handler of signals */
+
+/* mapped.c.  All bytes of a regular file; if it becomes shorter meanwhile, the program ends with a
+ * message. */
+void *mapped_open(int fd, const char *name, size_t length);
+void mapped_close(void *bytes, size_t length);
 
 /* output.c.  A buffer in front of a descriptor; runs longer than the buffer pass it by. */
 typedef struct output {
@@ -48,32 +57,57 @@ void output_close(output *o);
 void write_all(int fd, const char *name, const void *bytes, size_t n);
 _Noreturn void end_by_signal(int signal);
 
+/* Bytes that come piece by piece, for functions of the library that write: free(bytes). */
+typedef struct byte_buffer {
+    char *bytes;
+    size_t length, cap;
+} byte_buffer;
+eb_status byte_buffer_write(void *buffer, const void *bytes, size_t n);
+
 /* reader.c.  The records of several files, one after the other.  The bytes from begin to end are
  * read and not yet taken; every complete record among them ends with a separator, also the last of
  * a file that has none. */
+typedef enum reader_format {
+    FORMAT_PLAIN, /* fields end at the delimiter */
+    FORMAT_BLANK, /* at runs of blanks */
+    FORMAT_CSV,
+    FORMAT_JSON, /* an object a line */
+    FORMAT_REGEX /* fields are the groups of a match */
+} reader_format;
+typedef enum reader_role { READER_KEY, READER_TIME, READER_VALUE, READER_ROLES } reader_role;
+typedef enum reader_lack { LACK_FIELD, LACK_MATCH, LACK_JSON, LACK_MEMBER } reader_lack;
 typedef struct reader {
     char *const *paths; /* not yet opened; ends with NULL */
     char *one[2];       /* the path of reader_open_one */
     int fd;             /* -1: none open */
     const char *name;
-    bool always_ready; /* a regular file */
+    bool always_ready;  /* a regular file */
+    const char *packed; /* what --compressed says, or NULL */
+    bool sniffing;      /* the first bytes may still show that the file is compressed */
+    struct unpacker *unpacker;
+    int packed_fd;     /* what it reads */
+    char problem[200]; /* what FILL_ERROR means */
     bool at_end;       /* of this file */
     char *buf;
     size_t cap, begin, scanned, end;
     char separator;
-    bool csv;
-    char delimiter;
     unsigned char csv_state; /* at scanned */
     uint64_t bytes;
     uint64_t records; /* taken from this file */
-    uint64_t lacking; /* records that lacked a field of their key */
-    uint64_t lacks;   /* a field that all of those lacked */
-    bool lacks_told;
-    char *unquoted; /* CSV fields without their quotes, at the same offset as in buf */
-    size_t unquoted_cap;
-    char *joined; /* keys of several fields: see fields.c */
-    size_t joined_cap;
+
+    reader_format format;
+    char delimiter;
+    bool header, ignore_case, trim;
+    struct pattern *regex;
+    field_list list[READER_ROLES]; /* which fields are wanted for what */
+    arena arena;                   /* of keys that do not stand in buf as they are */
+    eb_key *part;                  /* the fields of a key */
+    size_t parts, parts_cap;
+    reader_lack lack; /* why the last reader_get failed */
+    const field_item *lack_item;
+    uint64_t lack_field;
 } reader;
+/* After FILL_ERROR, `problem` says what is wrong. */
 typedef enum fill { FILL_MORE, FILL_WAIT, FILL_END, FILL_ERROR } fill;
 void reader_open(reader *r, char *const *paths); /* no path: standard input */
 void reader_open_one(reader *r, const char *path);
@@ -88,8 +122,9 @@ const char *reader_find_csv(reader *r);
 
 /* Takes the record at begin and returns where its separator stands; NULL: no whole record there. */
 static inline const char *reader_next(reader *r) {
-    const char *at = r->csv ? reader_find_csv(r)
-                            : memchr(r->buf + r->scanned, r->separator, r->end - r->scanned);
+    const char *at = r->format == FORMAT_CSV
+                         ? reader_find_csv(r)
+                         : memchr(r->buf + r->scanned, r->separator, r->end - r->scanned);
     if (!at) {
         r->scanned = r->end;
         return NULL;
@@ -100,26 +135,22 @@ static inline const char *reader_next(reader *r) {
     return at;
 }
 
-/* fields.c.  A list as -f takes it; false: it makes no sense, or names a field twice. */
-bool fields_read(const char *text, field_list *list);
-uint64_t fields_read_index(const char **p); /* up to nine digits; 0: none there */
-/* Which bytes part lines and fields, by the options. */
+/* record.c.  How lines become keys, by the options; freed with the reader. */
 void reader_options(reader *r, const cli_command *c, const settings *set);
-/* A field of the record at line, without its quotes; 0: the whole record. */
-eb_key reader_field(reader *r, const char *line, const char *end, uint64_t field);
-/* The fields of a list, with the delimiter between; those that the record lacks are left out. */
-eb_key reader_fields(reader *r, const char *line, const char *end, const field_list *list);
-/* The same, or the whole record if the list is empty. */
-static inline eb_key reader_key(reader *r, const char *line, const char *end,
-                                const field_list *list) {
-    return list->n > 0 ? reader_fields(r, line, end, list) : (eb_key){line, (size_t)(end - line)};
-}
-/* The same of the last record taken; if it lacks one of them, no return. */
-eb_key reader_key_or_fail(reader *r, const char *line, const char *end, const field_list *list);
-/* After n records: says so, once, if all of them lacked a field of their key. */
-void reader_warn_lacking(reader *r, uint64_t n);
+void reader_options_free(reader *r);
+/* The key of the record, its time or its value; valid until the arena is reset.  False: it lacks a
+ * field, as reader_explain says. */
+bool reader_get(reader *r, reader_role role, const char *line, const char *end, eb_key *key);
+void reader_explain(const reader *r, char *text, size_t cap);
+/* Is the last record taken the line with the names of the columns?  Then they are known now. */
+bool reader_is_header(reader *r, const char *line, const char *end);
+eb_key reader_trimmed(eb_key key); /* without blanks around it */
+/* A key that somebody asks for, with the case and the blanks that keys of records have. */
+eb_key reader_query(reader *r, eb_key key);
 
-/* terminal.c.  The first SIGINT, SIGTERM or SIGHUP asks to stop; a second one kills. */
+/* terminal.c.  SIGINT, SIGTERM and SIGHUP end the program at once, leaving no temporary file; but
+ * while a stream runs, the first one only asks to stop, and a second one kills. */
+void signals_end_at_once(void);
 void signals_catch(void);
 int signals_stop(void);       /* the signal, or 0 */
 int signals_descriptor(void); /* readable when one has come */

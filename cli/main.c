@@ -1,5 +1,7 @@
 /* main.c - picks the command and lets it run. */
 #include "cli.h"
+#include "input/pattern.h"
+#include "input/unpack.h"
 #include "io.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +20,8 @@ static int print_version(void) {
     unsigned v = eb_version();
     printf("everbloom %s", EB_VERSION);
     if (v != EB_VERSION_NUMBER) printf(" (library %u.%u.%u)", v / 10000, v / 100 % 100, v % 100);
-    putchar('\n');
+    printf("\nreads compressed files: %s\nregular expressions: %s\n",
+           unpack_known()[0] ? unpack_known() : "none", pattern_is_there() ? "yes" : "no");
     finish_stdout();
     return STATUS_YES;
 }
@@ -83,6 +86,7 @@ int main(int argc, char **argv) {
     occupy_standard_streams();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe shows as EPIPE, so that files can be tidied up */
     signal(SIGXFSZ, SIG_IGN); /* a file at its size limit shows as EFBIG */
+    signals_end_at_once();
     if (argc > 1) return dispatch(argv + 1);
     cli_misuse(NULL, "no command given");
 }

@@ -20,7 +20,7 @@ stored_in() { seq -f 'http://site/page/%.0f' $((($1 - 1) * pages + 1)) $(($1 * p
 # A: stores pages, adds them to its summary, then says which round that was.
 cache_a() {
     for round in $(seq "$rounds"); do
-        stored_in "$round" | "$everbloom" add --filter bloom:items=1e5,fpr=1e-4 --state summary.eb
+        stored_in "$round" | "$everbloom" add --filter bloom:distinct=1e5,fpr=1e-4 --state summary.eb
         echo "$round" >round.new
         mv round.new round
     done

@@ -11,7 +11,7 @@
  * file) ends the program through lab_die. */
 #ifndef EVERBLOOM_LAB_H
 #define EVERBLOOM_LAB_H
-#include <everbloom/everbloom.h>
+#include "calls.h"
 #include <stdio.h>
 
 /* Small things. */
@@ -48,7 +48,9 @@ lab_stream *lab_stream_gaps(uint64_t records, double fresh, lab_gap gap, uint64_
 /* the same, but the repeat is at this exact depth: distinct keys seen since. */
 lab_stream *lab_stream_depths(uint64_t records, double fresh, lab_gap depth, uint64_t seed);
 /* a list of ids, which the stream takes over and frees. */
-lab_stream *lab_stream_list(uint32_t *list, uint64_t records, uint64_t ids);
+lab_stream *lab_stream_list(uint32_t *list, uint64_t records, uint64_t ids, uint64_t seed);
+/* by name, such as loop:1.65, for a filter with so many slots (streams.c lists the names). */
+lab_stream *lab_stream_named(const char *name, double slots, uint64_t records, uint64_t seed);
 /* the lines of a text file (text.c). */
 lab_stream *lab_stream_text(const char *path);
 size_t lab_stream_next(lab_stream *s, uint64_t *ids, size_t cap);
@@ -158,4 +160,5 @@ typedef struct lab_paper {
     unsigned seeds;    /* unless --seeds says another */
 } lab_paper;
 extern const lab_paper lab_paper_000, lab_paper_001, lab_paper_002, lab_paper_003, lab_paper_004;
+extern const lab_paper lab_orders; /* no paper: our own filters */
 #endif

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const lab_paper *const main_papers[] = {&lab_paper_000, &lab_paper_001, &lab_paper_002,
-                                               &lab_paper_003, &lab_paper_004};
+                                               &lab_paper_003, &lab_paper_004, &lab_orders};
 enum { MAIN_PAPERS = sizeof main_papers / sizeof main_papers[0] };
 
 static void main_usage(FILE *out) {
@@ -30,7 +30,7 @@ static void main_usage(FILE *out) {
         "  --help, --version\n",
         out);
     for (size_t p = 0; p < MAIN_PAPERS; p++) {
-        fprintf(out, "\nPaper %s, %s:\n", main_papers[p]->name, main_papers[p]->title);
+        fprintf(out, "\n%s, %s:\n", main_papers[p]->name, main_papers[p]->title);
         bool extra = false;
         for (const lab_experiment *e = main_papers[p]->experiments; e->name; e++) {
             extra |= !strcmp(e->name, main_papers[p]->extra);

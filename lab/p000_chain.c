@@ -14,14 +14,15 @@ typedef struct chain_case {
 } chain_case;
 
 static const chain_case chain_cases[] = {
-    {"SBF", "stable:k=5,p=10,width=3,delete=random", 0.05852, 0.7397, 0.0585},
-    {"2C, max rule", "importance:k=5,p=10,policy=2c,delete=random", 0.10842, 0.5634, 0.1104},
-    {"2C, Algorithm 1 as printed", "importance:k=5,p=10,policy=2c,rule=printed", 0.07593, 0.6738,
-     0.0765},
-    {"2C, overwriting", "importance:k=5,p=10,policy=2c,rule=overwrite", 0.16041, 0.4172, 0.1631},
-    {"MC", "importance:k=5,p=10,policy=mc,delete=random", 0.17986, 0.3711, 0.1841},
-    {"H", "importance:k=5,p=10,policy=h", 0.36749, 0.1012, 0.3764},
-    {"HB", "importance:k=5,p=10,policy=hb", 0.01401, 0.9319, 0.0148}};
+    {"SBF", "stable:k=5,fade=10,width=3,delete=random", 0.05852, 0.7397, 0.0585},
+    {"2C, max rule", "importance:k=5,fade=10,policy=2c,delete=random", 0.10842, 0.5634, 0.1104},
+    {"2C, Algorithm 1 as printed", "importance:k=5,fade=10,policy=2c,raise=printed", 0.07593,
+     0.6738, 0.0765},
+    {"2C, overwriting", "importance:k=5,fade=10,policy=2c,raise=overwrite", 0.16041, 0.4172,
+     0.1631},
+    {"MC", "importance:k=5,fade=10,policy=mc,delete=random", 0.17986, 0.3711, 0.1841},
+    {"H", "importance:k=5,fade=10,policy=h", 0.36749, 0.1012, 0.3764},
+    {"HB", "importance:k=5,fade=10,policy=hb", 0.01401, 0.9319, 0.0148}};
 enum { CHAIN_CASES = sizeof chain_cases / sizeof chain_cases[0], CHAIN_CLASSES = 7 };
 
 static p000_probe chain_probe(const lab_options *o, const chain_case *c, uint32_t high) {
@@ -134,7 +135,7 @@ void p000_run_gap_curves(lab_options *o) {
             printf("measured,%u,%g,%.6f\n", v, chain_gaps[g], p000_fnr(&p, g, v, v, false));
         for (double gap = 100; gap < 6e4; gap *= 1.06) {
             char sweep[P000_SPEC];
-            snprintf(sweep, sizeof sweep, "importance:k=5,p=10,low=1,high=7,cells=%llu",
+            snprintf(sweep, sizeof sweep, "importance:k=5,fade=10,low=1,high=7,cells=%llu",
                      (unsigned long long)p000_scaled(o, P000_CELLS));
             printf("random,%u,%.0f,%.6f\n", v, gap, p000_predict(p.spec, 0, gap / o->scale, v).fnr);
             printf("sweep,%u,%.0f,%.6f\n", v, gap, p000_predict(sweep, 0, gap / o->scale, v).fnr);

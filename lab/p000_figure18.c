@@ -32,7 +32,7 @@ typedef struct fig18_work {
 
 static void fig18_note(p000_mean *m, const eb_filter *f) {
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     m->sum += 1 - s.fill;
     m->squares += (1 - s.fill) * (1 - s.fill);
     m->count++;
@@ -49,10 +49,9 @@ static void fig18_run(fig18_work *w, size_t i, uint64_t seed) {
     if (eb_new(&f, seeded, NULL, &err)) lab_die("%s: %s", seeded, err.text);
     for (uint64_t n = 1; n <= all; n++) {
         const uint64_t hash = lab_random(&random);
-        const uint32_t value =
+        const uint64_t value =
             fig18_filters[i].kind >= P000_2C ? 1 + (uint32_t)lab_below(&random, P000_HIGH) : 1;
-        if (eb_add_batch(f, &(eb_batch){.n = 1, .hash = &hash, .value = &value}, NULL))
-            lab_die("adding a key failed");
+        if (eb_add_batch(f, &A_BATCH(1, &hash, &value, NULL), NULL)) lab_die("adding a key failed");
         for (int p = 0; p < FIG18_POINTS; p++)
             if (n == p000_scaled(w->o, fig18_at[p])) fig18_note(&w->point[i][p], f);
         if (n % step == 0) fig18_note(&w->curve[i][n / step], f);

@@ -55,7 +55,7 @@ static plan_best plan_width(const lab_options *o, const char *kind, unsigned wid
         plan_resolve(full, spec);
         const double loss = plan_loss(full, top, classes, gap / o->scale);
         if (loss >= best.loss) continue;
-        best = (plan_best){.loss = loss, .p = plan_option(full, ",p="), .m = top, .k = k};
+        best = (plan_best){.loss = loss, .p = plan_option(full, ",fade="), .m = top, .k = k};
         best.top = p000_predict(full, 0, gap / o->scale, top).fnr;
         snprintf(best.spec, sizeof best.spec, "%s", full);
     }
@@ -122,7 +122,7 @@ static void plan_deletes(lab_options *o) {
                  (unsigned long long)p000_scaled(o, P000_CELLS));
         plan_resolve(full, spec);
         lab_check_row(o, t, want[i].what,
-                      (lab_check){want[i].p, plan_option(full, ",p="), NAN, 0.051, 2});
+                      (lab_check){want[i].p, plan_option(full, ",fade="), NAN, 0.051, 2});
     }
     lab_table_print(t, o);
 }
@@ -210,7 +210,7 @@ static void plan_describe(char out[120], const char *spec) {
     char map[60] = "";
     if (table) snprintf(map, sizeof map, ", f = %.*s", (int)strcspn(table, ","), table);
     snprintf(out, 120, "M=%.0f, K=%.0f, P=%.3f%s", exp2(plan_option(spec, ",width=")) - 1,
-             plan_option(spec, ":k="), plan_option(spec, ",p="), map);
+             plan_option(spec, ":k="), plan_option(spec, ",fade="), map);
 }
 
 static p000_probe plan_probe(const lab_options *o, int design, double gap) {

@@ -17,10 +17,10 @@ static uint32_t probe_importance(uint64_t hash, uint32_t high) {
 }
 
 static bool probe_add(eb_filter *f, uint64_t hash, uint32_t high) {
-    const uint32_t value = probe_importance(hash, high);
-    const eb_batch one = {.n = 1, .hash = &hash, .value = &value};
+    const uint64_t value = probe_importance(hash, high);
+    const eb_batch one = A_BATCH(1, &hash, &value, NULL);
     uint8_t seen;
-    const eb_status s = eb_add_batch(f, &one, &seen);
+    const eb_status s = calls_add(f, &one, &seen);
     if (s) lab_die("adding a key failed: %s", eb_status_name(s));
     return seen;
 }
@@ -28,9 +28,9 @@ static bool probe_add(eb_filter *f, uint64_t hash, uint32_t high) {
 static void probe_ask(const eb_filter *f, p000_probe *p, uint64_t added, uint64_t salt) {
     for (size_t g = 0; g < P000_GAPS && p->gap[g]; g++) {
         const uint64_t hash = lab_mix(added - 1 - p->gap[g] + salt);
-        const uint32_t value = probe_importance(hash, p->high);
+        const uint64_t value = probe_importance(hash, p->high);
         uint8_t seen;
-        eb_test_batch(f, &hash, 1, &seen);
+        calls_test(f, &hash, 1, &seen);
         p->asked[g][value]++;
         p->missed[g][value] += !seen;
     }
@@ -38,7 +38,7 @@ static void probe_ask(const eb_filter *f, p000_probe *p, uint64_t added, uint64_
 
 static double probe_zeros(const eb_filter *f) {
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     return 1 - s.fill;
 }
 

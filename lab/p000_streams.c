@@ -29,7 +29,7 @@ static void streams_weights(const p000_stream *s, double cumulative[P000_HIGH + 
 
 typedef struct streams_record {
     uint64_t hash;
-    uint32_t importance;
+    uint64_t importance;
     bool first;
 } streams_record;
 
@@ -71,9 +71,9 @@ static void streams_feed(const char *spec, const streams_record *list, uint64_t 
     const bool valued = eb_caps(f) & EB_USES_VALUE;
     for (uint64_t t = 0; t < records; t++) {
         const streams_record *r = &list[t];
-        const eb_batch one = {1, &r->hash, valued ? &r->importance : NULL, NULL};
+        const eb_batch one = A_BATCH(1, &r->hash, valued ? &r->importance : NULL, NULL);
         uint8_t seen;
-        const eb_status status = eb_add_batch(f, &one, &seen);
+        const eb_status status = calls_add(f, &one, &seen);
         if (status) lab_die("adding a key failed: %s", eb_status_name(status));
         p000_counts *c = &tally->of[r->importance];
         c->distinct += r->first;

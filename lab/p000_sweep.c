@@ -31,10 +31,10 @@ static void sweep_check_fpr(lab_options *o, lab_table *t, const char *what, cons
 enum { SWEEP_SBF, SWEEP_MC, SWEEP_MC_RANDOM, SWEEP_RANDOM, SWEEP_RUN, SWEEP_PROBES };
 
 static void sweep_setup(const lab_options *o, p000_probe p[SWEEP_PROBES]) {
-    p[SWEEP_SBF] = sweep_probe(o, "stable:width=2,k=2,p=8.401", P000_BITS / 2);
-    p[SWEEP_MC] = sweep_probe(o, "importance:k=2,p=11.785,low=1,high=7", P000_CELLS);
+    p[SWEEP_SBF] = sweep_probe(o, "stable:width=2,k=2,fade=8.401", P000_BITS / 2);
+    p[SWEEP_MC] = sweep_probe(o, "importance:k=2,fade=11.785,low=1,high=7", P000_CELLS);
     p[SWEEP_MC_RANDOM] =
-        sweep_probe(o, "importance:k=2,p=11.785,low=1,high=7,delete=random", P000_CELLS);
+        sweep_probe(o, "importance:k=2,fade=11.785,low=1,high=7,delete=random", P000_CELLS);
     p[SWEEP_RANDOM] = sweep_probe(o, "stable:width=3,k=2,fpr=0.2,delete=random", P000_CELLS);
     p[SWEEP_RUN] = sweep_probe(o, "stable:width=3,k=2,fpr=0.2,delete=run", P000_CELLS);
     p[SWEEP_SBF].gap[0] = p000_scaled(o, 15000);
@@ -72,7 +72,7 @@ static void sweep_windows(lab_options *o) {
     p000_probe p[SWEEP_CLASSES + 1];
     const double turn = (double)p000_scaled(o, P000_CELLS) / 11.785;
     for (int v = 2; v <= SWEEP_CLASSES; v++) {
-        p[v] = sweep_probe(o, "importance:k=2,p=11.785,low=1,high=7", P000_CELLS);
+        p[v] = sweep_probe(o, "importance:k=2,fade=11.785,low=1,high=7", P000_CELLS);
         p[v].arrivals /= 3;
         p[v].gap[0] = (uint64_t)((v - 1) * turn) - 1;
         p[v].gap[1] = (uint64_t)((v - 0.9) * turn);

@@ -88,9 +88,9 @@ static void hot_name_list(eb_filter *f, const hot_classes *h, uint64_t seed) {
     for (uint32_t c = 1; c < EB_CLASSES_MAX; c++)
         for (uint64_t rank = (uint64_t)h->end[c + 1] + 1; rank <= (uint64_t)h->end[c]; rank++) {
             const uint64_t hash = hot_hash(rank, seed);
-            const uint32_t value = c + 1;
+            const uint64_t value = c + 1;
             eb_error err;
-            if (eb_classify(f, &(eb_batch){1, &hash, &value, NULL}, &err)) lab_die("%s", err.text);
+            if (eb_classify(f, &A_BATCH(1, &hash, &value, NULL), &err)) lab_die("%s", err.text);
         }
 }
 
@@ -105,9 +105,8 @@ static uint64_t hot_members(eb_filter *f, const hot_world *w, uint64_t seed, boo
         hash[n] = hot_hash(rank, seed);
         n += hot_is_member(hash[n]);
         if (n < HOT_BATCH && rank < (uint64_t)w->keys) continue;
-        if (add && eb_add_batch(f, &(eb_batch){n, hash, NULL, NULL}, seen))
-            lab_die("adding failed");
-        if (!add) eb_test_batch(f, hash, n, seen);
+        if (add && calls_add(f, &A_BATCH(n, hash, NULL, NULL), seen)) lab_die("adding failed");
+        if (!add) calls_test(f, hash, n, seen);
         for (size_t i = 0; i < n; i++) seen_in_all += seen[i];
         *members += n;
         n = 0;
@@ -121,7 +120,7 @@ static double hot_fresh_rate(const eb_filter *f, uint64_t seed, uint64_t asked) 
     for (uint64_t i = 0; i < asked; i++) {
         const uint64_t hash = lab_random(&random);
         uint8_t seen;
-        eb_test_batch(f, &hash, 1, &seen);
+        calls_test(f, &hash, 1, &seen);
         seen_in_all += seen;
     }
     return (double)seen_in_all / (double)asked;
@@ -136,8 +135,9 @@ static p001_sample hot_run_list(const hot_world *w, const hot_classes *h, double
     eb_error err;
     p001_sample out = {0};
     double queries = 0;
-    int at = snprintf(spec, sizeof spec, "weighted:cells=%.0f,hot=%.0f,seed=%llu,k=", w->bits, hot,
-                      (unsigned long long)seed);
+    int at =
+        snprintf(spec, sizeof spec, "weighted:cells=%.0f,hot=%.0f,seed=%llu,class_bits=", w->bits,
+                 hot, (unsigned long long)seed);
     for (int c = 0; c < EB_CLASSES_MAX; c++)
         at += snprintf(spec + at, sizeof spec - (size_t)at, "%s%u", c ? ":" : "", h->k[c]);
     if (eb_new(&f, spec, NULL, &err)) lab_die("%s: %s", spec, err.text);
@@ -145,7 +145,7 @@ static p001_sample hot_run_list(const hot_world *w, const hot_classes *h, double
     (void)hot_members(f, w, seed, true, &out.members);
     out.missed = out.members - hot_members(f, w, seed, false, &out.members);
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     out.fill = s.fill;
     for (int c = 0; c < EB_CLASSES_MAX; c++) queries += h->of[c].queries;
     const double base = hot_fresh_rate(f, seed, ASKED), share = h->of[0].queries / queries;

@@ -35,8 +35,7 @@ static void touch_bytes(const costs_job *job, uint64_t x) {
 }
 
 static void add_once(eb_filter *f, eb_hash hash, uint64_t time) {
-    if (eb_add_batch(f, &(eb_batch){.n = 1, .hash = &hash, .time = &time}, NULL))
-        lab_die("an add failed");
+    if (eb_add_batch(f, &A_BATCH(1, &hash, NULL, &time), NULL)) lab_die("an add failed");
 }
 
 /* Every page of a new block costs a fault when it is first written: that is done before. */

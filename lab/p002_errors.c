@@ -18,12 +18,12 @@ typedef struct error_job {
 
 static void measure_errors(const p002_stream *s, const eb_filter *f, error_row *r, double *over) {
     eb_stats st = {.size = sizeof st};
-    eb_stat(f, &st);
+    calls_stat(f, &st);
     r->epsilon = st.epsilon;
     for (uint32_t i = 0; i < s->keys; i++) {
         const eb_hash h = p002_hash(s, i);
         double count;
-        eb_count_batch(f, &h, 1, &count);
+        calls_count(f, &h, 1, &count);
         *over += (count - s->count[i]) / (double)s->keys;
         r->under += count < s->count[i] * (1 - 1e-9) - st.epsilon;
     }

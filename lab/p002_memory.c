@@ -76,7 +76,7 @@ static void memory_run(void *ctx, size_t i) {
     }
     for (int j = 0; job->real && j < REAL; j++) {
         eb_stats st = {.size = sizeof st};
-        eb_stat(f[j], &st);
+        calls_stat(f[j], &st);
         r->bits[j] = 8 * (double)st.bytes / (double)st.cells;
         r->saturated[j] = st.saturated;
         eb_free(f[j]);

@@ -95,13 +95,14 @@ static void gaps_add_all(gaps_list *l) {
         gaps_add(l, 4, 0, 0, "rlbsbf:cells=%llu,k=%u,seed=%llu", l->bits / k * k, k, l->seed);
     for (unsigned w = 6; w <= 12; w++) {
         const unsigned b = 64 / w;
-        gaps_add(l, GAPS_WORD, w, b, "lru:cells=%llu,bucket=word,w=%u,b=%u,seed=%llu",
+        gaps_add(l, GAPS_WORD, w, b, "lru:cells=%llu,bucket=word,print_bits=%u,slots=%u,seed=%llu",
                  l->bits / 64 * b, w, b, l->seed);
     }
     for (size_t i = 0; i < sizeof line_w / sizeof line_w[0]; i++) {
         const unsigned w = line_w[i], b = 4 * (128 / w);
-        gaps_add(l, GAPS_WORD + 1, w, b, "lru:cells=%llu,bucket=line,w=%u,b=%u,seed=%llu",
-                 l->bits / 512 * b, w, b, l->seed);
+        gaps_add(l, GAPS_WORD + 1, w, b,
+                 "lru:cells=%llu,bucket=line,print_bits=%u,slots=%u,seed=%llu", l->bits / 512 * b,
+                 w, b, l->seed);
     }
 }
 

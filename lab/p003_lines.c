@@ -36,7 +36,8 @@ static void lines_job(void *ctx, size_t i) {
     const double slots = LINES_COUNT * LINES_SLOTS;
     for (unsigned seed = 0; seed < r->o->seeds; seed++) {
         char spec[P003_SPEC];
-        snprintf(spec, sizeof spec, "lru:cells=%.0f,w=32,b=%d,seed=%u", slots, LINES_SLOTS, seed);
+        snprintf(spec, sizeof spec, "lru:cells=%.0f,print_bits=32,slots=%d,seed=%u", slots,
+                 LINES_SLOTS, seed);
         lab_subject s = lab_filter("lru", spec);
         const lab_gap depth = {LAB_UNIFORM, lines_share(i) * slots, 0};
         const lab_watch watch = {.warm_up = 1000000};

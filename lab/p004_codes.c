@@ -32,23 +32,23 @@ typedef struct codes_bits {
     double mean_log, entropy, elias, steps, digits, total;
 } codes_bits;
 
-static double codes_entropy(uint32_t *counter, size_t m) {
+static double codes_entropy(uint64_t *counter, size_t m) {
     enum { SEEN = 1 << 16 };
-    uint32_t *const times = lab_alloc(SEEN, sizeof *times);
+    uint64_t *const times = lab_alloc(SEEN, sizeof *times);
     double sum = 0;
     for (size_t i = 0; i < m; i++)
         times[counter[i] < SEEN ? counter[i] : SEEN - 1 - counter[i] % 4096]++;
     for (size_t i = 0; i < SEEN; i++)
-        if (times[i]) sum -= times[i] * log2((double)times[i] / (double)m);
+        if (times[i]) sum -= (double)times[i] * log2((double)times[i] / (double)m);
     free(times);
     return sum / (double)m;
 }
 
-static codes_bits codes_of(uint32_t *counter, size_t m) {
+static codes_bits codes_of(uint64_t *counter, size_t m) {
     codes_bits b = {0};
     double digits[5] = {0};
     for (size_t i = 0; i < m; i++) {
-        const double c = counter[i];
+        const double c = (double)counter[i];
         b.mean_log += codes_log(c);
         b.elias += codes_elias(c);
         b.steps += codes_steps(c);
@@ -65,8 +65,8 @@ static codes_bits codes_of(uint32_t *counter, size_t m) {
 
 static codes_bits codes_measure(const lab_options *o, double mean, double theta) {
     const size_t part = (size_t)(CODES_KEYS / .7), m = part * CODES_K;
-    uint32_t *const count = lab_alloc(CODES_KEYS, sizeof *count);
-    uint32_t *const counter = lab_alloc(m, sizeof *counter);
+    uint64_t *const count = lab_alloc(CODES_KEYS, sizeof *count);
+    uint64_t *const counter = lab_alloc(m, sizeof *counter);
     lab_rng random = {lab_mix(o->seed)};
     p004_zipf(count, CODES_KEYS, CODES_KEYS * mean, theta);
     for (size_t i = 0; i < CODES_KEYS; i++)
@@ -85,11 +85,11 @@ double p004_least_bits(const char *store, double cells, unsigned k, const eb_bat
         eb_filter *f;
         eb_stats s = {.size = sizeof s};
         snprintf(spec, sizeof spec,
-                 "spectral:policy=ms,store=%s,window=0,k=%u,cells=%.0f,bits=%.4f", store, k, cells,
-                 bits - step);
+                 "spectral:update=plain,store=%s,span=0,k=%u,cells=%.0f,counter_bits=%.4f", store,
+                 k, cells, bits - step);
         if (eb_new(&f, spec, NULL, NULL)) continue; /* below what the store takes at all */
         if (eb_add_batch(f, all, NULL)) lab_die("adding failed");
-        eb_stat(f, &s);
+        calls_stat(f, &s);
         if (s.saturated == 0) bits -= step;
         eb_free(f);
     }
@@ -97,9 +97,9 @@ double p004_least_bits(const char *store, double cells, unsigned k, const eb_bat
 }
 
 static double codes_store(const lab_options *o, const char *store, double mean, double theta) {
-    uint32_t *const count = lab_alloc(CODES_KEYS, sizeof *count);
+    uint64_t *const count = lab_alloc(CODES_KEYS, sizeof *count);
     eb_hash *const hash = lab_alloc(CODES_KEYS, sizeof *hash);
-    const eb_batch all = {CODES_KEYS, hash, count, NULL};
+    const eb_batch all = A_BATCH(CODES_KEYS, hash, count, NULL);
     lab_rng random = {lab_mix(o->seed)};
     p004_zipf(count, CODES_KEYS, CODES_KEYS * mean, theta);
     for (size_t i = 0; i < CODES_KEYS; i++) hash[i] = lab_random(&random);
@@ -139,7 +139,7 @@ void p004_run_figure10(lab_options *o) {
                                       .items = CODES_KEYS * l->mean,
                                       .distinct = CODES_KEYS,
                                       .zipf = l->theta};
-            snprintf(spec, sizeof spec, "spectral:policy=ms,store=%s,window=0,cells=1000000",
+            snprintf(spec, sizeof spec, "spectral:update=plain,store=%s,span=0,cells=1000000",
                      s ? "sai" : "line");
             if (eb_predict(spec, &load, &p, NULL)) lab_die("predicting failed");
             predicted[s] = p.bits;

@@ -59,18 +59,16 @@ typedef struct examples_key {
 /* The words of the block that are 1 when this key is all there is; the head comes first. */
 static void examples_look(examples_key *key, eb_filter *f, unsigned k) {
     enum { HEADS = 3 * 64 };
-    uint8_t front[EB_SNAPSHOT_FRONT];
-    size_t front_len, block_len;
-    const void *block;
+    eb_parts parts = {.size = sizeof parts};
     unsigned found = 0;
-    const eb_batch one = {1, &key->hash, NULL, NULL};
-    eb_clear(f);
-    if (eb_add_batch(f, &one, NULL) ||
-        eb_save_parts(f, front, sizeof front, &front_len, &block, &block_len))
+    const eb_batch one = A_BATCH(1, &key->hash, NULL, NULL);
+    (void)eb_clear(f, NULL);
+    if (eb_add_batch(f, &one, NULL) || eb_save_parts(f, &parts, NULL))
         lab_die("an example's filter failed");
-    for (size_t at = HEADS; at + 4 <= block_len && found < k; at += 4) {
+    const eb_key block = parts.part[1];
+    for (size_t at = HEADS; at + 4 <= block.len && found < k; at += 4) {
         uint32_t word;
-        memcpy(&word, (const uint8_t *)block + at, sizeof word);
+        memcpy(&word, (const uint8_t *)block.p + at, sizeof word);
         if (word == 1) key->at[found++] = at;
     }
     if (found != k) lab_die("a key has %u counters, not %u", found, k);
@@ -112,11 +110,11 @@ static void examples_find(examples_search *s, int key) {
 /* Playing */
 
 static void examples_play_step(eb_filter *f, eb_hash h, const examples_step *s) {
-    const uint32_t all = (uint32_t)(s->times < 0 ? -s->times : s->times);
-    const uint32_t times = s->single ? 1 : all;
-    const eb_batch one = {1, &h, &times, NULL};
-    for (uint32_t done = 0; done < all; done += times)
-        if (s->times < 0 ? eb_remove_batch(f, &one) : eb_add_batch(f, &one, NULL))
+    const uint64_t all = (uint64_t)(s->times < 0 ? -s->times : s->times);
+    const uint64_t times = s->single ? 1 : all;
+    const eb_batch one = A_BATCH(1, &h, &times, NULL);
+    for (uint64_t done = 0; done < all; done += times)
+        if (s->times < 0 ? eb_remove_batch(f, &one, NULL) : eb_add_batch(f, &one, NULL))
             lab_die("a step of an example failed");
 }
 
@@ -139,7 +137,7 @@ static void examples_one(lab_options *o, lab_table *t, const examples_case *c) {
     eb_error err;
     examples_search s = {.c = c, .random = {lab_mix(o->seed)}};
     double published = NAN;
-    snprintf(spec, sizeof spec, "spectral:policy=ms,store=u32,window=0,k=%u,cells=%.0f,seed=1",
+    snprintf(spec, sizeof spec, "spectral:update=plain,store=u32,span=0,k=%u,cells=%.0f,seed=1",
              c->size.k, c->size.first);
     if (eb_new(&s.f, spec, NULL, &err)) lab_die("%s: %s", spec, err.text);
     for (int i = 0; i < TRIES && published != c->published; i++) {
@@ -175,7 +173,7 @@ typedef struct fuzz_job {
 } fuzz_job;
 
 static void fuzz_step(const fuzz_job *j, const p004_way *way, lab_rng *r, const eb_hash *h,
-                      uint32_t *now) {
+                      uint64_t *now) {
     /* a fifth of the keys gets half of the records */
     const size_t key = lab_below(r, 2) ? lab_below(r, FUZZ_KEYS / 5) : lab_below(r, FUZZ_KEYS);
     if (lab_below(r, 100) < j->percent) {
@@ -194,7 +192,7 @@ static void fuzz_run(void *ctx, size_t i) {
     const p004_way way = p004_way_new(j->policy, &size, j->seed + i);
     lab_rng r = {lab_mix(j->seed + i)};
     eb_hash h[FUZZ_KEYS];
-    uint32_t now[FUZZ_KEYS] = {0};
+    uint64_t now[FUZZ_KEYS] = {0};
     for (int key = 0; key < FUZZ_KEYS; key++) h[key] = lab_random(&r);
     for (int step = 1; step <= FUZZ_STEPS; step++) {
         fuzz_step(j, &way, &r, h, now);
@@ -203,7 +201,7 @@ static void fuzz_run(void *ctx, size_t i) {
         way.count(way.state, h, FUZZ_KEYS, count);
         for (int key = 0; key < FUZZ_KEYS; key++) {
             j->asked[i] += now[key] > 0;
-            j->low[i] += count[key] < now[key];
+            j->low[i] += count[key] < (double)now[key];
         }
     }
     way.release(way.state);

@@ -16,15 +16,15 @@ static double forest_density(double height) {
     return exp(-main * main / 2) + 0.17 * exp(-lower * lower / 2);
 }
 
-static void forest_counts(uint32_t *count) {
+static void forest_counts(uint64_t *count) {
     double sum = 0;
     for (int i = 0; i < FOREST_KEYS; i++) sum += forest_density(FOREST_LOW + i);
     for (int i = 0; i < FOREST_KEYS; i++)
-        count[i] = (uint32_t)fmax(1, round(FOREST_RECORDS / sum * forest_density(FOREST_LOW + i)));
+        count[i] = (uint64_t)fmax(1, round(FOREST_RECORDS / sum * forest_density(FOREST_LOW + i)));
 }
 
 static p004_result forest_run(const lab_options *o, p004_policy policy, double gamma) {
-    uint32_t count[FOREST_KEYS];
+    uint64_t count[FOREST_KEYS];
     forest_counts(count);
     const p004_case c = {.policy = policy,
                          .size = p004_size_of(policy, FOREST_KEYS, 5, gamma),
@@ -63,10 +63,11 @@ void p004_run_figure7(lab_options *o) {
 
 void p004_run_forest(lab_options *o) {
     static const double gammas[] = {.25, .35, .5, .6, .7, .85, 1, 1.25, 1.5, 2};
-    uint32_t count[FOREST_KEYS];
+    uint64_t count[FOREST_KEYS];
     forest_counts(count);
     puts("what,x,ratio,size");
-    for (int i = 0; i < FOREST_KEYS; i += 6) printf("count,%d,%u,0\n", FOREST_LOW + i, count[i]);
+    for (int i = 0; i < FOREST_KEYS; i += 6)
+        printf("count,%d,%llu,0\n", FOREST_LOW + i, (unsigned long long)count[i]);
     for (int i = 0; i < FOREST_POLICIES; i++)
         for (size_t g = 0; g < sizeof gammas / sizeof *gammas; g++) {
             const p004_result r = forest_run(o, forest_policies[i], gammas[g]);

@@ -32,7 +32,7 @@ void p004_run_index(lab_options *o) {
         const double m = sizes[i];
         const size_t adds = (size_t)(10 * m);
         eb_hash *const hash = lab_alloc(adds, sizeof *hash);
-        const eb_batch all = {adds, hash, NULL, NULL};
+        const eb_batch all = A_BATCH(adds, hash, NULL, NULL);
         lab_rng random = {lab_mix(o->seed)};
         for (size_t j = 0; j < adds; j++) hash[j] = lab_random(&random);
         const double sai = p004_least_bits("sai", m, 1, &all);

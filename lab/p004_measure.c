@@ -16,7 +16,7 @@ static void measure_add(p004_world *w, const p004_way *way, size_t at, size_t n)
     way->add(way->state, h, n);
 }
 
-static void measure_remove(p004_world *w, const p004_way *way, size_t key, uint32_t times) {
+static void measure_remove(p004_world *w, const p004_way *way, size_t key, uint64_t times) {
     if (times == 0) return;
     w->now[key] -= times;
     way->remove(way->state, w->hash[key], times);
@@ -45,7 +45,7 @@ p004_errors p004_compare(const p004_world *w, const p004_way *way) {
     for (size_t i = 0; i < w->keys; i++) {
         double count;
         way->count(way->state, &w->hash[i], 1, &count);
-        const double off = count - w->now[i];
+        const double off = count - (double)w->now[i];
         e.ratio += off != 0;
         e.low += off < 0;
         e.size += off * off;
@@ -66,7 +66,7 @@ p004_case p004_usual(p004_policy policy, double gamma, double theta) {
 
 typedef struct measure_job {
     const p004_case *c;
-    const uint32_t *count;
+    const uint64_t *count;
     uint64_t seed;
     p004_errors *errors; /* of each run */
 } measure_job;
@@ -92,7 +92,7 @@ void p004_spread(const double *x, size_t bytes, unsigned n, double *mean, double
 }
 
 p004_result p004_run(const lab_options *o, const p004_case *c) {
-    uint32_t *const zipf = lab_alloc(c->keys, sizeof *zipf);
+    uint64_t *const zipf = lab_alloc(c->keys, sizeof *zipf);
     p004_errors *const e = lab_alloc(o->seeds, sizeof *e);
     measure_job job = {c, c->count ? c->count : zipf, o->seed, e};
     p004_result r;

@@ -20,19 +20,20 @@ static void query_row(lab_options *o, lab_table *t, const char *what, double exp
 
 enum { ICE_KEYS = 1000, ICE_K = 5 };
 
-static double iceberg_formula(const uint32_t *count, double gamma, double threshold) {
+static double iceberg_formula(const uint64_t *count, double gamma, double threshold) {
     double sum = 0;
     for (size_t i = 0; i < ICE_KEYS; i++) {
         double heavy = 0;
-        if (count[i] >= threshold) continue;
-        for (size_t j = 0; j < ICE_KEYS; j++) heavy += count[j] >= threshold - count[i];
+        if ((double)count[i] >= threshold) continue;
+        for (size_t j = 0; j < ICE_KEYS; j++)
+            heavy += (double)count[j] >= threshold - (double)count[i];
         sum += pow(1 - exp(-gamma * heavy / ICE_KEYS), ICE_K);
     }
     return sum / ICE_KEYS;
 }
 
 typedef struct iceberg_job {
-    const uint32_t *count;
+    const uint64_t *count;
     p004_policy policy;
     double gamma, threshold;
     uint64_t seed;
@@ -48,15 +49,16 @@ static void iceberg_run(void *ctx, size_t i) {
     p004_feed(&w, &way, P004_INSERTS);
     way.count(way.state, w.hash, ICE_KEYS, got);
     for (size_t key = 0; key < ICE_KEYS; key++) {
-        if (w.now[key] >= job->threshold && got[key] < job->threshold) lab_die("a key is missing");
-        wrong += w.now[key] < job->threshold && got[key] >= job->threshold;
+        if ((double)w.now[key] >= job->threshold && got[key] < job->threshold)
+            lab_die("a key is missing");
+        wrong += (double)w.now[key] < job->threshold && got[key] >= job->threshold;
     }
     job->share[i] = wrong / ICE_KEYS;
     way.release(way.state);
     p004_world_free(&w);
 }
 
-static double *iceberg_shares(const lab_options *o, const uint32_t *count, p004_policy policy,
+static double *iceberg_shares(const lab_options *o, const uint64_t *count, p004_policy policy,
                               double threshold) {
     double *const share = lab_alloc(o->seeds, sizeof *share);
     iceberg_job job = {count, policy, 1, threshold, o->seed, share};
@@ -75,7 +77,7 @@ void p004_run_figure4(lab_options *o) {
     lab_say(o,
             "Figure 4: false answers to an iceberg query, a share of all keys (gamma = 1, k = 5).");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        uint32_t count[ICE_KEYS];
+        uint64_t count[ICE_KEYS];
         char what[80];
         p004_zipf(count, ICE_KEYS, 100000, rows[i].theta);
         const double formula = iceberg_formula(count, 1, rows[i].threshold);
@@ -97,7 +99,7 @@ void p004_run_icebergs(lab_options *o) {
     static const double skews[] = {0, .2, .6, 1, 1.4};
     puts("skew,threshold,formula,ms,mi");
     for (size_t s = 0; s < sizeof skews / sizeof *skews; s++) {
-        uint32_t count[ICE_KEYS];
+        uint64_t count[ICE_KEYS];
         p004_zipf(count, ICE_KEYS, 100000, skews[s]);
         for (double threshold = 5; threshold <= 500; threshold = ceil(threshold * 1.25)) {
             double mean[2], sd;
@@ -123,22 +125,22 @@ typedef struct join_job {
 
 typedef struct join_relation {
     eb_hash hash[JOIN_KEYS];
-    uint32_t count[JOIN_KEYS];
+    uint64_t count[JOIN_KEYS];
     eb_filter *filter;
 } join_relation;
 
 static void join_fill(join_relation *r, uint64_t first, lab_rng *random) {
-    if (eb_new(&r->filter, "spectral:policy=ms,k=5,cells=7140,window=0,store=u32", NULL, NULL))
+    if (eb_new(&r->filter, "spectral:update=plain,k=5,cells=7140,span=0,store=u32", NULL, NULL))
         lab_die("no memory for a filter");
     p004_zipf(r->count, JOIN_KEYS, 100000, .5);
     for (size_t i = 0; i < JOIN_KEYS; i++) r->hash[i] = lab_mix(first + i);
     for (size_t i = JOIN_KEYS - 1; i > 0; i--) {
         const size_t j = lab_below(random, i + 1);
-        const uint32_t other = r->count[i];
+        const uint64_t other = r->count[i];
         r->count[i] = r->count[j];
         r->count[j] = other;
     }
-    const eb_batch all = {JOIN_KEYS, r->hash, r->count, NULL};
+    const eb_batch all = A_BATCH(JOIN_KEYS, r->hash, r->count, NULL);
     if (eb_add_batch(r->filter, &all, NULL)) lab_die("adding failed");
 }
 
@@ -153,12 +155,12 @@ static void join_run(void *ctx, size_t i) {
     join_fill(&r, first, &random);
     join_fill(&s, first + JOIN_KEYS / 2, &random);
     if (eb_combine(&both, r.filter, s.filter, EB_PRODUCT, NULL, NULL)) lab_die("no product");
-    eb_count_batch(r.filter, r.hash, JOIN_KEYS, f);
-    eb_count_batch(s.filter, r.hash, JOIN_KEYS, g);
-    eb_count_batch(both, r.hash, JOIN_KEYS, fg);
+    calls_count(r.filter, r.hash, JOIN_KEYS, f);
+    calls_count(s.filter, r.hash, JOIN_KEYS, g);
+    calls_count(both, r.hash, JOIN_KEYS, fg);
     for (size_t k = 0; k < JOIN_KEYS; k++) {
-        const double mine = r.count[k];
-        const double truth = k < JOIN_KEYS / 2 ? 0 : mine * s.count[k - JOIN_KEYS / 2];
+        const double mine = (double)r.count[k];
+        const double truth = k < JOIN_KEYS / 2 ? 0 : mine * (double)s.count[k - JOIN_KEYS / 2];
         if (mine * g[k] < truth) lab_die("a join is too small");
         job->product[i] += (fg[k] != truth) / (double)JOIN_KEYS;
         job->minima[i] += (f[k] * g[k] != truth) / (double)JOIN_KEYS;

@@ -10,23 +10,23 @@
 enum { SIZE_KEYS = 10000, SIZE_TUPLES = 50000 };
 
 typedef struct size_relation {
-    uint32_t count[SIZE_KEYS];
-    uint32_t *tuple; /* a shuffle of all of them */
+    uint64_t count[SIZE_KEYS];
+    uint64_t *tuple; /* a shuffle of all of them */
     size_t tuples;
     eb_filter *filter;
     eb_hash *sample;
 } size_relation;
 
-static void size_swap(uint32_t *x, size_t i, size_t j) {
-    const uint32_t other = x[i];
+static void size_swap(uint64_t *x, size_t i, size_t j) {
+    const uint64_t other = x[i];
     x[i] = x[j];
     x[j] = other;
 }
 
 static void size_fill(size_relation *r, const eb_hash *hash, double theta, bool mixed, size_t n,
                       lab_rng *random) {
-    const char *const spec = "spectral:policy=ms,k=5,cells=71425,window=0,store=u32";
-    const eb_batch all = {SIZE_KEYS, hash, r->count, NULL};
+    const char *const spec = "spectral:update=plain,k=5,cells=71425,span=0,store=u32";
+    const eb_batch all = A_BATCH(SIZE_KEYS, hash, r->count, NULL);
     p004_zipf(r->count, SIZE_KEYS, SIZE_TUPLES, theta);
     for (size_t i = SIZE_KEYS - 1; mixed && i > 0; i--)
         size_swap(r->count, i, lab_below(random, i + 1));
@@ -34,7 +34,7 @@ static void size_fill(size_relation *r, const eb_hash *hash, double theta, bool 
     for (size_t i = 0; i < SIZE_KEYS; i++) r->tuples += r->count[i];
     r->tuple = lab_alloc(r->tuples, sizeof *r->tuple);
     for (size_t i = 0, at = 0; i < SIZE_KEYS; i++)
-        for (uint32_t c = 0; c < r->count[i]; c++) r->tuple[at++] = (uint32_t)i;
+        for (uint64_t c = 0; c < r->count[i]; c++) r->tuple[at++] = (uint64_t)i;
     r->sample = lab_alloc(n, sizeof *r->sample);
     for (size_t i = 0; i < n; i++) {
         size_swap(r->tuple, i, i + lab_below(random, r->tuples - i));
@@ -56,18 +56,19 @@ static double size_published(const size_relation *r, const size_relation *s, siz
     const double delta = log(SIZE_TUPLES), tau_r = (double)r->tuples / (double)m2,
                  tau_s = (double)s->tuples / (double)m2;
     double left = 0, right = 0, dense = 0;
-    uint32_t *const a = lab_alloc(2 * SIZE_KEYS, sizeof *a), *const b = a + SIZE_KEYS;
+    uint64_t *const a = lab_alloc(2 * SIZE_KEYS, sizeof *a), *const b = a + SIZE_KEYS;
     for (size_t i = 0; i < m2; i++) {
-        const uint32_t x = s->tuple[i], y = r->tuple[i];
-        if (r->count[x] < tau_r) left += r->count[x];
-        if (r->count[y] >= tau_r && s->count[y] < tau_s) right += s->count[y];
+        const uint64_t x = s->tuple[i], y = r->tuple[i];
+        if ((double)r->count[x] < tau_r) left += (double)r->count[x];
+        if ((double)r->count[y] >= tau_r && (double)s->count[y] < tau_s)
+            right += (double)s->count[y];
     }
     for (size_t i = 0; i < m1; i++) {
         a[r->tuple[i]]++;
         b[s->tuple[i]]++;
     }
     for (size_t i = 0; i < SIZE_KEYS; i++)
-        if (a[i] >= delta && b[i] >= delta) dense += (double)a[i] * b[i];
+        if ((double)a[i] >= delta && (double)b[i] >= delta) dense += (double)a[i] * (double)b[i];
     free(a);
     return left * (double)s->tuples / (double)m2 + right * (double)r->tuples / (double)m2 +
            dense * (double)r->tuples / (double)m1 * (double)s->tuples / (double)m1;
@@ -92,7 +93,7 @@ static void size_run(void *ctx, size_t i) {
     for (size_t k = 0; k < SIZE_KEYS; k++) hash[k] = lab_random(&random);
     size_fill(r, hash, job->theta, false, m1, &random);
     size_fill(s, hash, job->theta, !job->alike, m1, &random);
-    for (size_t k = 0; k < SIZE_KEYS; k++) truth += (double)r->count[k] * s->count[k];
+    for (size_t k = 0; k < SIZE_KEYS; k++) truth += (double)r->count[k] * (double)s->count[k];
     const eb_join_samples some = {r->sample, s->sample, m1, m1, m2};
     const eb_join_samples every = {r->sample, s->sample, m1, m1, 0};
     if (eb_join_size(r->filter, s->filter, &product, NULL) ||
@@ -158,7 +159,7 @@ typedef struct range_job {
     double *wrong, *excess, *width;
 } range_job;
 
-static double range_nodes(const uint32_t *count, unsigned top) {
+static double range_nodes(const uint64_t *count, unsigned top) {
     double nodes = 0;
     for (unsigned level = top + 1; level <= RANGE_WIDTH; level++) {
         uint64_t last = UINT64_MAX;
@@ -171,10 +172,10 @@ static double range_nodes(const uint32_t *count, unsigned top) {
     return nodes;
 }
 
-static eb_filter *range_filter(const uint32_t *count, unsigned top, uint64_t seed) {
+static eb_filter *range_filter(const uint64_t *count, unsigned top, uint64_t seed) {
     char spec[160];
     eb_filter *f;
-    snprintf(spec, sizeof spec, "dyadic:width=16,top=%u,window=0,cells=%.0f,seed=%llu", top,
+    snprintf(spec, sizeof spec, "dyadic:bits=16,top=%u,span=0,cells=%.0f,seed=%llu", top,
              range_nodes(count, top) * 5 / .7, (unsigned long long)seed);
     if (eb_new(&f, spec, NULL, NULL)) lab_die("no filter %s", spec);
     for (uint64_t v = 0; v < RANGE_DOMAIN; v++)
@@ -182,11 +183,55 @@ static eb_filter *range_filter(const uint32_t *count, unsigned top, uint64_t see
     return f;
 }
 
-static void range_values(uint32_t *count, lab_rng *random) {
-    uint32_t zipf[RANGE_KEYS];
+/* As published: a spectral filter whose keys are the nodes of all levels below the root. */
+
+typedef struct range_node {
+    uint64_t prefix, level;
+} range_node;
+
+static eb_filter *range_tree(const uint64_t *count, uint64_t seed) {
+    char spec[160];
+    eb_filter *f;
+    snprintf(spec, sizeof spec, "spectral:update=plain,store=u32,k=5,span=0,cells=%.0f,seed=%llu",
+             range_nodes(count, 0) * 5 / .7, (unsigned long long)seed);
+    if (eb_new(&f, spec, NULL, NULL)) lab_die("no filter %s", spec);
+    for (uint64_t v = 0; v < RANGE_DOMAIN; v++)
+        for (uint64_t level = 1; level <= RANGE_WIDTH && count[v] > 0; level++) {
+            const range_node node = {v >> (RANGE_WIDTH - level), level};
+            eb_hash h;
+            eb_hash_keys(f, &(eb_key){&node, sizeof node}, 1, &h);
+            if (eb_add_batch(f, &A_BATCH(1, &h, &count[v], NULL), NULL)) lab_die("adding failed");
+        }
+    return f;
+}
+
+/* The sum of the nodes that make up the values from `first` until `end`. */
+static double range_cover(const eb_filter *f, uint64_t first, uint64_t end) {
+    double sum = 0;
+    for (uint64_t level = RANGE_WIDTH; level > 0; level--, first >>= 1, end >>= 1) {
+        const range_node ends[2] = {{first, level}, {end - 1, level}};
+        if (first < end && first % 2 == 1) {
+            sum += calls_count_of(f, &ends[0], sizeof ends[0]);
+            first++;
+        }
+        if (first < end && end % 2 == 1) {
+            sum += calls_count_of(f, &ends[1], sizeof ends[1]);
+            end--;
+        }
+    }
+    return sum;
+}
+
+static eb_range range_published(const eb_filter *f, uint64_t from, uint64_t to, double all) {
+    const double outside = range_cover(f, 0, from) + range_cover(f, to + 1, RANGE_DOMAIN);
+    return (eb_range){.lower = fmax(0, all - outside), .upper = range_cover(f, from, to + 1)};
+}
+
+static void range_values(uint64_t *count, lab_rng *random) {
+    uint64_t zipf[RANGE_KEYS];
     p004_zipf(zipf, RANGE_KEYS, 200000, 1);
     for (size_t i = 0; i < RANGE_KEYS;) {
-        uint32_t *const at = &count[lab_below(random, RANGE_DOMAIN)];
+        uint64_t *const at = &count[lab_below(random, RANGE_DOMAIN)];
         if (*at == 0) *at = zipf[i++];
     }
 }
@@ -194,16 +239,20 @@ static void range_values(uint32_t *count, lab_rng *random) {
 static void range_run(void *ctx, size_t i) {
     const range_job *const job = ctx;
     lab_rng random = {lab_mix(job->seed + i)};
-    uint32_t *const count = lab_alloc(RANGE_DOMAIN, sizeof *count);
+    uint64_t *const count = lab_alloc(RANGE_DOMAIN, sizeof *count);
     double *const before = lab_alloc(RANGE_DOMAIN + 1, sizeof *before);
     range_values(count, &random);
-    for (size_t v = 0; v < RANGE_DOMAIN; v++) before[v + 1] = before[v] + count[v];
-    eb_filter *const f = range_filter(count, job->top, job->seed + i);
+    for (size_t v = 0; v < RANGE_DOMAIN; v++) before[v + 1] = before[v] + (double)count[v];
+    eb_filter *const f = job->top > 0 ? range_filter(count, job->top, job->seed + i)
+                                      : range_tree(count, job->seed + i);
     for (int q = 0; q < RANGE_QUERIES; q++) {
         const uint64_t from = lab_below(&random, RANGE_DOMAIN - job->length + 1);
         const double truth = before[from + job->length] - before[from];
         eb_range r = {.size = sizeof r};
-        if (eb_range_count(f, from, from + job->length - 1, &r, NULL)) lab_die("no answer");
+        if (job->top == 0)
+            r = range_published(f, from, from + job->length - 1, before[RANGE_DOMAIN]);
+        else if (eb_range_count(f, from, from + job->length - 1, &r, NULL))
+            lab_die("no answer");
         if (r.lower > truth || r.upper < truth) lab_die("an interval without the truth");
         job->wrong[i] += (r.upper != truth) / (double)RANGE_QUERIES;
         job->excess[i] += (r.upper - truth) / RANGE_QUERIES;

@@ -21,7 +21,7 @@ typedef struct tables_minima {
 } tables_minima;
 
 typedef struct tables_job {
-    const uint32_t *count;
+    const uint64_t *count;
     size_t keys;
     p004_size size;
     uint64_t seed;
@@ -36,10 +36,11 @@ static void tables_look(void *ctx, size_t i) {
     p004_feed(&w, &way, P004_INSERTS);
     for (size_t key = 0; key < w.keys; key++) {
         eb_estimate e = {.size = sizeof e};
-        if (eb_estimate_key(way.state, w.hash[key], &e, NULL)) lab_die("estimating failed");
-        errors += e.upper != w.now[key];
+        const eb_batch one = eb_batch_hashes(&w.hash[key], 1);
+        if (eb_estimate_batch(way.state, &one, &e, NULL)) lab_die("estimating failed");
+        errors += e.upper != (double)w.now[key];
         recurring += !e.single;
-        wrong += !e.single && e.upper != w.now[key];
+        wrong += !e.single && e.upper != (double)w.now[key];
     }
     job->out[i] = (tables_minima){errors / (double)w.keys, recurring / (double)w.keys,
                                   recurring > 0 ? wrong / recurring : 0};
@@ -53,7 +54,7 @@ typedef struct tables_spread {
 
 static tables_spread tables_minima_of(const lab_options *o, const p004_size *size) {
     enum { KEYS = 1000 };
-    uint32_t count[KEYS];
+    uint64_t count[KEYS];
     tables_minima *const out = lab_alloc(o->seeds, sizeof *out);
     tables_job job = {count, KEYS, *size, o->seed, out};
     tables_spread s;

@@ -32,20 +32,20 @@ typedef struct lemma_job {
 static void lemma_run(void *ctx, size_t seed) {
     enum { KEYS = 1000, AROUND = 25 };
     const lemma_job *const job = ctx;
-    uint32_t count[KEYS];
+    uint64_t count[KEYS];
     eb_hash h[KEYS];
     double got[KEYS];
     const p004_size size = p004_size_of(P004_MS, KEYS, 5, .7);
     const p004_way way = p004_way_new(P004_MS, &size, job->seed + seed);
-    const eb_batch all = {KEYS, h, count, NULL}; /* the order does not matter to ms */
+    const eb_batch all = A_BATCH(KEYS, h, count, NULL); /* the order does not matter to ms */
     lab_rng random = {lab_mix(job->seed + seed)};
     p004_zipf(count, KEYS, 100000, 1);
     for (int i = 0; i < KEYS; i++) h[i] = lab_random(&random);
     if (eb_add_batch(way.state, &all, NULL)) lab_die("adding failed");
     way.count(way.state, h, KEYS, got);
     for (size_t i = job->rank - AROUND; i < job->rank + AROUND; i++) {
-        job->wrong[seed] += got[i] > count[i];
-        job->beyond[seed] += got[i] - count[i] > job->threshold * count[i];
+        job->wrong[seed] += got[i] > (double)count[i];
+        job->beyond[seed] += got[i] - (double)count[i] > job->threshold * (double)count[i];
     }
     way.release(way.state);
 }
@@ -91,7 +91,7 @@ static void lemma_two(lab_options *o) {
 /* Lemma 3: the sum over q keys is right on average, its deviation sqrt(F2 q / m) */
 
 typedef struct sums_job {
-    const uint32_t *count;
+    const uint64_t *count;
     size_t keys, q;
     uint64_t seed;
     double *off, *upper;
@@ -109,9 +109,10 @@ static void sums_run(void *ctx, size_t i) {
     for (size_t j = 0; j < job->q; j++) {
         const size_t key = j * (job->keys / job->q) + i % (job->keys / job->q);
         h[j] = w.hash[key];
-        truth += job->count[key];
+        truth += (double)job->count[key];
     }
-    if (eb_sum_keys(way.state, h, job->q, &s, NULL)) lab_die("a sum failed");
+    const eb_batch all = eb_batch_hashes(h, job->q);
+    if (eb_sum_batch(way.state, &all, &s, NULL)) lab_die("a sum failed");
     job->off[i] = s.sum - truth;
     job->upper[i] = s.upper - truth;
     free(h);
@@ -121,15 +122,15 @@ static void sums_run(void *ctx, size_t i) {
 
 static void sums_row(lab_options *o, lab_table *t, double theta, size_t q) {
     enum { KEYS = 1000 };
-    uint32_t count[KEYS];
+    uint64_t count[KEYS];
     const unsigned runs = 10 * o->seeds;
     double *const off = lab_alloc(runs, sizeof *off), *const upper = lab_alloc(runs, sizeof *upper);
     double mean, sd, high, high_sd, f1 = 0, f2 = 0;
     const double m = p004_size_of(P004_MS, KEYS, 5, .7).first;
     p004_zipf(count, KEYS, 100000, theta);
     for (int i = 0; i < KEYS; i++) {
-        f1 += count[i];
-        f2 += (double)count[i] * count[i];
+        f1 += (double)count[i];
+        f2 += (double)count[i] * (double)count[i];
     }
     sums_job job = {count, KEYS, q, o->seed, off, upper};
     lab_parallel(o->threads, runs, sums_run, &job);
@@ -163,7 +164,7 @@ static void windows_all(lab_options *o) {
         unsigned window;
         double blocks; /* if windows did not overlap, by the formula of the readings */
     } rows[] = {{64, .0453}, {128, .0390}, {256, .0357}, {512, .0340}, {1024, .0332}, {0, .0323}};
-    uint32_t *const count = lab_alloc(KEYS, sizeof *count);
+    uint64_t *const count = lab_alloc(KEYS, sizeof *count);
     lab_table *const t = lab_table_new(
         "counters in a window|blocks, by formula|predicted|measured|sd of a run|verdict");
     p004_zipf(count, KEYS, KEYS * 2.0, .5);
@@ -173,7 +174,7 @@ static void windows_all(lab_options *o) {
         eb_prediction p = {.size = sizeof p};
         const eb_workload load = {
             .size = sizeof load, .items = KEYS * 2.0, .distinct = KEYS, .zipf = .5};
-        snprintf(spec, sizeof spec, "spectral:policy=ms,store=u32,k=5,cells=%.0f,window=%u",
+        snprintf(spec, sizeof spec, "spectral:update=plain,store=u32,k=5,cells=%.0f,span=%u",
                  floor(KEYS / .7) * 5, rows[i].window);
         if (eb_predict(spec, &load, &p, NULL)) lab_die("predicting %s failed", spec);
         for (unsigned s = 0; s < o->seeds; s++) {
@@ -199,12 +200,14 @@ static void windows_all(lab_options *o) {
 
 static void predict_row(lab_options *o, lab_table *t, p004_policy policy, double gamma,
                         double theta, double bias, double bias_size) {
-    static const char *const option[] = {"ms", "mi", "rm", "rm+bf", "", "trm", "rmx"};
+    static const char *const option[] = {
+        "update=plain", "update=conservative", "method=rm", "method=rm+bf", "",
+        "method=trm",   "method=rmx"};
     const p004_case c = p004_usual(policy, gamma, theta);
     const p004_result r = p004_run(o, &c);
     const bool second = policy != P004_MS && policy != P004_MI;
     char spec[160];
-    const int at = snprintf(spec, sizeof spec, "spectral%s:policy=%s,store=u32,window=0,cells=%.0f",
+    const int at = snprintf(spec, sizeof spec, "spectral%s:%s,store=u32,span=0,cells=%.0f",
                             second ? "_rm" : "", option[policy], c.size.first);
     if (second) snprintf(spec + at, sizeof spec - (size_t)at, ",second=%.0f", c.size.second);
     eb_prediction p = {.size = sizeof p};

@@ -22,17 +22,17 @@ static eb_filter *ways_open(const char *spec) {
 /* A filter of the library */
 
 static void ways_add(void *state, const eb_hash *h, size_t n) {
-    const eb_batch b = {n, h, NULL, NULL};
+    const eb_batch b = A_BATCH(n, h, NULL, NULL);
     ways_must(eb_add_batch(state, &b, NULL), "adding");
 }
 
-static void ways_remove(void *state, eb_hash h, uint32_t times) {
-    const eb_batch one = {1, &h, &times, NULL};
-    ways_must(eb_remove_batch(state, &one), "removing");
+static void ways_remove(void *state, eb_hash h, uint64_t times) {
+    const eb_batch one = A_BATCH(1, &h, &times, NULL);
+    ways_must(eb_remove_batch(state, &one, NULL), "removing");
 }
 
 static void ways_count(const void *state, const eb_hash *h, size_t n, double *count) {
-    eb_count_batch(state, h, n, count);
+    calls_count(state, h, n, count);
 }
 
 static void ways_release(void *state) {
@@ -54,7 +54,7 @@ typedef struct star {
 static bool star_marked(const star *s, eb_hash h) {
     uint8_t seen;
     h = lab_mix(~h);
-    eb_test_batch(s->marks, &h, 1, &seen);
+    calls_test(s->marks, &h, 1, &seen);
     return seen;
 }
 
@@ -66,13 +66,13 @@ static void star_mark(star *s, eb_hash h) {
 static double star_second(const star *s, eb_hash h) {
     double count;
     h = lab_mix(h);
-    eb_count_batch(s->second, &h, 1, &count);
+    calls_count(s->second, &h, 1, &count);
     return count;
 }
 
-static void star_raise_second(star *s, eb_hash h, uint32_t times) {
+static void star_raise_second(star *s, eb_hash h, uint64_t times) {
     h = lab_mix(h);
-    const eb_batch one = {1, &h, &times, NULL};
+    const eb_batch one = A_BATCH(1, &h, &times, NULL);
     ways_must(eb_add_batch(s->second, &one, NULL), "adding");
 }
 
@@ -85,24 +85,26 @@ static void star_add(void *state, const eb_hash *h, size_t n) {
             star_raise_second(s, h[i], 1);
             continue;
         }
-        ways_must(eb_estimate_key(s->first, h[i], &e, NULL), "estimating");
+        const eb_batch one = eb_batch_hashes(&h[i], 1);
+        ways_must(eb_estimate_batch(s->first, &one, &e, NULL), "estimating");
         if (!e.single) continue;
-        star_raise_second(s, h[i], (uint32_t)e.upper);
+        star_raise_second(s, h[i], (uint64_t)e.upper);
         star_mark(s, h[i]);
     }
 }
 
-static void star_remove(void *state, eb_hash h, uint32_t times) {
+static void star_remove(void *state, eb_hash h, uint64_t times) {
     star *const s = state;
     ways_remove(s->first, h, times);
     if (!star_marked(s, h)) return;
-    times = (uint32_t)fmin(times, star_second(s, h)); /* a key that is marked by chance has none */
+    times = (uint64_t)fmin((double)times,
+                           star_second(s, h)); /* a key that is marked by chance has none */
     if (times > 0) ways_remove(s->second, lab_mix(h), times);
 }
 
 static void star_count(const void *state, const eb_hash *h, size_t n, double *count) {
     const star *const s = state;
-    eb_count_batch(s->first, h, n, count);
+    calls_count(s->first, h, n, count);
     for (size_t i = 0; i < n; i++)
         if (star_marked(s, h[i])) count[i] = fmin(count[i], star_second(s, h[i]));
 }
@@ -118,10 +120,10 @@ static void star_release(void *state) {
 static p004_way star_new(const p004_size *z, uint64_t seed) {
     star *const s = lab_alloc(1, sizeof *s);
     char spec[200];
-    snprintf(spec, sizeof spec, "spectral:policy=ms,store=u32,window=0,k=%u,cells=%.0f,seed=%llu",
+    snprintf(spec, sizeof spec, "spectral:update=plain,store=u32,span=0,k=%u,cells=%.0f,seed=%llu",
              z->k, z->first, (unsigned long long)seed);
     s->first = ways_open(spec);
-    snprintf(spec, sizeof spec, "spectral:policy=ms,store=u32,window=0,k=%u,cells=%.0f,seed=%llu",
+    snprintf(spec, sizeof spec, "spectral:update=plain,store=u32,span=0,k=%u,cells=%.0f,seed=%llu",
              z->k, z->second, (unsigned long long)seed);
     s->second = ways_open(spec);
     snprintf(spec, sizeof spec, "bloom:k=%u,cells=%.0f,seed=%llu", z->k, z->first + z->second,
@@ -136,11 +138,11 @@ enum { LOWERED_K_MAX = 16 };
 typedef struct lowered {
     unsigned k;
     uint64_t part;
-    uint32_t counter[];
+    uint64_t counter[];
 } lowered;
 
-static uint32_t *lowered_at(lowered *s, eb_hash h, uint32_t *at[LOWERED_K_MAX]) {
-    uint32_t *least = NULL;
+static uint64_t *lowered_at(lowered *s, eb_hash h, uint64_t *at[LOWERED_K_MAX]) {
+    uint64_t *least = NULL;
     lab_rng random = {h};
     for (unsigned j = 0; j < s->k; j++) {
         at[j] = s->counter + j * s->part + lab_below(&random, s->part);
@@ -150,16 +152,16 @@ static uint32_t *lowered_at(lowered *s, eb_hash h, uint32_t *at[LOWERED_K_MAX]) 
 }
 
 static void lowered_add(void *state, const eb_hash *h, size_t n) {
-    uint32_t *at[LOWERED_K_MAX];
+    uint64_t *at[LOWERED_K_MAX];
     lowered *const s = state;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t least = *lowered_at(s, h[i], at);
+        const uint64_t least = *lowered_at(s, h[i], at);
         for (unsigned j = 0; j < s->k; j++) *at[j] += *at[j] == least;
     }
 }
 
-static void lowered_remove(void *state, eb_hash h, uint32_t times) {
-    uint32_t *at[LOWERED_K_MAX];
+static void lowered_remove(void *state, eb_hash h, uint64_t times) {
+    uint64_t *at[LOWERED_K_MAX];
     lowered *const s = state;
     (void)lowered_at(s, h, at);
     for (unsigned j = 0; j < s->k; j++) *at[j] -= *at[j] < times ? *at[j] : times;
@@ -171,7 +173,8 @@ static void lowered_count(const void *state, const eb_hash *h, size_t n, double 
         lab_rng random = {h[i]};
         count[i] = INFINITY;
         for (unsigned j = 0; j < s->k; j++)
-            count[i] = fmin(count[i], s->counter[j * s->part + lab_below(&random, s->part)]);
+            count[i] =
+                fmin(count[i], (double)s->counter[j * s->part + lab_below(&random, s->part)]);
     }
 }
 
@@ -186,15 +189,16 @@ static p004_way lowered_new(const p004_size *z) {
 /* All of them */
 
 p004_way p004_way_new(p004_policy policy, const p004_size *z, uint64_t seed) {
-    static const char *const option[P004_POLICIES] = {"ms", "mi",  "rm",  "rm+bf",
-                                                      NULL, "trm", "rmx", NULL};
+    static const char *const option[P004_POLICIES] = {
+        "update=plain", "update=conservative", "method=rm",  "method=rm+bf",
+        NULL,           "method=trm",          "method=rmx", NULL};
     char spec[200];
     if (policy == P004_RM_BF_STAR) return star_new(z, seed);
     if (policy == P004_MI_LOWERED) return lowered_new(z);
     const bool second = policy != P004_MS && policy != P004_MI;
-    const int at = snprintf(
-        spec, sizeof spec, "spectral%s:policy=%s,store=u32,window=0,k=%u,cells=%.0f,seed=%llu",
-        second ? "_rm" : "", option[policy], z->k, z->first, (unsigned long long)seed);
+    const int at =
+        snprintf(spec, sizeof spec, "spectral%s:%s,store=u32,span=0,k=%u,cells=%.0f,seed=%llu",
+                 second ? "_rm" : "", option[policy], z->k, z->first, (unsigned long long)seed);
     if (second) snprintf(spec + at, sizeof spec - (size_t)at, ",second=%.0f", z->second);
     return p004_way_of(spec);
 }

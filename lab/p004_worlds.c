@@ -3,15 +3,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-void p004_zipf(uint32_t *count, size_t keys, double records, double theta) {
+void p004_zipf(uint64_t *count, size_t keys, double records, double theta) {
     double sum = 0;
     for (size_t i = 1; i <= keys; i++) sum += pow((double)i, -theta);
     for (size_t i = 0; i < keys; i++)
-        count[i] = (uint32_t)fmax(1, round(records / sum * pow((double)i + 1, -theta)));
+        count[i] = (uint64_t)fmax(1, round(records / sum * pow((double)i + 1, -theta)));
 }
 
-static size_t world_give(p004_world *w, size_t at, size_t key, uint32_t times) {
-    while (times-- > 0) w->order[at++] = (uint32_t)key;
+static size_t world_give(p004_world *w, size_t at, size_t key, uint64_t times) {
+    while (times-- > 0) w->order[at++] = (uint64_t)key;
     return at;
 }
 
@@ -24,7 +24,7 @@ static void world_grouped(p004_world *w) {
 /* Rounds of all keys that still have something to give. */
 static void world_round_robin(p004_world *w) {
     size_t at = 0;
-    for (uint32_t round = 0; at < w->records; round++)
+    for (uint64_t round = 0; at < w->records; round++)
         for (size_t i = 0; i < w->keys; i++) at = world_give(w, at, i, round < w->count[i]);
 }
 
@@ -39,13 +39,13 @@ static void world_mixed(p004_world *w) {
     world_grouped(w);
     for (size_t i = w->records; i > 1; i--) {
         const size_t j = lab_below(&w->random, i);
-        const uint32_t other = w->order[j];
+        const uint64_t other = w->order[j];
         w->order[j] = w->order[i - 1];
         w->order[i - 1] = other;
     }
 }
 
-p004_world p004_world_new(const uint32_t *count, size_t keys, p004_order order, uint64_t seed) {
+p004_world p004_world_new(const uint64_t *count, size_t keys, p004_order order, uint64_t seed) {
     static void (*const fill[])(p004_world *) = {world_mixed, world_grouped, world_round_robin,
                                                  world_palindrome};
     p004_world w = {.keys = keys, .random = {lab_mix(seed)}};

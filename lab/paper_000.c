@@ -9,7 +9,7 @@ const char *const p000_names[P000_KINDS] = {"BF, 1/3 of the bits", "BF", "SBF", 
 
 void p000_spec(char spec[P000_SPEC], p000_kind kind, unsigned high, const lab_options *o) {
     static const char *const how[P000_KINDS] = {[P000_2C] = "policy=2c,delete=random",
-                                                [P000_2C_PRINTED] = "policy=2c,rule=printed",
+                                                [P000_2C_PRINTED] = "policy=2c,raise=printed",
                                                 [P000_MC] = "policy=mc,delete=random",
                                                 [P000_H] = "policy=h",
                                                 [P000_HB] = "policy=hb"};
@@ -18,10 +18,10 @@ void p000_spec(char spec[P000_SPEC], p000_kind kind, unsigned high, const lab_op
         snprintf(spec, P000_SPEC, "bloom:k=5,layout=one,cells=%llu",
                  kind == P000_BF ? bits : cells);
     else if (kind == P000_SBF)
-        snprintf(spec, P000_SPEC, "stable:k=5,p=10,width=3,delete=random,cells=%llu", cells);
+        snprintf(spec, P000_SPEC, "stable:k=5,fade=10,width=3,delete=random,cells=%llu", cells);
     else
-        snprintf(spec, P000_SPEC, "importance:k=5,p=10,width=3,low=1,high=%u,cells=%llu,%s", high,
-                 cells, how[kind]);
+        snprintf(spec, P000_SPEC, "importance:k=5,fade=10,width=3,low=1,high=%u,cells=%llu,%s",
+                 high, cells, how[kind]);
 }
 
 unsigned long long p000_memory(const lab_options *o) {

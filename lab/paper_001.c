@@ -13,13 +13,13 @@ typedef struct w_run {
 /* Adds, or asks for, so many keys of a class; returns how many were seen. */
 static uint64_t w_keys(w_run *w, uint32_t class_number, uint64_t count, bool add) {
     uint64_t hash[W_BATCH], seen_in_all = 0;
-    uint32_t value[W_BATCH];
+    uint64_t value[W_BATCH];
     uint8_t seen[W_BATCH];
     for (int i = 0; i < W_BATCH; i++) value[i] = class_number;
     for (uint64_t at = 0; at < count; at += W_BATCH) {
-        const eb_batch b = {count - at < W_BATCH ? count - at : W_BATCH, hash, value, NULL};
+        const eb_batch b = A_BATCH(count - at < W_BATCH ? count - at : W_BATCH, hash, value, NULL);
         for (size_t i = 0; i < b.n; i++) hash[i] = lab_random(&w->random);
-        const eb_status s = add ? eb_add_batch(w->f, &b, seen) : eb_test_values(w->f, &b, seen);
+        const eb_status s = add ? calls_add(w->f, &b, seen) : calls_ask(w->f, &b, seen);
         if (s) lab_die("a batch failed: %s", eb_status_name(s));
         for (size_t i = 0; i < b.n; i++) seen_in_all += seen[i];
     }
@@ -29,7 +29,7 @@ static uint64_t w_keys(w_run *w, uint32_t class_number, uint64_t count, bool add
 static void w_open(w_run *w, const uint8_t *k, size_t n, double bits, uint64_t seed) {
     char spec[200];
     eb_error err;
-    int at = snprintf(spec, sizeof spec, "weighted:cells=%.0f,seed=%llu,k=", round(bits),
+    int at = snprintf(spec, sizeof spec, "weighted:cells=%.0f,seed=%llu,class_bits=", round(bits),
                       (unsigned long long)seed);
     for (size_t c = 0; c < n; c++)
         at += snprintf(spec + at, sizeof spec - (size_t)at, "%s%u", c ? ":" : "", k[c]);
@@ -61,7 +61,7 @@ static p001_sample w_one(const eb_class *classes, size_t n, const uint8_t *k, do
     for (size_t c = 0; c < n; c++) out.members += w_members(&classes[c]);
     out.missed = out.members - w_all_members(&w, classes, n, seed, false);
     eb_stats s = {.size = sizeof s};
-    eb_stat(w.f, &s);
+    calls_stat(w.f, &s);
     out.fill = s.fill;
     for (size_t c = 0; c < n; c++) queries += classes[c].queries;
     for (size_t c = 0; c < n; c++) {

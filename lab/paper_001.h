@@ -1,8 +1,11 @@
 /* paper_001.h - what the experiments on the weighted filter share. */
 #ifndef EVERBLOOM_LAB_PAPER_001_H
 #define EVERBLOOM_LAB_PAPER_001_H
+#ifndef EB_STATIC_ONLY
+#define EB_STATIC_ONLY /* for experimental.h: all of this is linked statically */
+#endif
 #include "lab.h"
-#include <everbloom/weighted.h>
+#include <everbloom/experimental.h>
 
 /* A real filter with these classes: members are added, fresh keys of each class asked for. */
 typedef struct p001_sample {

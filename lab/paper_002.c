@@ -88,7 +88,7 @@ eb_filter *p002_filter(const p002_stream *s, const char *options) {
 /* Epoch e of the stream has the times e * arrivals .. (e+1) * arrivals - 1, all the same period. */
 void p002_feed(const p002_stream *s, eb_filter *f) {
     eb_stats st = {.size = sizeof st};
-    eb_stat(f, &st);
+    calls_stat(f, &st);
     const uint64_t start = st.items / s->arrivals * s->arrivals;
     for (size_t at = 0; at < s->arrivals; at += P002_BATCH) {
         eb_hash hash[P002_BATCH];
@@ -98,8 +98,7 @@ void p002_feed(const p002_stream *s, eb_filter *f) {
             hash[i] = p002_hash(s, s->arrived[at + i]);
             time[i] = start;
         }
-        const eb_status status =
-            eb_add_batch(f, &(eb_batch){.n = n, .hash = hash, .time = time}, NULL);
+        const eb_status status = eb_add_batch(f, &A_BATCH(n, hash, NULL, time), NULL);
         if (status) lab_die("a batch failed: %s", eb_status_name(status));
     }
 }

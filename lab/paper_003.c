@@ -101,7 +101,7 @@ void p003_spec(char spec[P003_SPEC], int kind, unsigned k, double bits, uint64_t
     static const char *const lib[P003_COLUMNS] = {"stable", "rsbf", "bsbf", "bsbfsd", "rlbsbf"};
     const unsigned long long cells = (unsigned long long)k * (unsigned long long)(bits / k);
     snprintf(spec, P003_SPEC, "%s:cells=%llu,k=%u%s,seed=%llu", lib[kind], cells, k,
-             kind == P003_SBF ? ",width=1,p=4,delete=random" : "", (unsigned long long)seed);
+             kind == P003_SBF ? ",width=1,fade=4,delete=random" : "", (unsigned long long)seed);
 }
 
 lab_stream *p003_stream(const p003_table *t, const lab_options *o, size_t seed) {

@@ -8,8 +8,11 @@
  * root of the mean square error, low the share of estimates below the truth. */
 #ifndef EVERBLOOM_LAB_PAPER_004_H
 #define EVERBLOOM_LAB_PAPER_004_H
+#ifndef EB_STATIC_ONLY
+#define EB_STATIC_ONLY /* for experimental.h: all of this is linked statically */
+#endif
 #include "lab.h"
-#include <everbloom/query.h>
+#include <everbloom/experimental.h>
 
 /* Worlds (p004_worlds.c). */
 typedef enum p004_order { P004_MIXED, P004_GROUPED, P004_ROUND_ROBIN, P004_PALINDROME } p004_order;
@@ -20,15 +23,15 @@ typedef enum p004_phases {
 } p004_phases;
 typedef struct p004_world {
     size_t keys, records;
-    uint32_t *count; /* of each key, in the whole stream */
-    uint32_t *order; /* records: key numbers */
-    uint32_t *now;   /* what a way of counting that was fed must answer */
+    uint64_t *count; /* of each key, in the whole stream */
+    uint64_t *order; /* records: key numbers */
+    uint64_t *now;   /* what a way of counting that was fed must answer */
     eb_hash *hash;   /* of each key: another for each seed */
     lab_rng random;
 } p004_world;
 /* max(1, round(records c / i^theta)) for i = 1..keys, in total about records. */
-void p004_zipf(uint32_t *count, size_t keys, double records, double theta);
-p004_world p004_world_new(const uint32_t *count, size_t keys, p004_order order, uint64_t seed);
+void p004_zipf(uint64_t *count, size_t keys, double records, double theta);
+p004_world p004_world_new(const uint64_t *count, size_t keys, p004_order order, uint64_t seed);
 void p004_world_free(p004_world *w);
 
 /* Ways of counting (p004_ways.c): filters of the library, and two that it does not have. */
@@ -48,7 +51,7 @@ extern const char *const p004_names[P004_POLICIES];
 typedef struct p004_way {
     void *state;
     void (*add)(void *state, const eb_hash *h, size_t n);
-    void (*remove)(void *state, eb_hash h, uint32_t times);
+    void (*remove)(void *state, eb_hash h, uint64_t times);
     void (*count)(const void *state, const eb_hash *h, size_t n, double *count);
     void (*release)(void *state);
 } p004_way;
@@ -74,7 +77,7 @@ typedef struct p004_case {
     p004_size size;
     size_t keys;
     double records, theta;
-    const uint32_t *count; /* instead of Zipf's law */
+    const uint64_t *count; /* instead of Zipf's law */
     p004_order order;
     p004_phases phases;
 } p004_case;

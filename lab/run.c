@@ -8,8 +8,8 @@
 enum { RUN_BATCH = 1024 };
 
 static void run_filter_add(void *state, const uint64_t *hash, size_t n, uint8_t *seen) {
-    const eb_batch b = {.n = n, .hash = hash};
-    const eb_status s = eb_add_batch(state, &b, seen);
+    const eb_batch b = A_BATCH(n, hash, NULL, NULL);
+    const eb_status s = calls_add(state, &b, seen);
     if (s) lab_die("adding a batch failed: %s", eb_status_name(s));
 }
 
@@ -19,7 +19,7 @@ static void run_filter_release(void *state) {
 
 static double run_filter_load(const void *state) {
     eb_stats s = {.size = sizeof s};
-    eb_stat(state, &s);
+    calls_stat(state, &s);
     return s.fill;
 }
 

@@ -174,8 +174,8 @@ static size_t stream_next_list(lab_stream *s, uint64_t *ids, size_t cap) {
     return cap;
 }
 
-lab_stream *lab_stream_list(uint32_t *list, uint64_t records, uint64_t ids) {
-    lab_stream *s = stream_new(records, ids, 0, stream_next_list);
+lab_stream *lab_stream_list(uint32_t *list, uint64_t records, uint64_t ids, uint64_t seed) {
+    lab_stream *s = stream_new(records, ids, seed, stream_next_list);
     s->past = list;
     return s;
 }

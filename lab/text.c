@@ -76,7 +76,7 @@ lab_stream *lab_stream_text(const char *path) {
     free(line);
     const size_t distinct = t.used;
     text_free(&t);
-    return lab_stream_list(ids, n, distinct);
+    return lab_stream_list(ids, n, distinct, 0);
 }
 
 /* Clicks */

@@ -1,32 +1,32 @@
 /* decay_help.h - what the tests of time-decaying filters share. */
 #ifndef EB_DECAY_HELP_H
 #define EB_DECAY_HELP_H
-#include "filter/decay.h"
+#include "filter/fading/decay/decay.h"
 #include "suite.h"
 
-static inline eb_decay opened(const eb_filter *f) {
+static inline ebi_decay opened(const eb_filter *f) {
     return ebi_decay_open(&f->p, f->block);
 }
 
 static inline uint64_t era_of(const eb_filter *f) {
-    const eb_decay d = opened(f);
+    const ebi_decay d = opened(f);
     return ebi_decay_moment(&d, ebi_head_of(f->block)->clock).era;
 }
 
 static inline eb_stats stats_of(const eb_filter *f) {
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     return s;
 }
 
 static inline double count_of(const eb_filter *f, eb_hash h) {
     double count;
-    eb_count_batch(f, &h, 1, &count);
+    calls_count(f, &h, 1, &count);
     return count;
 }
 
-static inline eb_status add_at(eb_filter *f, eb_hash h, uint32_t value, uint64_t time) {
-    const eb_batch one = {1, &h, &value, &time};
+static inline eb_status add_at(eb_filter *f, eb_hash h, uint64_t value, uint64_t time) {
+    const eb_batch one = A_BATCH(1, &h, &value, &time);
     return eb_add_batch(f, &one, NULL);
 }
 

@@ -5,11 +5,14 @@
  *   f   the same with its checksums made right, so that later checks are reached
  *   o   a spec up to its NUL, made with little memory, then operations on two
  *       such filters: one takes batches, one takes single keys; they must stay equal
+ *   d   a delta for a small filter of the kind that the first byte names, its head made right
+ *   i   candidates of an iceberg, their sums made right
  *
  * A broken rule aborts.  Before it starts it writes seeds for every kind and each
  * of its options to the corpus folder, the last word of the command line. */
+#include "../lab/calls.h"
 #include "api/filter.h"
-#include <everbloom/query.h>
+#include "query/query.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,9 +27,9 @@
 enum { BLOCK_MAX = 1 << 16, BATCH_MAX = 100 };
 
 /* Nothing large: the fuzzer is not here to try the machine's memory. */
-static void *fuzz_alloc(void *context, size_t size, size_t align) {
+static void *fuzz_alloc(void *context, size_t size) {
     (void)context;
-    return size > BLOCK_MAX ? NULL : aligned_alloc(align, ebi_round_up(size, align));
+    return size > BLOCK_MAX ? NULL : malloc(size);
 }
 
 static void fuzz_free(void *context, void *p, size_t size) {
@@ -34,13 +37,13 @@ static void fuzz_free(void *context, void *p, size_t size) {
     free(p);
 }
 
-static const eb_allocator fuzz_memory = {fuzz_alloc, fuzz_free, NULL};
+static const eb_allocator fuzz_memory = {sizeof fuzz_memory, NULL, fuzz_alloc, NULL, fuzz_free};
 
 /* Specs */
 
 static bool fuzz_resolve(const char *spec, char canonical[EB_SPEC_MAX]) {
     char again[EB_SPEC_MAX];
-    eb_error err = {EB_OK, ""};
+    eb_error err = {.text = ""};
     const eb_status status = eb_resolve(spec, canonical, EB_SPEC_MAX, &err);
     if (status != EB_OK) {
         MUST(status == EB_ESPEC && err.status == status && err.text[0]);
@@ -74,24 +77,32 @@ static void fuzz_ask_ranges(const eb_filter *f) {
         MUST(q.lower <= q.value && q.value <= q.upper && q.lower >= low && q.upper <= high);
 }
 
+/* Where keys are numbers, one of the filter's. */
+static eb_hash fuzz_key(const eb_filter *f, eb_hash h) {
+    uint64_t low, high;
+    if (!f->kind->domain) return h;
+    f->kind->domain(&f->p, &low, &high);
+    return high - low == UINT64_MAX ? h : low + (h - low) % (high - low + 1);
+}
+
 static void fuzz_ask(const eb_filter *f) {
     eb_hash h[20];
     uint8_t seen[20];
     double count[20];
-    for (uint64_t i = 0; i < 20; i++) h[i] = ebi_mix(i);
-    eb_test_batch(f, h, 20, seen);
-    eb_count_batch(f, h, 20, count);
+    for (uint64_t i = 0; i < 20; i++) h[i] = fuzz_key(f, ebi_mix(i));
+    calls_test(f, h, 20, seen);
+    calls_count(f, h, 20, count);
     for (size_t i = 0; i < 20; i++) MUST(seen[i] <= 1 && count[i] >= 0);
     fuzz_ask_ranges(f);
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     MUST(s.cells_used <= s.cells && s.fpr >= 0 && s.fpr <= 1);
 }
 
 static uint8_t *fuzz_save(const eb_filter *f, size_t *len) {
-    *len = eb_snapshot_size(f);
+    *len = eb_save_size(f);
     uint8_t *const bytes = malloc(*len);
-    MUST(bytes && eb_save(f, bytes, *len) == EB_OK);
+    MUST(bytes && eb_save(f, bytes, *len, NULL) == EB_OK);
     return bytes;
 }
 
@@ -108,24 +119,25 @@ static void fuzz_same(const eb_filter *a, const eb_filter *b) {
 static void fuzz_same_counts(const eb_filter *a, const eb_filter *b) {
     double left[20], right[20];
     eb_hash h[20];
-    for (uint64_t i = 0; i < 20; i++) h[i] = ebi_mix(i);
-    eb_count_batch(a, h, 20, left);
-    eb_count_batch(b, h, 20, right);
+    for (uint64_t i = 0; i < 20; i++) h[i] = fuzz_key(a, ebi_mix(i));
+    calls_count(a, h, 20, left);
+    calls_count(b, h, 20, right);
     MUST(memcmp(left, right, sizeof left) == 0);
 }
 
 static void fuzz_freeze(const eb_filter *f, unsigned how) {
     static const char *const codes[] = {"line", "elias", "steps"};
     eb_filter *frozen = NULL, *loaded = NULL, *thawed = NULL;
-    const eb_status status = eb_freeze(&frozen, f, codes[how % 3], &fuzz_memory, NULL);
+    const eb_status status = ebi_freeze(&frozen, f, codes[how % 3], &fuzz_memory, NULL);
     MUST(status == EB_OK || status == EB_ENOMEM || !f->kind->frozen);
     if (status != EB_OK) return;
     size_t len;
     uint8_t *const bytes = fuzz_save(frozen, &len);
-    MUST(eb_load(&loaded, bytes, len, &fuzz_memory, NULL) == EB_OK);
-    MUST(eb_add(loaded, "key", 3, NULL) == EB_EREADONLY);
+    MUST(eb_load(&loaded, bytes, len, NULL, &fuzz_memory, NULL) == EB_OK);
+    MUST(eb_add(loaded, "key", 3, NULL, NULL) == EB_EREADONLY);
     fuzz_same_counts(f, loaded);
-    if (eb_thaw(&thawed, loaded, NULL, 0, &fuzz_memory, NULL) == EB_OK) fuzz_same_counts(f, thawed);
+    if (ebi_thaw(&thawed, loaded, NULL, NULL, &fuzz_memory, NULL) == EB_OK)
+        fuzz_same_counts(f, thawed);
     free(bytes);
     eb_free(frozen);
     eb_free(loaded);
@@ -139,32 +151,57 @@ static void fuzz_fix_sums(uint8_t *bytes, size_t len) {
     if (len < 64) return;
     memcpy(&offset, bytes + 20, sizeof offset);
     if (offset < 64 || offset > len) return;
-    ebi_store64(bytes + 32, ebi_checksum(bytes + offset, len - offset, 0));
+    uint64_t sum[2];
+    ebi_checksum128(bytes + offset, len - offset, sum);
+    memcpy(bytes + 32, sum, sizeof sum);
     ebi_store64(bytes + 56, ebi_checksum(bytes + 64, offset - 64, ebi_checksum(bytes, 56, 0)));
+}
+
+/* In chunks whose sizes follow from the bytes: the same outcome. */
+static void fuzz_loader(const uint8_t *bytes, size_t len, const eb_filter *wanted) {
+    eb_loader *loader = NULL;
+    eb_filter *f = NULL;
+    MUST(eb_loader_new(&loader, NULL, &fuzz_memory, NULL) == EB_OK);
+    eb_status status = EB_OK;
+    for (size_t at = 0, used = 0; at < len && status == EB_OK; at += used) {
+        const size_t n = ebi_min(len - at, 1 + (at * 31 + bytes[at]) % 300);
+        status = eb_loader_feed(loader, bytes + at, n, &used, NULL, NULL);
+        if (status != EB_OK || used < n) break;
+    }
+    if (status == EB_OK) status = eb_loader_finish(loader, &f, NULL);
+    MUST((status == EB_OK) == (wanted != NULL) || status == EB_ENOMEM);
+    if (f) fuzz_same(f, wanted);
+    eb_free(f);
+    eb_loader_free(loader);
 }
 
 static void fuzz_load(const uint8_t *data, size_t len, bool fix) {
     uint8_t *const bytes = malloc(len + !len);
     eb_filter *f = NULL, *view = NULL;
-    eb_error err = {EB_OK, ""};
+    eb_error err = {.text = ""};
     MUST(bytes);
     if (len > 0) memcpy(bytes, data, len);
     if (fix) fuzz_fix_sums(bytes, len);
-    const eb_status status = eb_load(&f, bytes, len, &fuzz_memory, &err);
+    const eb_status status = eb_load(&f, bytes, len, NULL, &fuzz_memory, &err);
     if (status == EB_OK) {
         size_t again_len;
         uint8_t *const again = fuzz_save(f, &again_len);
         MUST(again_len <= len && memcmp(bytes, again, again_len) == 0);
         free(again);
-        MUST(eb_view(&view, bytes, len, 0, NULL) == EB_OK);
+        fuzz_loader(bytes, len, f);
+        MUST(eb_view(&view, bytes, len, 0, NULL, NULL) == EB_OK);
         fuzz_ask(view);
         fuzz_ask(f);
         fuzz_freeze(f, (unsigned)len);
-        MUST(eb_add(f, "key", 3, NULL) == EB_OK || (f->kind->info.caps & EB_USES_VALUE) ||
+        MUST(eb_add(f, "key", 3, NULL, NULL) == EB_OK || (f->kind->info.caps & EB_USES_VALUE) ||
              (f->kind->info.caps & EB_USES_TIME));
         fuzz_ask(f);
     } else {
         MUST(f == NULL && err.status == status && err.text[0]);
+        fuzz_loader(bytes, len, NULL);
+        eb_filter *trusted = NULL; /* whatever the block holds, asking is safe */
+        if (eb_view(&trusted, bytes, len, EB_TRUST, &fuzz_memory, NULL) == EB_OK) fuzz_ask(trusted);
+        eb_free(trusted);
     }
     eb_free(view);
     eb_free(f);
@@ -186,7 +223,7 @@ static unsigned fuzz_byte(fuzz_input *in) {
 
 typedef struct fuzz_keys {
     eb_hash hash[BATCH_MAX];
-    uint32_t value[BATCH_MAX];
+    uint64_t value[BATCH_MAX];
     uint64_t time[BATCH_MAX];
     eb_batch batch;
 } fuzz_keys;
@@ -194,10 +231,10 @@ typedef struct fuzz_keys {
 static void fuzz_draw(fuzz_input *in, const eb_filter *f, fuzz_keys *k) {
     const unsigned how = fuzz_byte(in);
     uint64_t time = ebi_head_of(f->block)->clock;
-    k->batch = (eb_batch){1 + fuzz_byte(in) % BATCH_MAX, k->hash, how & 1 ? k->value : NULL,
-                          how & 2 ? k->time : NULL};
+    k->batch = A_BATCH(1 + fuzz_byte(in) % BATCH_MAX, k->hash, how & 1 ? k->value : NULL,
+                       how & 2 ? k->time : NULL);
     for (size_t i = 0; i < k->batch.n; i++) {
-        k->hash[i] = ebi_mix(how & 4 ? fuzz_byte(in) : fuzz_byte(in) % 8 + i * 8);
+        k->hash[i] = fuzz_key(f, ebi_mix(how & 4 ? fuzz_byte(in) : fuzz_byte(in) % 8 + i * 8));
         k->value[i] = how & 8 ? fuzz_byte(in) : f->p.value_min + fuzz_byte(in) % 2;
         time += how & 16 ? fuzz_byte(in) : 0;
         k->time[i] = time;
@@ -209,12 +246,13 @@ static void fuzz_both(eb_filter *many, eb_filter *one, const fuzz_keys *k, bool 
     uint8_t seen[BATCH_MAX] = {0}, single = 0;
     const eb_batch all = k->batch;
     const eb_status status =
-        removing ? eb_remove_batch(many, &all) : eb_add_batch(many, &all, seen);
-    MUST(status == EB_OK || status == EB_EINVAL || (removing && status == EB_ENOTSUP));
+        removing ? eb_remove_batch(many, &all, NULL) : calls_add(many, &all, seen);
+    MUST(status == EB_OK || status == EB_EVALUE || status == EB_ETIME ||
+         (removing && status == EB_ENOTSUP));
     for (size_t i = 0; status == EB_OK && i < all.n; i++) {
-        const eb_batch b = {1, k->hash + i, k->batch.value ? k->value + i : NULL,
-                            k->batch.time ? k->time + i : NULL};
-        MUST((removing ? eb_remove_batch(one, &b) : eb_add_batch(one, &b, &single)) == EB_OK);
+        const eb_batch b = A_BATCH(1, k->hash + i, k->batch.value ? k->value + i : NULL,
+                                   k->batch.time ? k->time + i : NULL);
+        MUST((removing ? eb_remove_batch(one, &b, NULL) : calls_add(one, &b, &single)) == EB_OK);
         MUST(removing || single == seen[i]);
     }
 }
@@ -223,8 +261,8 @@ static void fuzz_reload(eb_filter **f) {
     size_t len;
     uint8_t *const bytes = fuzz_save(*f, &len);
     eb_filter *loaded = NULL;
-    eb_error err = {EB_OK, ""};
-    if (eb_load(&loaded, bytes, len, &fuzz_memory, &err) != EB_OK)
+    eb_error err = {.text = ""};
+    if (eb_load(&loaded, bytes, len, NULL, &fuzz_memory, &err) != EB_OK)
         (void)fprintf(stderr, "%s\n", err.text);
     MUST(loaded);
     fuzz_same(*f, loaded);
@@ -248,7 +286,7 @@ static void fuzz_step(fuzz_input *in, eb_filter **many, eb_filter **one) {
         break;
     case 4: {
         const uint64_t time = ebi_head_of((*many)->block)->clock + fuzz_byte(in);
-        MUST(eb_advance(*many, time) == eb_advance(*one, time));
+        MUST(eb_advance(*many, time, NULL) == eb_advance(*one, time, NULL));
         break;
     }
     case 5:
@@ -256,8 +294,8 @@ static void fuzz_step(fuzz_input *in, eb_filter **many, eb_filter **one) {
         break;
     case 6: {
         eb_filter *other = NULL;
-        MUST(eb_clone(&other, *many, &fuzz_memory) == EB_OK);
-        MUST(eb_merge(*many, other, NULL) == eb_merge(*one, other, NULL));
+        MUST(eb_clone(&other, *many, &fuzz_memory, NULL) == EB_OK);
+        MUST(eb_merge(*many, other, 1, NULL) == eb_merge(*one, other, 1, NULL));
         eb_free(other);
         break;
     }
@@ -285,11 +323,76 @@ static void fuzz_operate(const uint8_t *data, size_t len) {
     fuzz_same(many, one);
     fuzz_input in = {data + n, len - n};
     for (int steps = 0; in.left > 0 && steps < 40; steps++) fuzz_step(&in, &many, &one);
-    eb_clear(many);
-    eb_clear(one);
+    (void)eb_clear(many, NULL);
+    (void)eb_clear(one, NULL);
     fuzz_same(many, one);
     eb_free(many);
     eb_free(one);
+}
+
+/* Deltas and states of icebergs */
+
+static eb_filter *fuzz_base(unsigned kind) {
+    char spec[100];
+    eb_filter *f = NULL;
+    (void)snprintf(spec, sizeof spec, "%s:memory=2K,seed=3",
+                   ebi_registry[kind % ebi_registry_size].kind->info.name);
+    if (eb_new(&f, spec, &fuzz_memory, NULL) != EB_OK) return NULL;
+    const eb_hash h = ebi_mix(1);
+    (void)eb_add_batch(f, &A_BATCH(1, &h, NULL, NULL), NULL);
+    return f;
+}
+
+static void fuzz_delta(const uint8_t *data, size_t len) {
+    eb_filter *const base = len > 0 ? fuzz_base(data[0]) : NULL, *made = NULL;
+    eb_error err;
+    if (!base) return;
+    size_t base_len;
+    uint8_t *const bytes = fuzz_save(base, &base_len), *const delta = malloc(len);
+    MUST(delta);
+    memcpy(delta, data + 1, len - 1);
+    if (len > 81) memcpy(delta + 8, bytes, 64);
+    const eb_status status = eb_patch(&made, base, delta, len - 1, &fuzz_memory, &err);
+    MUST(status == EB_OK ? made != NULL : made == NULL && err.text[0]);
+    if (made) fuzz_ask(made);
+    eb_free(made);
+    eb_free(base);
+    free(bytes);
+    free(delta);
+}
+
+/* As docs/FORMAT.md has it. */
+static void fuzz_fix_candidates(uint8_t *bytes, size_t len, uint64_t seed) {
+    uint64_t sum = ebi_mix(seed), key;
+    if (len < 64) return;
+    memcpy(bytes, EB_ICEBERG_MAGIC, 8);
+    ebi_store64(bytes + 8, len);
+    for (size_t at = 64; len - at >= 16; at += (size_t)key) {
+        sum = ebi_checksum(bytes + at, 16, sum);
+        key = ebi_load64(bytes + at + 8);
+        at += 16;
+        if (key > len - at) return;
+        sum = ebi_checksum(bytes + at, (size_t)key, sum);
+    }
+    ebi_store64(bytes + 48, 0);
+    ebi_store64(bytes + 48, ebi_checksum(bytes, 64, sum));
+}
+
+static void fuzz_iceberg(const uint8_t *data, size_t len) {
+    eb_filter *f = NULL;
+    eb_iceberg *ice = NULL;
+    uint8_t *const bytes = malloc(len + 1);
+    MUST(bytes && eb_new(&f, "spectral:memory=2K,seed=3", &fuzz_memory, NULL) == EB_OK);
+    if (len > 0) memcpy(bytes, data, len);
+    fuzz_fix_candidates(bytes, len, 3);
+    const eb_status status = eb_iceberg_load(&ice, f, bytes, len, 2048, &fuzz_memory, NULL);
+    MUST((status == EB_OK) == (ice != NULL));
+    MUST(status != EB_OK || eb_iceberg_check(f, bytes, len, NULL) == EB_OK);
+    eb_candidate c;
+    for (uint64_t at = 0; ice && eb_iceberg_next(ice, 1, &at, &c);) MUST(c.count >= 1);
+    eb_iceberg_free(ice);
+    eb_free(f);
+    free(bytes);
 }
 
 /* Seeds: for each kind a spec, a snapshot and some operations. */
@@ -305,7 +408,7 @@ static void fuzz_write(const char *folder, const char *name, char how, const uin
     (void)fclose(out);
 }
 
-static void fuzz_seed_options(const char *folder, const eb_kind *kind) {
+static void fuzz_seed_options(const char *folder, const ebi_kind *kind) {
     for (const eb_option *o = kind->info.options; o->key; o++) {
         char spec[200], name[200];
         const char *const value = o->dflt ? o->dflt : o->min ? o->min : o->type;
@@ -319,14 +422,14 @@ static void fuzz_seed_frozen(const char *folder, eb_filter *f) {
     static const char *const codes[] = {"line", "elias", "steps"};
     for (uint64_t i = 0; i < 30; i++) {
         const eb_hash h = ebi_mix(i);
-        const uint32_t value = (uint32_t)(h >> i);
-        (void)eb_add_batch(f, &(eb_batch){1, &h, &value, NULL}, NULL);
+        const uint64_t value = (uint32_t)(h >> i);
+        (void)eb_add_batch(f, &A_BATCH(1, &h, &value, NULL), NULL);
     }
     for (size_t i = 0; i < 3; i++) {
         eb_filter *frozen = NULL;
         char name[100];
         size_t len;
-        if (eb_freeze(&frozen, f, codes[i], &fuzz_memory, NULL) != EB_OK) continue;
+        if (ebi_freeze(&frozen, f, codes[i], &fuzz_memory, NULL) != EB_OK) continue;
         uint8_t *const bytes = fuzz_save(frozen, &len);
         (void)snprintf(name, sizeof name, "%s-%s", f->kind->info.name, codes[i]);
         fuzz_write(folder, name, 'f', bytes, len);
@@ -335,13 +438,64 @@ static void fuzz_seed_frozen(const char *folder, eb_filter *f) {
     }
 }
 
-static void fuzz_seed(const char *folder, const eb_kind *kind) {
+typedef struct fuzz_text {
+    uint8_t bytes[BLOCK_MAX];
+    size_t n;
+} fuzz_text;
+
+static eb_status fuzz_collect(void *ctx, const void *bytes, size_t n) {
+    fuzz_text *const t = ctx;
+    if (n > sizeof t->bytes - t->n) return EB_ENOMEM;
+    memcpy(t->bytes + t->n, bytes, n);
+    t->n += n;
+    return EB_OK;
+}
+
+static void fuzz_seed_delta(const char *folder, const ebi_kind *kind) {
+    static fuzz_text t;
+    unsigned number = 0;
+    eb_filter *now = NULL;
+    while (ebi_registry[number].kind != kind) number++;
+    eb_filter *const base = fuzz_base(number);
+    if (!base) return;
+    t.n = 1;
+    t.bytes[0] = (uint8_t)number;
+    MUST(eb_clone(&now, base, &fuzz_memory, NULL) == EB_OK);
+    for (uint64_t i = 0; i < 30; i++) {
+        const eb_hash h = ebi_mix(i);
+        (void)eb_add_batch(now, &A_BATCH(1, &h, NULL, NULL), NULL);
+    }
+    if (eb_diff(base, now, fuzz_collect, &t, NULL) == EB_OK)
+        fuzz_write(folder, kind->info.name, 'd', t.bytes, t.n);
+    eb_free(now);
+    eb_free(base);
+}
+
+static void fuzz_seed_iceberg(const char *folder) {
+    static fuzz_text t;
+    eb_filter *f = NULL;
+    eb_iceberg *ice = NULL;
+    MUST(eb_new(&f, "spectral:memory=2K,seed=3", &fuzz_memory, NULL) == EB_OK);
+    MUST(eb_iceberg_new(&ice, f, 2048, &fuzz_memory, NULL) == EB_OK);
+    for (uint64_t i = 0; i < 30; i++) {
+        const eb_key key = {"abcdefg", i % 7};
+        eb_hash h;
+        eb_hash_keys(f, &key, 1, &h);
+        (void)eb_iceberg_add(ice, &key, &A_BATCH(1, &h, NULL, NULL));
+    }
+    if (eb_iceberg_save(ice, fuzz_collect, &t, NULL) == EB_OK)
+        fuzz_write(folder, "iceberg", 'i', t.bytes, t.n);
+    eb_iceberg_free(ice);
+    eb_free(f);
+}
+
+static void fuzz_seed(const char *folder, const ebi_kind *kind) {
     char spec[EB_SPEC_MAX + 80];
     (void)snprintf(spec, sizeof spec, "%s:memory=1K", kind->info.name);
     eb_filter *f = NULL;
     if (eb_new(&f, spec, &fuzz_memory, NULL) != EB_OK) return;
     const eb_hash h = ebi_mix(1);
-    (void)eb_add_batch(f, &(eb_batch){1, &h, NULL, NULL}, NULL);
+    (void)eb_add_batch(f, &A_BATCH(1, &h, NULL, NULL), NULL);
     size_t len;
     uint8_t *const bytes = fuzz_save(f, &len);
     fuzz_write(folder, kind->info.name, 'l', bytes, len);
@@ -352,6 +506,7 @@ static void fuzz_seed(const char *folder, const eb_kind *kind) {
     for (size_t i = 1; i < 80; i++) spec[n + i] = (char)(i * 37);
     fuzz_write(folder, kind->info.name, 'o', (const uint8_t *)spec, n + 80);
     fuzz_seed_frozen(folder, f);
+    fuzz_seed_delta(folder, kind);
     free(bytes);
     eb_free(f);
 }
@@ -363,6 +518,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
         fuzz_seed(folder, ebi_registry[i].kind);
         fuzz_seed_options(folder, ebi_registry[i].kind);
     }
+    if (*argc > 1 && folder[0] != '-') fuzz_seed_iceberg(folder);
     return 0;
 }
 
@@ -378,6 +534,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
         break;
     case 'f':
         fuzz_load(data + 1, len - 1, true);
+        break;
+    case 'd':
+        fuzz_delta(data + 1, len - 1);
+        break;
+    case 'i':
+        fuzz_iceberg(data + 1, len - 1);
         break;
     default:
         fuzz_operate(data + 1, len - 1);

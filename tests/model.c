@@ -27,12 +27,22 @@ void *model_zeros(size_t n, size_t size) {
 
 /* Options */
 
-static const char *model_value(const char *spec, const char *key) {
+static const char *model_find(const char *spec, const char *key) {
     const size_t len = strlen(key);
     for (const char *p = strchr(spec, ':'); p; p = strchr(p + 1, ','))
         if (strncmp(p + 1, key, len) == 0 && p[1 + len] == '=') return p + len + 2;
+    return NULL;
+}
+
+static const char *model_value(const char *spec, const char *key) {
+    const char *const value = model_find(spec, key);
+    if (value) return value;
     (void)fprintf(stderr, "model: %s has no %s=\n", spec, key);
     abort();
+}
+
+uint64_t model_int_or_0(const char *spec, const char *key) {
+    return model_find(spec, key) ? model_int(spec, key) : 0;
 }
 
 uint64_t model_int(const char *spec, const char *key) {

@@ -64,6 +64,7 @@ uint64_t model_cell(const model *m, uint64_t i); /* of the first shard */
 
 /* For twins: options of a canonical spec, and the numbers that filters use. */
 uint64_t model_int(const char *spec, const char *key);
+uint64_t model_int_or_0(const char *spec, const char *key);   /* what is off is not in the spec */
 uint64_t model_millionths(const char *spec, const char *key); /* fixed; two's complement */
 uint64_t model_entry(const char *spec, const char *key,
                      uint64_t i); /* of a list; 0 after its end */

@@ -22,10 +22,10 @@ static void *make(const char *spec, uint64_t rng) {
     aging *const t = model_zeros(1, sizeof *t);
     (void)rng;
     t->k = (unsigned)model_int(spec, "k");
-    t->joins = model_is(spec, "decay", "poly");
+    t->joins = model_is(spec, "by", "poly");
     t->conservative = model_is(spec, "update", "conservative");
     t->period = model_int(spec, "period");
-    t->window = model_int(spec, "window");
+    t->window = model_int(spec, "epochs");
     t->detail = model_int(spec, "detail");
     t->cells = model_int(spec, "cells");
     t->cell = model_zeros(t->cells, sizeof *t->cell);

@@ -17,8 +17,8 @@ static void *make(const char *spec, uint64_t rng) {
     (void)rng;
     choosy *const t = model_zeros(1, sizeof *t);
     t->k = (unsigned)model_int(spec, "k");
-    t->s = (int64_t)model_millionths(spec, "s");
-    t->xmax = model_millionths(spec, "xmax");
+    t->s = (int64_t)model_millionths(spec, "tolerance");
+    t->xmax = model_millionths(spec, "max_fill");
     t->lines = model_int(spec, "cells") / 512;
     t->r = UINT64_C(1) << 62;
     t->bit = model_zeros(t->lines * 512, sizeof *t->bit);

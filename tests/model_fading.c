@@ -9,7 +9,7 @@ model_fading *model_fading_new(const char *spec, uint64_t rng, size_t size) {
     t->k = (unsigned)model_int(spec, "k");
     t->top = (1 << model_int(spec, "width")) - 1;
     t->cells = model_int(spec, "cells");
-    t->p = model_millionths(spec, "p");
+    t->p = model_millionths(spec, "fade");
     t->policy = model_is(spec, "delete", "sweep") ? SWEEP
                 : model_is(spec, "delete", "run") ? RUN
                                                   : RANDOM;

@@ -16,8 +16,8 @@ static void *make(const char *spec, uint64_t rng) {
     t->two_classes = model_is(spec, "policy", "2c");
     t->exact = model_is(spec, "policy", "h");
     t->probes = model_is(spec, "policy", "hb");
-    t->printed = model_is(spec, "rule", "printed");
-    t->overwrite = model_is(spec, "rule", "overwrite");
+    t->printed = model_is(spec, "raise", "printed");
+    t->overwrite = model_is(spec, "raise", "overwrite");
     t->map = model_is(spec, "map", "linear") ? 'l' : model_is(spec, "map", "threshold") ? 't' : 'e';
     t->low = model_int(spec, "low");
     t->high = model_int(spec, "high");

@@ -21,13 +21,13 @@ static void *make(const char *spec, uint64_t rng) {
     twin *const t = model_zeros(1, sizeof *t);
     (void)rng;
     t->k = (unsigned)model_int(spec, "k");
-    t->policy = model_is(spec, "policy", "rmx")     ? RMX
-                : model_is(spec, "policy", "rm")    ? RM
-                : model_is(spec, "policy", "rm+bf") ? RM_BF
+    t->policy = model_is(spec, "method", "rmx")     ? RMX
+                : model_is(spec, "method", "rm")    ? RM
+                : model_is(spec, "method", "rm+bf") ? RM_BF
                                                     : TRM;
     t->cells = model_int(spec, "cells");
     t->second_cells = model_int(spec, "second");
-    t->window = model_int(spec, "window");
+    t->window = model_int(spec, "span");
     t->counter = model_zeros(t->cells, sizeof *t->counter);
     t->second = model_zeros(t->second_cells, sizeof *t->second);
     t->trap = model_zeros(t->cells, sizeof *t->trap);

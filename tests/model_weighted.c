@@ -15,7 +15,7 @@ static void *make(const char *spec, uint64_t rng) {
     t->hot = model_int(spec, "hot") > 0;
     t->fewest = 32;
     for (uint64_t i = 0; i < 8; i++) {
-        t->k[i] = model_entry(spec, "k", i);
+        t->k[i] = model_entry(spec, "class_bits", i);
         if (t->k[i] != 0 && t->k[i] < t->fewest) t->fewest = t->k[i];
     }
     t->bit = model_zeros(t->cells, sizeof *t->bit);

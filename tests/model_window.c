@@ -43,7 +43,7 @@ static void *make(const char *spec, uint64_t rng) {
     t->by_time = model_is(spec, "unit", "time");
     t->refresh = model_is(spec, "refresh", "yes");
     t->shorten = model_is(spec, "overload", "shorten");
-    t->w = (unsigned)model_int(spec, "w");
+    t->w = (unsigned)model_int(spec, "print_bits");
     t->eras = (unsigned)model_int(spec, "eras");
     t->bits = 8 * (unsigned)model_int(spec, "line");
     t->slots = t->bits == 512 ? 64 : 96;

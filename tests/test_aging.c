@@ -17,16 +17,16 @@ typedef struct run {
 } run;
 
 static const run runs[] = {
-    {"aging:memory=64K,decay=window,window=8", WINDOW, 8, 0, 0, 0},
-    {"aging:memory=16K,decay=window,window=30,width=8", WINDOW, 30, 0, 0, 0}, /* saturates */
-    {"aging:memory=64K,decay=window,window=1,update=conservative", WINDOW, 1, 0, 0, 0},
-    {"aging:memory=64K,decay=chordal,window=20", CHORDAL, 20, 0, 0, 0},
-    {"aging:memory=64K,decay=polygonal,window=24,shape=100:50:20", POLYGONAL, 24, 0, 0, 0},
-    {"aging:memory=256K,decay=polyexp,window=100,power=2,factor=0.8", POLYEXP, 100, 2, 0.8, 0},
-    {"aging:memory=64K,decay=poly,window=1000,power=1,width=32", POLY, 1000, 1, 0, 0.25},
-    {"aging:memory=64K,decay=poly,window=300,power=2,detail=8,update=conservative", POLY, 300, 2, 0,
+    {"aging:memory=64K,by=window,epochs=8", WINDOW, 8, 0, 0, 0},
+    {"aging:memory=16K,by=window,epochs=30,width=8", WINDOW, 30, 0, 0, 0}, /* saturates */
+    {"aging:memory=64K,by=window,epochs=1,update=conservative", WINDOW, 1, 0, 0, 0},
+    {"aging:memory=64K,by=chordal,epochs=20", CHORDAL, 20, 0, 0, 0},
+    {"aging:memory=64K,by=polygonal,epochs=24,heights=100:50:20", POLYGONAL, 24, 0, 0, 0},
+    {"aging:memory=256K,by=polyexp,epochs=100,power=2,factor=0.8", POLYEXP, 100, 2, 0.8, 0},
+    {"aging:memory=64K,by=poly,epochs=1000,power=1,width=32", POLY, 1000, 1, 0, 0.25},
+    {"aging:memory=64K,by=poly,epochs=300,power=2,detail=8,update=conservative", POLY, 300, 2, 0,
      0.265625},
-    {"aging:memory=64K,decay=poly,window=3000,power=0.5,detail=1,width=32", POLY, 3000, 0.5, 0,
+    {"aging:memory=64K,by=poly,epochs=3000,power=0.5,detail=1,width=32", POLY, 3000, 0.5, 0,
      0.41422},
 };
 
@@ -76,13 +76,13 @@ static eb_hash key_of(uint64_t i) {
 static double count_of(const eb_filter *f, uint64_t key) {
     const eb_hash h = key_of(key);
     double count;
-    eb_count_batch(f, &h, 1, &count);
+    calls_count(f, &h, 1, &count);
     return count;
 }
 
 static eb_stats stats_of(const eb_filter *f) {
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     return s;
 }
 
@@ -110,13 +110,13 @@ static void run_against_truth(const run *r, uint64_t n, size_t keys) {
     NEAR(stats_of(f).excess, r->excess, 1e-4);
     for (uint64_t i = 0; i < n; i++) {
         const size_t key = (size_t)suite_below(&random, keys);
-        const uint32_t value = 1 + (uint32_t)suite_below(&random, 3);
+        const uint64_t value = 1 + (uint32_t)suite_below(&random, 3);
         time += suite_below(&random, 1000) == 0 ? suite_below(&random, 60 * PERIOD)
                                                 : suite_below(&random, 8);
         const eb_hash h = key_of(key);
-        OK(eb_add_batch(f, &(eb_batch){1, &h, &value, &time}, NULL));
+        OK(eb_add_batch(f, &A_BATCH(1, &h, &value, &time), NULL));
         truth_to(&t, time / PERIOD);
-        t.came[key * EPOCHS + t.now % EPOCHS] += value;
+        t.came[key * EPOCHS + t.now % EPOCHS] += (uint32_t)value;
         if (i % 64 == 0) compare(f, &t, r, (size_t)suite_below(&random, keys), keys == 1);
     }
     for (size_t key = 0; key < keys; key++) compare(f, &t, r, key, keys == 1);
@@ -167,14 +167,14 @@ static void joined_buckets_add_a_stated_share(void **state) {
         for (uint64_t start = 1000; start < 1030; start++) {
             eb_filter *const f = suite_new(spec);
             const eb_hash h = key_of(0);
-            OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &start}, NULL));
+            OK(eb_add_batch(f, &A_BATCH(1, &h, NULL, &start), NULL));
             for (uint64_t age = 0; age < r->window; age += 1 + age / 50) {
-                OK(eb_advance(f, start + age));
+                OK(eb_advance(f, start + age, NULL));
                 const double share = count_of(f, 0) / g_of(r, age) - 1;
                 HOLDS(share >= -1e-12 && share <= r->excess + 1e-4);
                 most = fmax(most, share);
             }
-            OK(eb_advance(f, start + 2 * r->window));
+            OK(eb_advance(f, start + 2 * r->window, NULL));
             HOLDS(count_of(f, 0) == 0);
             eb_free(f);
         }
@@ -191,7 +191,7 @@ static void idle_filters_come_to_zero(void **state) {
         const uint64_t now = stats_of(f).clock;
         suite_at("%s", r.spec);
         HOLDS(stats_of(f).cells_used > 0);
-        OK(eb_advance(f, now + 2 * r.window * PERIOD));
+        OK(eb_advance(f, now + 2 * r.window * PERIOD, NULL));
         HOLDS(stats_of(f).cells_used == 0 && stats_of(f).fpr == 0);
         for (uint64_t key = 0; key < 100; key++) HOLDS(count_of(f, key) == 0);
         eb_free(f);
@@ -209,10 +209,10 @@ static void time_costs_nothing(void **state) {
         uint8_t *const before = malloc(bytes);
         HOLDS(before != NULL);
         memcpy(before, f->block, bytes);
-        OK(eb_advance(f, now));
+        OK(eb_advance(f, now, NULL));
         HOLDS(memcmp(before + 64, f->block + 64, bytes - 64) == 0);
         const eb_hash h = key_of(1);
-        OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &now}, NULL));
+        OK(eb_add_batch(f, &A_BATCH(1, &h, NULL, &now), NULL));
         size_t changed = 0;
         for (size_t at = 128; at + stride <= bytes; at += stride)
             changed += memcmp(before + at, f->block + at, stride) != 0;
@@ -235,7 +235,7 @@ static void normalised_counts_are_rates(void **state) {
         const uint64_t end = 10 * runs[i].window + 9;
         for (uint64_t t = 0; t <= end; t++) {
             const eb_hash h = key_of(0);
-            OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &t}, NULL));
+            OK(eb_add_batch(f, &A_BATCH(1, &h, NULL, &t), NULL));
         }
         const double rate = count_of(f, 0) * eb_faded(f, 1);
         HOLDS(rate >= 1 - 1e-5 && rate <= (1 + runs[i].excess) * (1 + 1e-5));
@@ -247,14 +247,14 @@ static void normalised_counts_are_rates(void **state) {
 /* Sums of minima err less than minima of sums: the same stream in one bucket. */
 static void a_sum_of_minima_errs_less(void **state) {
     (void)state;
-    eb_filter *const ring = suite_new("aging:cells=512,window=8,period=1000");
-    eb_filter *const one = suite_new("aging:cells=512,window=1,period=8000");
+    eb_filter *const ring = suite_new("aging:cells=512,epochs=8,period=1000");
+    eb_filter *const one = suite_new("aging:cells=512,epochs=1,period=8000");
     uint64_t random = 5;
     double sums[2] = {0, 0};
     for (uint64_t i = 0; i < 8000; i++) {
         const eb_hash h = key_of(suite_below(&random, 2000));
-        OK(eb_add_batch(ring, &(eb_batch){1, &h, NULL, &i}, NULL));
-        OK(eb_add_batch(one, &(eb_batch){1, &h, NULL, &i}, NULL));
+        OK(eb_add_batch(ring, &A_BATCH(1, &h, NULL, &i), NULL));
+        OK(eb_add_batch(one, &A_BATCH(1, &h, NULL, &i), NULL));
     }
     for (uint64_t key = 0; key < 2000; key++) {
         sums[0] += count_of(ring, key);
@@ -293,7 +293,7 @@ static void counts_equal_plain_ones(unsigned width, uint64_t k) {
     char spec[100];
     plain t = {.k = k, .most = ebi_ones(width)};
     uint64_t random = width + k, epoch = 1;
-    (void)snprintf(spec, sizeof spec, "aging:cells=%d,window=%d,period=1,width=%u,k=%llu",
+    (void)snprintf(spec, sizeof spec, "aging:cells=%d,epochs=%d,period=1,width=%u,k=%llu",
                    PLAIN_CELLS, PLAIN_WINDOW, width, (unsigned long long)k);
     suite_at("%s", spec);
     eb_filter *const f = suite_new(spec);
@@ -303,8 +303,8 @@ static void counts_equal_plain_ones(unsigned width, uint64_t k) {
         for (size_t i = 0; passes && i < PLAIN_CELLS; i++) t.came[i][epoch % PLAIN_WINDOW] = 0;
         const eb_hash h = key_of(suite_below(&random, 60));
         const uint64_t bits = 1 + suite_below(&random, width);
-        const uint32_t value = 1 + (uint32_t)suite_below(&random, ebi_ones((unsigned)bits));
-        OK(eb_add_batch(f, &(eb_batch){1, &h, &value, &epoch}, NULL));
+        const uint64_t value = 1 + (uint32_t)suite_below(&random, ebi_ones((unsigned)bits));
+        OK(eb_add_batch(f, &A_BATCH(1, &h, &value, &epoch), NULL));
         for (uint64_t i = 0; i < k; i++) {
             uint64_t *const counter = plain_counter(&t, h, i, epoch);
             *counter = ebi_min(*counter + value, t.most);
@@ -334,7 +334,7 @@ static void prediction_holds(const char *spec, double n) {
         eb_filter *const f = suite_new(spec);
         for (uint64_t i = 0; i < (uint64_t)n; i++) {
             const eb_hash h = key_of(seed << 32 | i);
-            OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, NULL}, NULL));
+            OK(eb_add_batch(f, &A_BATCH(1, &h, NULL, NULL), NULL));
         }
         const eb_stats s = stats_of(f);
         fill[0] += s.fill / RUNS;
@@ -349,9 +349,9 @@ static void prediction_holds(const char *spec, double n) {
 
 static void predictions_agree(void **state) {
     (void)state;
-    prediction_holds("aging:cells=2000,window=10,period=100", 1750);
-    prediction_holds("aging:cells=2001,k=2,window=5,period=300", 4000);
-    prediction_holds("aging:cells=2000,decay=poly,window=100,period=20", 5000);
+    prediction_holds("aging:cells=2000,epochs=10,period=100", 1750);
+    prediction_holds("aging:cells=2001,k=2,epochs=5,period=300", 4000);
+    prediction_holds("aging:cells=2000,by=poly,epochs=100,period=20", 5000);
 }
 
 int main(void) {

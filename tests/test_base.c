@@ -2,6 +2,7 @@
 #include "api/number.h"
 #include "base/rng.h"
 #include "suite.h"
+#include <limits.h>
 #include <math.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -38,13 +39,39 @@ static void sizes_are_checked(void **state) {
 
 static void statuses_have_names(void **state) {
     (void)state;
-    for (int s = EB_EIO; s <= EB_OK; s++) {
+    for (int s = EB_ESTOPPED; s <= EB_OK; s++) {
         HOLDS(strcmp(eb_status_name((eb_status)s), "unknown status") != 0);
-        for (int other = EB_EIO; other < s; other++)
+        for (int other = EB_ESTOPPED; other < s; other++)
             HOLDS(strcmp(eb_status_name((eb_status)s), eb_status_name((eb_status)other)) != 0);
     }
     HOLDS(strcmp(eb_status_name((eb_status)5), "unknown status") == 0);
     HOLDS(eb_version() == EB_VERSION_NUMBER);
+}
+
+/* Conversions of messages are the library's own: they write what printf writes. */
+static void errors_are_written_as_printf_would(void **state) {
+    (void)state;
+    static const double reals[] = {0,     0.25,     -1.5,   1e-9,      123456789.125, 1e18,
+                                   1e300, INFINITY, -1e-99, 281474976, 0.000123456789};
+    char want[600];
+    eb_error err;
+    for (size_t i = 0; i < SUITE_COUNT(reals); i++) {
+        const double x = reals[i];
+#define SAME(...)                                                                                  \
+    do {                                                                                           \
+        (void)snprintf(want, sizeof err.text, __VA_ARGS__);                                        \
+        GIVES(EB_EINVAL, ebi_fail(&err, EB_EINVAL, __VA_ARGS__));                                  \
+        suite_at("%s, not %s", want, err.text);                                                    \
+        HOLDS(strcmp(want, err.text) == 0);                                                        \
+    } while (0)
+        SAME("%g is %.10g, %.3g or %.0f%%", x, x, x, x);
+        SAME("%f%f%.0f", x, x, -x);
+    }
+    SAME("%d %d %u %lu %llu %zu", INT_MIN, INT_MAX, UINT_MAX, ULONG_MAX, ULLONG_MAX, SIZE_MAX);
+    SAME("%s|%.3s|%.*s|%.*s|%.0s|", "", "abcdef", 2, "abc", 5, "abc", "x");
+    SAME("plain");
+    SAME("%.1s", (const char[]){'x'});
+#undef SAME
 }
 
 static void long_errors_are_cut(void **state) {
@@ -53,9 +80,9 @@ static void long_errors_are_cut(void **state) {
     eb_error err;
     memset(long_text, 'x', sizeof long_text - 1);
     long_text[sizeof long_text - 1] = '\0';
-    GIVES(EB_EIO, ebi_fail(&err, EB_EIO, "%s", long_text));
-    HOLDS(err.status == EB_EIO && strlen(err.text) == sizeof err.text - 1);
-    GIVES(EB_EIO, ebi_fail(NULL, EB_EIO, "%s", long_text));
+    GIVES(EB_ESTOPPED, ebi_fail(&err, EB_ESTOPPED, "%s", long_text));
+    HOLDS(err.status == EB_ESTOPPED && strlen(err.text) == sizeof err.text - 1);
+    GIVES(EB_ESTOPPED, ebi_fail(NULL, EB_ESTOPPED, "%s", long_text));
 }
 
 /* Hashes */
@@ -129,6 +156,25 @@ static void siphash_is_siphash(void **state) {
         eb_hash h;
         ebi_hash_sip(key, &k, 1, &h);
         HOLDS(h == slow_sip(1, 3, key, bytes, len));
+    }
+    /* Many keys: runs of one length, of several, and all mixed, from every place. */
+    enum { KEYS = 100 };
+    static uint8_t text[KEYS][64];
+    eb_key keys[KEYS];
+    eb_hash many[KEYS];
+    uint64_t random = 5;
+    for (unsigned round = 0; round < 60; round++) {
+        for (size_t i = 0; i < KEYS; i++) {
+            keys[i] = (eb_key){text[i] + i % 8, round < 40       ? round
+                                                : round % 2 == 0 ? 16 + i / 7 % 8
+                                                                 : suite_below(&random, 50)};
+            for (size_t j = 0; j < sizeof text[i]; j++) text[i][j] = (uint8_t)suite_random(&random);
+        }
+        for (size_t n = 0; n <= KEYS; n += n < 20 ? 1 : 40) {
+            ebi_hash_sip(key, keys, n, many);
+            for (size_t i = 0; i < n; i++)
+                HOLDS(many[i] == slow_sip(1, 3, key, keys[i].p, keys[i].len));
+        }
     }
 }
 
@@ -328,6 +374,7 @@ int main(void) {
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(statuses_have_names),
         cmocka_unit_test(long_errors_are_cut),
+        cmocka_unit_test(errors_are_written_as_printf_would),
         cmocka_unit_test(xxh3_is_libxxhashs),
         cmocka_unit_test(siphash_is_siphash),
         cmocka_unit_test(random_numbers_are_splitmix64),

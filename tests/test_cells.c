@@ -121,17 +121,17 @@ static void fading_takes_what_it_should(void **state) {
     (void)state;
     enum { N = 1000, ARRIVALS = 4000, WIDTH = 16 };
     static const uint64_t p = 3250000; /* 3.25 cells */
-    for (unsigned policy = EB_FADE_SWEEP; policy <= EB_FADE_RANDOM; policy++) {
+    for (unsigned policy = EBI_FADE_SWEEP; policy <= EBI_FADE_RANDOM; policy++) {
         uint8_t cells[N * WIDTH / 8 + 8] = {0};
-        eb_fading_state fade = {0};
+        ebi_fading_state fade = {0};
         uint64_t rng = 5, sum = 0;
         for (uint64_t i = 0; i < N; i++) ebi_cell_set(cells, WIDTH, i, 60000);
-        const eb_fading f = ebi_fading(cells, N, WIDTH, policy, p, &fade, &rng);
+        const ebi_fading_cells f = ebi_fading(cells, N, WIDTH, policy, p, &fade, &rng);
         for (int i = 0; i < ARRIVALS; i++) ebi_fading_arrival(&f);
         for (uint64_t i = 0; i < N; i++) {
             const uint64_t taken = 60000 - ebi_cell_get(cells, WIDTH, i);
             sum += taken;
-            HOLDS(policy != EB_FADE_SWEEP || taken == ARRIVALS * 13 / 4 / N);
+            HOLDS(policy != EBI_FADE_SWEEP || taken == ARRIVALS * 13 / 4 / N);
         }
         suite_at("delete policy %u took %llu", policy, (unsigned long long)sum);
         /* the rounding of 0.25 has a deviation of sqrt(4000 x 3/16) = 27 */

@@ -28,31 +28,31 @@ static uint64_t draw_gap(uint64_t *random) {
 /* Lazy equals swept */
 
 static void cells_equal(const eb_filter *f, const model *m) {
-    const eb_decay d = opened(f);
+    const ebi_decay d = opened(f);
     const uint64_t era = era_of(f);
     for (uint64_t line = 0; line < d.lines; line++)
         for (uint64_t slot = 0; slot < d.each; slot++)
-            HOLDS(ebi_decay_get(&d, line << EB_SLOT_BITS | slot, era) ==
-                  model_cell(m, line << EB_SLOT_BITS | slot));
+            HOLDS(ebi_decay_get(&d, line << EBI_SLOT_BITS | slot, era) ==
+                  model_cell(m, line << EBI_SLOT_BITS | slot));
 }
 
 static const char *const swept[] = {
-    "decay:cells=1200,room=400,halflife=50",
-    "decay:cells=1200,room=400,halflife=50,update=conservative",
-    "decay:cells=2400,room=2400,width=8,halflife=7.5",
-    "decay:cells=2400,room=2400,width=8,fraction=8,halflife=31",
-    "decay:cells=600,room=400,width=32,fraction=10,halflife=1",
-    "decay:cells=1200,room=400,k=1,fraction=0,halflife=13.000001",
-    "decay:cells=1200,room=400,factor=0.97,period=2",
+    "decay:cells=1200,large=400,halflife=50",
+    "decay:cells=1200,large=400,halflife=50,update=conservative",
+    "decay:cells=2400,large=2400,width=8,halflife=7.5",
+    "decay:cells=2400,large=2400,width=8,fraction=8,halflife=31",
+    "decay:cells=600,large=400,width=32,fraction=10,halflife=1",
+    "decay:cells=1200,large=400,k=1,fraction=0,halflife=13.000001",
+    "decay:cells=1200,large=400,factor=0.97,period=2",
     "decay:cells=4800,store=packed,halflife=50",
     "decay:cells=4800,store=packed,halflife=7.5,update=conservative",
     "decay:cells=4800,store=packed,k=2,fraction=4,halflife=31",
     "decay:cells=600,mode=basic,width=32,factor=0.9,period=10",
     "decay:cells=600,mode=basic,width=32,factor=0.999,period=1,update=conservative",
     "decay:cells=1200,mode=basic,width=16,factor=0.5,period=3.5,fraction=1",
-    "decay:cells=600,mode=optimised,room=8000,factor=0.9,period=10",
-    "decay:cells=600,mode=optimised,room=8000,factor=0.3,period=1,fraction=0",
-    "decay:cells=600,mode=optimised,room=8000,factor=0.95,period=5,update=conservative",
+    "decay:cells=600,mode=optimised,large=8000,factor=0.9,period=10",
+    "decay:cells=600,mode=optimised,large=8000,factor=0.3,period=1,fraction=0",
+    "decay:cells=600,mode=optimised,large=8000,factor=0.95,period=5,update=conservative",
 };
 
 static void lazy_is_swept(const char *text) {
@@ -83,9 +83,9 @@ static void lazy_fading_equals_a_sweep(void **state) {
 
 /* Packed lines that are full: coarser, and with counters in the spill table. */
 static const char *const crowded[] = {
-    "decay:cells=240,k=2,store=packed,room=4000,fraction=4,halflife=3000",
-    "decay:cells=120,k=1,store=packed,room=4000,fraction=6,halflife=2000",
-    "decay:cells=120,k=1,store=packed,room=4000,fraction=8,halflife=900,update=conservative",
+    "decay:cells=240,k=2,store=packed,large=4000,fraction=4,halflife=3000",
+    "decay:cells=120,k=1,store=packed,large=4000,fraction=6,halflife=2000",
+    "decay:cells=120,k=1,store=packed,large=4000,fraction=8,halflife=900,update=conservative",
 };
 
 /* The same filter, with all its lines brought up to date whenever time passes. */
@@ -95,14 +95,14 @@ static void freshening_changes_no_counter(void **state) {
         const bool full = s >= SUITE_COUNT(swept);
         const char *const text = full ? crowded[s - SUITE_COUNT(swept)] : swept[s];
         eb_filter *const lazy = suite_new(text), *const busy = suite_new(text);
-        const eb_decay d = opened(busy), e = opened(lazy);
+        const ebi_decay d = opened(busy), e = opened(lazy);
         uint64_t random = 2, time = 0, most = 0;
         suite_at("%s", text);
         for (int i = 0; i < 3000; i++) {
             const eb_hash h = key_of(draw_key(&random, 300));
             most = ebi_max(most, d.state->used);
             time += draw_gap(&random);
-            OK(eb_advance(busy, time));
+            OK(eb_advance(busy, time, NULL));
             for (uint64_t line = 0; line < d.lines; line++)
                 ebi_decay_freshen(&d, line, era_of(busy));
             OK(add_at(busy, h, 1, time));
@@ -114,7 +114,7 @@ static void freshening_changes_no_counter(void **state) {
         }
         HOLDS(memcmp(d.state, e.state, sizeof(uint64_t) * 3) == 0);
         HOLDS(most > 0 || !full);
-        HOLDS(d.mode == EB_DECAY_OPTIMISED || memcmp(d.line, e.line, d.lines * d.stride) == 0);
+        HOLDS(d.mode == EBI_DECAY_OPTIMISED || memcmp(d.line, e.line, d.lines * d.stride) == 0);
         eb_free(lazy);
         eb_free(busy);
     }
@@ -194,17 +194,17 @@ static void counts_are_never_too_low(void **state) {
         {"decay:memory=16K,halflife=33.25,update=conservative", 0, 0},
         {"decay:memory=8K,width=8,halflife=3000", 0, 0},
         {"decay:memory=8K,width=8,fraction=0,halflife=100,update=conservative", 0, 0},
-        {"decay:memory=8K,store=packed,halflife=3000", 0, 0},         /* coarser lines, spills */
-        {"decay:memory=4K,store=packed,room=0,halflife=20000", 0, 0}, /* saturates */
+        {"decay:memory=8K,store=packed,halflife=3000", 0, 0},          /* coarser lines, spills */
+        {"decay:memory=4K,store=packed,large=0,halflife=20000", 0, 0}, /* saturates */
         {"decay:memory=16K,store=packed,halflife=100,update=conservative", 0, 0},
-        {"decay:memory=16K,room=0,halflife=20000", 0, 0}, /* saturates */
+        {"decay:memory=16K,large=0,halflife=20000", 0, 0}, /* saturates */
         {"decay:memory=32K,width=32,fraction=10,factor=0.9,period=100", 0, 0},
         {"decay:memory=32K,mode=basic,width=32,factor=0.9,period=100", 0.9L, 100},
         {"decay:memory=32K,mode=basic,width=32,factor=0.99,period=7,update=conservative", 0.99L, 7},
         {"decay:memory=16K,mode=basic,width=16,fraction=0,factor=0.5,period=1000", 0.5L, 1000},
         {"decay:memory=64K,mode=optimised,factor=0.95,period=50", 0.95L, 50},
         {"decay:memory=64K,mode=optimised,factor=0.9,period=500,update=conservative", 0.9L, 500},
-        {"decay:memory=32K,mode=optimised,room=100,factor=0.9,period=500", 0.9L, 500},
+        {"decay:memory=32K,mode=optimised,large=100,factor=0.9,period=500", 0.9L, 500},
     };
     for (size_t i = 0; i < SUITE_COUNT(runs); i++)
         run_against_truth(runs[i].spec, events(), runs[i].factor, runs[i].period);
@@ -241,13 +241,13 @@ static void optimised_counters_equal_basic_ones(void **state) {
     (void)state;
     static const char *const pairs[][2] = {
         {"decay:mode=basic,width=32,cells=60000,fraction=0,factor=0.9,period=3000",
-         "decay:mode=optimised,cells=60000,room=100000,fraction=0,factor=0.9,period=3000"},
+         "decay:mode=optimised,cells=60000,large=100000,fraction=0,factor=0.9,period=3000"},
         {"decay:mode=basic,width=32,cells=60000,fraction=4,factor=0.5,period=3000",
-         "decay:mode=optimised,cells=60000,room=100000,fraction=4,factor=0.5,period=3000"},
+         "decay:mode=optimised,cells=60000,large=100000,fraction=4,factor=0.5,period=3000"},
     };
     for (size_t p = 0; p < SUITE_COUNT(pairs); p++) {
         eb_filter *const basic = suite_new(pairs[p][0]), *const digits = suite_new(pairs[p][1]);
-        const eb_decay a = opened(basic), b = opened(digits);
+        const ebi_decay a = opened(basic), b = opened(digits);
         uint64_t random = 5;
         for (uint64_t epoch = 0; epoch < 30; epoch++) {
             for (int i = 0; i < 3000; i++) {
@@ -256,7 +256,7 @@ static void optimised_counters_equal_basic_ones(void **state) {
                 OK(add_at(digits, h, 1, epoch * 3000));
             }
             for (uint64_t line = 0; line < a.lines; line++)
-                for (uint64_t place = line << EB_SLOT_BITS; place < (line << EB_SLOT_BITS) + 15;
+                for (uint64_t place = line << EBI_SLOT_BITS; place < (line << EBI_SLOT_BITS) + 15;
                      place++)
                     HOLDS(ebi_decay_get(&a, place, epoch) == ebi_decay_get(&b, place, epoch));
         }
@@ -271,9 +271,9 @@ static void optimised_counters_equal_basic_ones(void **state) {
 
 static void a_full_pool_saturates_whole_counters(void **state) {
     (void)state;
-    eb_filter *const f = suite_new("decay:mode=optimised,cells=75,k=1,fraction=0,room=3,"
+    eb_filter *const f = suite_new("decay:mode=optimised,cells=75,k=1,fraction=0,large=3,"
                                    "factor=0.5,period=1000");
-    const eb_decay d = opened(f);
+    const ebi_decay d = opened(f);
     OK(add_at(f, key_of(1), 4095, 0)); /* fff: two digits of the pool */
     HOLDS(d.state->used == 2 && count_of(f, key_of(1)) == 4095);
     uint64_t other = 2;
@@ -293,14 +293,14 @@ static void a_full_pool_saturates_whole_counters(void **state) {
 
 static void saturated_era_counters_fade(void **state) {
     (void)state;
-    eb_filter *const f = suite_new("decay:cells=120,k=1,room=0,halflife=10");
+    eb_filter *const f = suite_new("decay:cells=120,k=1,large=0,halflife=10");
     OK(add_at(f, key_of(1), 1000, 0)); /* 256000: above 16 bits */
     HOLDS(stats_of(f).saturated == 1 && count_of(f, key_of(1)) == 1024);
     for (uint64_t era = 1; era <= 17; era++) {
-        OK(eb_advance(f, 10 * era));
+        OK(eb_advance(f, 10 * era, NULL));
         HOLDS(count_of(f, key_of(1)) == ldexp(1, 10 - (int)era));
     }
-    OK(eb_advance(f, 180));
+    OK(eb_advance(f, 180, NULL));
     HOLDS(count_of(f, key_of(1)) == 0 && stats_of(f).cells_used == 0);
     OK(add_at(f, key_of(1), 1, 180)); /* as if nothing had been */
     HOLDS(count_of(f, key_of(1)) == 1 && stats_of(f).saturated == 1);
@@ -318,14 +318,14 @@ static void idle_filters_come_to_zero(void **state) {
         suite_at("%s", swept[i]);
         for (uint64_t j = 0; j < 500; j++) OK(add_at(f, key_of(j % 100), 3, 0));
         HOLDS(stats_of(f).cells_used > 0);
-        OK(eb_advance(f, 100000));
+        OK(eb_advance(f, 100000, NULL));
         HOLDS(stats_of(f).cells_used == 0 && stats_of(f).fpr == 0);
         for (uint64_t j = 0; j < 100; j++) HOLDS(count_of(f, key_of(j)) == 0);
         eb_free(f);
     }
 }
 
-static uint64_t lines_changed(const eb_decay *d, const uint8_t *before) {
+static uint64_t lines_changed(const ebi_decay *d, const uint8_t *before) {
     uint64_t n = 0;
     for (uint64_t line = 0; line < d->lines; line++)
         n += memcmp(d->line + line * d->stride, before + line * d->stride, d->stride) != 0;
@@ -338,12 +338,12 @@ static void time_costs_nothing(void **state) {
     static const uint64_t eras[] = {0, 1, 2, 43, 44, 45, 1000, 1000000000, 3000000000};
     for (size_t i = 0; i < SUITE_COUNT(eras); i++) {
         eb_filter *const f = suite_filled("decay:memory=64K,halflife=20", 3000, 6);
-        const eb_decay d = opened(f);
+        const ebi_decay d = opened(f);
         uint8_t *const before = malloc(d.lines * d.stride);
         HOLDS(before != NULL);
         const uint64_t now = ebi_head_of(f->block)->clock + 20 * eras[i];
         memcpy(before, d.line, d.lines * d.stride);
-        OK(eb_advance(f, now));
+        OK(eb_advance(f, now, NULL));
         HOLDS(lines_changed(&d, before) == 0);
         OK(add_at(f, key_of(1), 1, now));
         HOLDS(lines_changed(&d, before) <= d.k && lines_changed(&d, before) > 0);
@@ -374,7 +374,7 @@ static void stamps_do_not_wrap(void **state) {
             HOLDS(j % 100 != 0 || f->kind->check(&f->p, f->block, NULL) == EB_OK);
         }
         HOLDS(stats_of(f).cells_used == stats_of(zero).cells_used);
-        OK(eb_advance(f, UINT64_MAX));
+        OK(eb_advance(f, UINT64_MAX, NULL));
         HOLDS(stats_of(f).cells_used == 0);
         OK(add_at(f, key_of(3), 2, UINT64_MAX));
         HOLDS(count_of(f, key_of(3)) == 2 && count_of(f, key_of(0)) == 0);

@@ -15,7 +15,7 @@ static void agrees_with_twin(const char *spec, size_t n, uint64_t universe) {
     suite_stream s = suite_make_stream(f, n, universe, 11);
     const eb_batch all = suite_part(&s, 0, n);
     uint8_t *const seen = malloc(n);
-    OK(eb_add_batch(f, &all, seen));
+    OK(calls_add(f, &all, seen));
     suite_at("%s", spec);
     for (size_t i = 0; i < n; i++) HOLDS(model_add(m, s.hash[i], 1, i) == (seen[i] != 0));
     eb_cells_view v;
@@ -43,9 +43,9 @@ static void swaps_keep_the_load(void **state) {
     const eb_batch before = suite_part(&s, 0, 16384), after = suite_part(&s, 16384, 40000);
     eb_stats a = {.size = sizeof a}, b = {.size = sizeof b};
     OK(eb_add_batch(f, &before, NULL));
-    eb_stat(f, &a);
+    calls_stat(f, &a);
     OK(eb_add_batch(f, &after, NULL));
-    eb_stat(f, &b);
+    calls_stat(f, &b);
     HOLDS(a.cells_used == b.cells_used);
     HOLDS(a.fill > 0.45 && a.fill < 0.64);
     suite_free_stream(&s);
@@ -70,7 +70,7 @@ static void loads_settle_in_balance(void **state) {
         const eb_batch all = suite_part(&s, 0, s.n);
         eb_stats now = {.size = sizeof now};
         OK(eb_add_batch(f, &all, NULL));
-        eb_stat(f, &now);
+        calls_stat(f, &now);
         const double q = cases[i].load, error = sqrt(q * (1 - q) / (double)now.cells);
         suite_at("%s: load %f", cases[i].spec, now.fill);
         HOLDS(fabs(now.fill - q) < 5 * error);
@@ -105,7 +105,7 @@ static measured measure(const char *spec, const uint32_t *key, size_t n, size_t 
         uint64_t state = key[i];
         const eb_hash h = suite_random(&state);
         uint8_t seen;
-        OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, NULL}, &seen));
+        OK(calls_add(f, &A_BATCH(1, &h, NULL, NULL), &seen));
         positives += !known[key[i]] && seen;
         negatives += known[key[i]] && !seen;
         known[key[i]] = 1;
@@ -178,9 +178,9 @@ static void endless_predictions_hold(void **state) {
             const eb_batch more = suite_part(&s, from, at);
             uint8_t seen[STEP];
             OK(eb_add_batch(f, &more, NULL));
-            eb_test_batch(f, s.hash + at - GAP - STEP / 2, STEP, seen);
+            calls_test(f, s.hash + at - GAP - STEP / 2, STEP, seen);
             for (size_t j = 0; j < STEP; j++) misses += !seen[j];
-            eb_test_batch(f, strangers.hash + round * STEP, STEP, seen);
+            calls_test(f, strangers.hash + round * STEP, STEP, seen);
             for (size_t j = 0; j < STEP; j++) hits += seen[j];
             from = at;
         }
@@ -232,16 +232,16 @@ static void wrong_loads_are_refused(void **state) {
     eb_filter *const f = suite_filled("rlbsbf:memory=4K", 1000, 3);
     size_t len;
     uint8_t *const bytes = suite_bytes(f, &len);
-    const size_t load = len - f->p.span + sizeof(eb_head);
+    const size_t load = len - f->p.span + sizeof(ebi_block_head);
     eb_filter *again;
     eb_error err;
     bytes[load + 8]++;
     suite_fix_sums(bytes, len);
-    GIVES(EB_EFORMAT, eb_load(&again, bytes, len, NULL, &err));
+    GIVES(EB_EFORMAT, eb_load(&again, bytes, len, NULL, NULL, &err));
     HOLDS(strstr(err.text, "a load is not the number of bits set in its part") != NULL);
     bytes[load + 8]--;
     suite_fix_sums(bytes, len);
-    OK(eb_load(&again, bytes, len, NULL, &err));
+    OK(eb_load(&again, bytes, len, NULL, NULL, &err));
     eb_free(again);
     free(bytes);
     eb_free(f);

@@ -27,24 +27,24 @@ static run_result run(const char *spec, uint64_t gap, uint32_t high, uint64_t ar
     eb_filter *const f = suite_new(spec);
     for (uint64_t i = 0; i < arrivals; i++) {
         const eb_hash h = key_of(i);
-        const uint32_t value = importance_of(i, high);
-        const eb_batch one = {1, &h, &value, NULL};
+        const uint64_t value = importance_of(i, high);
+        const eb_batch one = A_BATCH(1, &h, &value, NULL);
         uint8_t seen;
         if (i > WARM_UP && i % EVERY == 0) {
             const eb_hash old = key_of(i - gap - 1);
             const uint32_t class = importance_of(i - gap - 1, high);
-            eb_test_batch(f, &old, 1, &seen);
+            calls_test(f, &old, 1, &seen);
             r.asked[class % 8]++;
             r.missed[class % 8] += !seen;
         }
-        OK(eb_add_batch(f, &one, &seen));
+        OK(calls_add(f, &one, &seen));
         if (i > WARM_UP) {
             r.fresh++;
             r.fpr += seen;
         }
     }
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     r.zeros = 1 - s.fill;
     r.fpr /= r.fresh;
     eb_free(f);
@@ -79,30 +79,32 @@ static void rates_agree(const expected *e, const char *base) {
 
 static void every_policy_settles_where_its_chain_says(void **state) {
     (void)state;
+    SUITE_LONG();
     static const expected cases[] = {
         {"policy=2c,delete=random", 0.10842, 0.5634},
-        {"policy=2c,rule=printed", 0.07593, 0.6738},
-        {"policy=2c,rule=overwrite", 0.16041, 0.4172},
+        {"policy=2c,raise=printed", 0.07593, 0.6738},
+        {"policy=2c,raise=overwrite", 0.16041, 0.4172},
         {"policy=mc,delete=random", 0.17986, 0.3711},
         {"policy=mc,delete=run", 0.17986, 0.3711},
         {"policy=h", 0.36749, 0.1012},
         {"policy=hb", 0.01401, 0.9319},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        rates_agree(&cases[i], "importance:cells=43690,width=3,k=5,p=10,low=1,high=7");
+        rates_agree(&cases[i], "importance:cells=43690,width=3,k=5,fade=10,low=1,high=7");
 }
 
 static void stable_settles_where_deng_and_rafiei_say(void **state) {
     (void)state;
     static const expected cases[] = {{"delete=random", 0.05852, 0.7397},
                                      {"delete=run", 0.05852, 0.7397}};
-    for (size_t i = 0; i < 2; i++) rates_agree(&cases[i], "stable:cells=43690,width=3,k=5,p=10");
+    for (size_t i = 0; i < 2; i++) rates_agree(&cases[i], "stable:cells=43690,width=3,k=5,fade=10");
 }
 
 static void important_keys_are_missed_less(void **state) {
     (void)state;
     static const double fnr[8] = {0, .5499, .3751, .1868, .0678, .0187, .0041, .0007};
-    const char *const spec = "importance:cells=43690,width=3,k=5,p=10,low=1,high=7,delete=random";
+    const char *const spec =
+        "importance:cells=43690,width=3,k=5,fade=10,low=1,high=7,delete=random";
     const run_result r = run(spec, 5000, 7, ARRIVALS);
     for (int v = 1; v <= 7; v++) {
         const double sd = sqrt(fnr[v] * (1 - fnr[v]) / r.asked[v]);
@@ -118,7 +120,7 @@ static void important_keys_are_missed_less(void **state) {
  * sweep has only whole cells to give, hence one arrival of grace. */
 static void the_sweep_never_misses_within_its_window(void **state) {
     (void)state;
-    const char *const spec = "importance:cells=43690,width=3,k=2,p=11.785,low=1,high=7";
+    const char *const spec = "importance:cells=43690,width=3,k=2,fade=11.785,low=1,high=7";
     for (int v = 2; v <= 7; v++) {
         const uint64_t window = (uint64_t)((v - 1) * CELLS / 11.785) - 1;
         const run_result r = run(spec, window, 7, WARM_UP + 200000);
@@ -130,7 +132,7 @@ static void the_sweep_never_misses_within_its_window(void **state) {
 
 static void stable_sweep_keeps_a_gap_of_15000(void **state) {
     (void)state;
-    const char *const spec = "stable:cells=65536,width=2,k=2,p=8.401";
+    const char *const spec = "stable:cells=65536,width=2,k=2,fade=8.401";
     const run_result near = run(spec, 15000, 7, ARRIVALS), far = run(spec, 18000, 7, ARRIVALS);
     double missed = 0, asked = 0;
     for (int v = 1; v <= 7; v++) {
@@ -144,6 +146,7 @@ static void stable_sweep_keeps_a_gap_of_15000(void **state) {
 
 static void planned_filters_have_the_wanted_rate(void **state) {
     (void)state;
+    SUITE_LONG();
     static const char *const specs[] = {
         "importance:memory=16K,fpr=0.2,gap=10000,low=1,high=7",
         "importance:memory=16K,fpr=0.2,gap=10000,low=1,high=7,delete=random",
@@ -159,6 +162,7 @@ static void planned_filters_have_the_wanted_rate(void **state) {
 
 static void zero_share_grows_as_figure_18_says(void **state) {
     (void)state;
+    SUITE_LONG();
     static const struct {
         const char *options;
         double after[6]; /* 1000, 5000, 10000, 20000, 50000, 200000 arrivals */
@@ -171,7 +175,7 @@ static void zero_share_grows_as_figure_18_says(void **state) {
     for (size_t c = 0; c < 3; c++) {
         char spec[300];
         (void)snprintf(spec, sizeof spec,
-                       "importance:cells=43690,width=3,k=5,p=10,low=1,high=50,%s",
+                       "importance:cells=43690,width=3,k=5,fade=10,low=1,high=50,%s",
                        curves[c].options);
         for (int i = 0; i < 6; i++) {
             const eb_workload w = {.size = sizeof w, .items = items[i]};

@@ -3,8 +3,8 @@
  *
  * Tables in percent.  Left out are cells that the paper measured with a generator that cannot reach
  * the whole array: the stable filter at 512 MB, and k = 1 at 512 MB. */
+#include "math/meanfield.h"
 #include "suite.h"
-#include "theory/meanfield.h"
 #include <math.h>
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

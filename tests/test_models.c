@@ -1,6 +1,6 @@
 /* test_models.c - every filter against its slow twin: the same answers to the
  * same keys, and the same cells. */
-#include "filter/counting.h"
+#include "filter/counting/counting.h"
 #include "model.h"
 #include "suite.h"
 
@@ -18,7 +18,7 @@ static void compare_cells(const eb_filter *f, const model *m) {
     eb_cells_view v;
     if (!model_has_cells(m) || !eb_cells_view_of(f, &v)) return;
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     uint64_t used = 0;
     for (uint64_t i = 0; i < s.cells; i++) {
         const uint64_t value = slow_cell(&v, i);
@@ -35,11 +35,11 @@ static bool is_overfull(const eb_filter *f, const char *spec) {
     eb_stats s = {.size = sizeof s};
     uint64_t saturated = 0;
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
-        eb_counting c;
+        ebi_counting c;
         f->kind->counters(&f->p, ebi_shard(f, i), &c);
         saturated += c.counters.state->saturated;
     }
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     return saturated > 0 || s.items * VALUE_MEAN * model_int(spec, "k") > MEAN_MAX * s.cells;
 }
 
@@ -49,15 +49,15 @@ static void compare_counts(const eb_filter *f, const model *m, const suite_strea
     (void)eb_spec(f, spec, sizeof spec);
     HOLDS(s->n <= SUITE_COUNT(count));
     if (!model_counts(m) || is_overfull(f, spec)) return;
-    eb_count_batch(f, s->hash, s->n, count);
+    calls_count(f, s->hash, s->n, count);
     for (size_t i = 0; i < s->n; i++) HOLDS(count[i] == (double)model_count(m, s->hash[i]));
 }
 
 static void compare_removals(eb_filter *f, model *m, const suite_stream *s) {
     const eb_batch some = suite_part(s, s->n / 4, s->n / 2);
     if (!model_counts(m) || !(eb_caps(f) & EB_CAN_REMOVE)) return;
-    OK(eb_remove_batch(f, &some));
-    for (size_t i = s->n / 4; i < s->n / 2; i++) model_remove(m, s->hash[i], s->value[i]);
+    OK(eb_remove_batch(f, &some, NULL));
+    for (size_t i = s->n / 4; i < s->n / 2; i++) model_remove(m, s->hash[i], (uint32_t)s->value[i]);
     compare_counts(f, m, s);
 }
 
@@ -74,10 +74,10 @@ static void twin_agrees(const suite_case *c) {
     suite_stream s = suite_make_stream(f, N, N / 2, 101), fresh = suite_make_stream(f, 500, N, 101);
     uint8_t seen[N];
     const eb_batch all = suite_part(&s, 0, N);
-    OK(eb_add_batch(f, &all, seen));
+    OK(calls_add(f, &all, seen));
     for (size_t i = 0; i < N; i++)
-        HOLDS(model_add(m, s.hash[i], s.value[i], s.time[i]) == (seen[i] != 0));
-    eb_test_batch(f, fresh.hash, fresh.n, seen);
+        HOLDS(model_add(m, s.hash[i], (uint32_t)s.value[i], s.time[i]) == (seen[i] != 0));
+    calls_test(f, fresh.hash, fresh.n, seen);
     for (size_t i = 0; i < fresh.n; i++) HOLDS(model_test(m, fresh.hash[i]) == (seen[i] != 0));
     compare_cells(f, m);
     compare_counts(f, m, &s);

@@ -1,15 +1,15 @@
 /* test_query.c - estimates beyond the minimum, and operations on counting filters:
  * bounds hold, averages are right with the error they state, combined filters
  * bound combined counts, and what would be wrong is refused with a reason. */
+#include "query/query.h"
 #include "suite.h"
-#include <everbloom/query.h>
 #include <math.h>
 
 enum { KEYS = 1000, OCCURRENCES = 100000, RUNS = 200 };
 
 typedef struct world { /* keys with known counts */
     eb_hash hash[KEYS];
-    uint32_t count[KEYS];
+    uint64_t count[KEYS];
 } world;
 
 static void make_world(world *w, double theta, uint64_t seed) {
@@ -23,17 +23,17 @@ static void make_world(world *w, double theta, uint64_t seed) {
 
 static eb_filter *filled(const char *spec, const world *w) {
     eb_filter *const f = suite_new(spec);
-    const eb_batch all = {KEYS, w->hash, w->count, NULL};
+    const eb_batch all = A_BATCH(KEYS, w->hash, w->count, NULL);
     OK(eb_add_batch(f, &all, NULL));
     return f;
 }
 
-static const char MS[] = "spectral:policy=ms,k=5,cells=7140,window=0,store=u32";
-static const char MI[] = "spectral:policy=mi,k=5,cells=7140,window=0,store=u32";
-static const char SHARDED[] = "spectral:policy=ms,k=5,cells=1785,window=0,store=u32,shards=4";
-static const char WINDOWED[] = "spectral:policy=ms,k=5,cells=7140,window=500,store=u32";
-static const char RMX[] = "spectral_rm:k=5,cells=7140,window=0,store=u32";
-static const char RM[] = "spectral_rm:policy=rm,k=5,cells=7140,window=0,store=u32";
+static const char MS[] = "spectral:update=plain,k=5,cells=7140,span=0,store=u32";
+static const char MI[] = "spectral:update=conservative,k=5,cells=7140,span=0,store=u32";
+static const char SHARDED[] = "spectral:update=plain,k=5,cells=1785,span=0,store=u32,shards=4";
+static const char WINDOWED[] = "spectral:update=plain,k=5,cells=7140,span=500,store=u32";
+static const char RMX[] = "spectral_rm:k=5,cells=7140,span=0,store=u32";
+static const char RM[] = "spectral_rm:method=rm,k=5,cells=7140,span=0,store=u32";
 
 /* One key */
 
@@ -46,9 +46,9 @@ static void bounds_of(const char *spec) {
         make_world(&w, 0.5, seed);
         eb_filter *const f = filled(spec, &w);
         for (size_t i = 0; i < KEYS; i++) {
-            OK(eb_estimate_key(f, w.hash[i], &e, NULL));
-            HOLDS(e.upper >= w.count[i] && e.lower <= e.upper && e.lower >= 0);
-            low += e.lower <= w.count[i];
+            OK(eb_estimate_batch(f, SUITE_ONE(w.hash[i]), &e, NULL));
+            HOLDS(e.upper >= (double)w.count[i] && e.lower <= e.upper && e.lower >= 0);
+            low += e.lower <= (double)w.count[i];
             HOLDS((e.lower == 0) == (e.confidence == 1)); /* no count is below 0 */
             promised += e.confidence;
         }
@@ -73,12 +73,12 @@ static void the_lower_bound_promises_what_it_can(void **state) {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         make_world(&w, 0.5, seed);
         for (int i = 0; i < KEYS; i++) w.count[i] = 1;
-        eb_filter *const f = filled("spectral:policy=ms,k=1,cells=71400,window=0,store=u32", &w);
+        eb_filter *const f = filled("spectral:update=plain,k=1,cells=71400,span=0,store=u32", &w);
         for (size_t i = 0; i < KEYS; i++) {
             eb_estimate e = {.size = sizeof e};
-            OK(eb_estimate_key(f, w.hash[i], &e, NULL));
+            OK(eb_estimate_batch(f, SUITE_ONE(w.hash[i]), &e, NULL));
             HOLDS(e.lower == e.count && e.confidence > .98);
-            failed += e.lower > w.count[i];
+            failed += e.lower > (double)w.count[i];
             conceded += 1 - e.confidence;
         }
         eb_free(f);
@@ -98,10 +98,10 @@ static void a_single_minimum_is_suspect(void **state) {
         eb_filter *const f = filled(MS, &w);
         for (size_t i = 0; i < KEYS; i++) {
             eb_estimate e = {.size = sizeof e};
-            OK(eb_estimate_key(f, w.hash[i], &e, NULL));
+            OK(eb_estimate_batch(f, SUITE_ONE(w.hash[i]), &e, NULL));
             recurring += !e.single;
-            recurring_wrong += !e.single && e.count != w.count[i];
-            single_wrong += e.single && e.count != w.count[i];
+            recurring_wrong += !e.single && e.count != (double)w.count[i];
+            single_wrong += e.single && e.count != (double)w.count[i];
         }
         eb_free(f);
     }
@@ -138,9 +138,9 @@ static void sums_of(const char *spec, size_t keys) {
         eb_moments m = {.size = sizeof m};
         make_world(&w, 0.5, seed);
         eb_filter *const f = filled(spec, &w);
-        for (size_t i = 0; i < KEYS; i++) squares += (double)w.count[i] * w.count[i];
-        for (size_t i = 0; i < keys; i++) truth += w.count[KEYS / 2 + i];
-        OK(eb_sum_keys(f, w.hash + KEYS / 2, keys, &s, NULL));
+        for (size_t i = 0; i < KEYS; i++) squares += (double)w.count[i] * (double)w.count[i];
+        for (size_t i = 0; i < keys; i++) truth += (double)w.count[KEYS / 2 + i];
+        OK(eb_sum_batch(f, SUITE_KEYS(w.hash + KEYS / 2, keys), &s, NULL));
         OK(eb_moments_of(f, &m, NULL));
         HOLDS(s.upper >= truth);
         score(&mean, s.sum, truth, s.error);
@@ -171,28 +171,29 @@ static void averages_lie_in_their_interval(void **state) {
     eb_average a = {.size = sizeof a};
     for (uint64_t seed = 1; seed <= RUNS; seed++) {
         double sum = 0, count = 0;
-        uint32_t value[KEYS];
+        uint64_t value[KEYS];
         make_world(&w, 0.5, seed);
         for (size_t i = 0; i < KEYS; i++) value[i] = w.count[i] * (10 + (uint32_t)(i % 7));
-        for (size_t i = 0; i < AMONG; i++) sum += value[i * 10], count += w.count[i * 10];
+        for (size_t i = 0; i < AMONG; i++)
+            sum += (double)value[i * 10], count += (double)w.count[i * 10];
         eb_hash among[AMONG];
         for (size_t i = 0; i < AMONG; i++) among[i] = w.hash[i * 10];
         eb_filter *const counts = filled(MS, &w), *const sums = suite_new(MS);
-        OK(eb_add_batch(sums, &(eb_batch){KEYS, w.hash, value, NULL}, NULL));
-        OK(eb_average_keys(sums, counts, among, AMONG, &a, NULL));
+        OK(eb_add_batch(sums, &A_BATCH(KEYS, w.hash, value, NULL), NULL));
+        OK(eb_average_batch(sums, counts, SUITE_KEYS(among, AMONG), &a, NULL));
         HOLDS(a.lower <= a.average && a.average <= a.upper && a.lower > 8 && a.upper < 20);
         held += a.lower <= sum / count && sum / count <= a.upper;
         eb_free(counts);
         eb_free(sums);
     }
     HOLDS(held >= RUNS * 9 / 10);
-    eb_error err = {EB_OK, ""};
+    eb_error err = {.text = ""};
     eb_filter *const f = suite_new(MS), *const mi = suite_new(MI);
-    eb_filter *const seeded = suite_new("spectral:policy=ms,cells=7140,window=0,seed=4");
-    OK(eb_average_keys(f, f, w.hash, 1, &a, &err));
+    eb_filter *const seeded = suite_new("spectral:update=plain,cells=7140,span=0,seed=4");
+    OK(eb_average_batch(f, f, SUITE_KEYS(w.hash, 1), &a, &err));
     HOLDS(isnan(a.average) && a.lower == 0 && isinf(a.upper));
-    GIVES(EB_EMISMATCH, eb_average_keys(f, seeded, w.hash, 1, &a, &err));
-    GIVES(EB_ENOTSUP, eb_average_keys(mi, mi, w.hash, 1, &a, &err));
+    GIVES(EB_EMISMATCH, eb_average_batch(f, seeded, SUITE_KEYS(w.hash, 1), &a, &err));
+    GIVES(EB_ENOTSUP, eb_average_batch(mi, mi, SUITE_KEYS(w.hash, 1), &a, &err));
     eb_free(f);
     eb_free(mi);
     eb_free(seeded);
@@ -209,7 +210,7 @@ static void joins_are_right_on_average(void **state) {
         make_world(&b, 0.5, seed);
         for (size_t i = 0; i < KEYS / 2; i++) b.hash[i] = ebi_mix(b.hash[i]); /* others */
         eb_filter *const f = filled(MS, &a), *const g = filled(MS, &b);
-        for (size_t i = KEYS / 2; i < KEYS; i++) truth += (double)a.count[i] * b.count[i];
+        for (size_t i = KEYS / 2; i < KEYS; i++) truth += (double)a.count[i] * (double)b.count[i];
         OK(eb_join_size(f, g, &j, NULL));
         HOLDS(j.upper >= truth);
         score(&s, j.join, truth, j.error);
@@ -232,18 +233,19 @@ static void a_window_slides_by_panes(void **state) {
         for (uint64_t p = 0; p < PANES; p++) {
             make_world(&w[p], 0.5, 7 + p % 2);
             pane[p] = filled(specs[i], &w[p]);
-            OK(eb_merge(all, pane[p], NULL));
+            OK(eb_merge(all, pane[p], 1, NULL));
         }
-        for (size_t p = 0; p + 1 < PANES; p++) OK(eb_subtract(all, pane[p], NULL));
-        OK(eb_merge(last, pane[PANES - 1], NULL));
+        for (size_t p = 0; p + 1 < PANES; p++) OK(eb_merge(all, pane[p], -1, NULL));
+        OK(eb_merge(last, pane[PANES - 1], 1, NULL));
         double left[KEYS], right[KEYS];
-        eb_count_batch(all, w[PANES - 1].hash, KEYS, left);
-        eb_count_batch(last, w[PANES - 1].hash, KEYS, right);
+        calls_count(all, w[PANES - 1].hash, KEYS, left);
+        calls_count(last, w[PANES - 1].hash, KEYS, right);
         for (size_t j = 0; j < KEYS; j++)
-            HOLDS(left[j] >= w[PANES - 1].count[j] && (specs[i] == RMX || left[j] == right[j]));
+            HOLDS(left[j] >= (double)w[PANES - 1].count[j] &&
+                  (specs[i] == RMX || left[j] == right[j]));
         eb_filter *before;
-        OK(eb_clone(&before, all, NULL));
-        GIVES(EB_EINVAL, eb_subtract(all, pane[1], NULL)); /* not in there */
+        OK(eb_clone(&before, all, NULL, NULL));
+        GIVES(EB_EVALUE, eb_merge(all, pane[1], -1, NULL)); /* not in there */
         HOLDS(suite_equal(all, before));
         eb_free(before);
         for (size_t p = 0; p < PANES; p++) eb_free(pane[p]);
@@ -263,19 +265,19 @@ static void combinations_of(const char *spec, eb_combination how) {
     eb_filter *const f = filled(spec, &a), *const g = filled(spec, &b), *both, *loaded;
     OK(eb_combine(&both, f, g, how, NULL, NULL));
     double x[KEYS], y[KEYS], z[KEYS];
-    eb_count_batch(f, a.hash, KEYS, x);
-    eb_count_batch(g, a.hash, KEYS, y);
-    eb_count_batch(both, a.hash, KEYS, z);
+    calls_count(f, a.hash, KEYS, x);
+    calls_count(g, a.hash, KEYS, y);
+    calls_count(both, a.hash, KEYS, z);
     for (size_t i = 0; i < KEYS; i++) {
-        HOLDS(z[i] >= combined(a.count[i], b.count[i], how));
+        HOLDS(z[i] >= combined((double)a.count[i], (double)b.count[i], how));
         HOLDS(how == EB_MAXIMUM || z[i] >= combined(x[i], y[i], how)); /* asking both is better */
     }
     size_t len;
     uint8_t *const bytes = suite_bytes(both, &len);
-    OK(eb_load(&loaded, bytes, len, NULL, NULL));
-    const eb_batch one = {1, a.hash, NULL, NULL};
+    OK(eb_load(&loaded, bytes, len, NULL, NULL, NULL));
+    const eb_batch one = A_BATCH(1, a.hash, NULL, NULL);
     GIVES(EB_EREADONLY, eb_add_batch(loaded, &one, NULL));
-    GIVES(EB_EREADONLY, eb_merge(f, loaded, NULL));
+    GIVES(EB_EREADONLY, eb_merge(f, loaded, 1, NULL));
     free(bytes);
     eb_free(loaded);
     eb_free(f);
@@ -299,18 +301,18 @@ static void a_folded_filter_is_one_of_half_the_size(void **state) {
     static world w;
     make_world(&w, 0.5, 4);
     eb_filter *const f = filled(MS, &w), *half, *quarter, *eighth = NULL;
-    eb_filter *const direct = filled("spectral:policy=ms,k=5,cells=3570,window=0,store=u32", &w);
-    OK(eb_fold(&half, f, NULL, NULL));
+    eb_filter *const direct = filled("spectral:update=plain,k=5,cells=3570,span=0,store=u32", &w);
+    OK(ebi_fold(&half, f, NULL, NULL));
     HOLDS(suite_equal(half, direct));
-    eb_error err = {EB_OK, ""};
-    OK(eb_fold(&quarter, half, NULL, &err));
-    GIVES(EB_EINVAL, eb_fold(&eighth, quarter, NULL, &err)); /* 357 counters a part */
+    eb_error err = {.text = ""};
+    OK(ebi_fold(&quarter, half, NULL, &err));
+    GIVES(EB_EINVAL, ebi_fold(&eighth, quarter, NULL, &err)); /* 357 counters a part */
     HOLDS(eighth == NULL && strstr(err.text, "even"));
     eb_filter *const mi = filled(MI, &w), *mi_half;
-    OK(eb_fold(&mi_half, mi, NULL, NULL));
+    OK(ebi_fold(&mi_half, mi, NULL, NULL));
     double count[KEYS];
-    eb_count_batch(mi_half, w.hash, KEYS, count);
-    for (size_t i = 0; i < KEYS; i++) HOLDS(count[i] >= w.count[i]);
+    calls_count(mi_half, w.hash, KEYS, count);
+    for (size_t i = 0; i < KEYS; i++) HOLDS(count[i] >= (double)w.count[i]);
     eb_free(f);
     eb_free(half);
     eb_free(quarter);
@@ -333,33 +335,34 @@ static void refused(eb_status status, eb_status want, const eb_error *err, const
 static void what_would_be_wrong_is_refused(void **state) {
     (void)state;
     static const refusal cases[] = {
-        {MI, "policy=mi"}, {WINDOWED, "window=500"}, {"bloom", "bloom"}};
+        {MI, "update=conservative"}, {WINDOWED, "span=500"}, {"bloom", "bloom"}};
     for (size_t i = 0; i < SUITE_COUNT(cases); i++) {
-        eb_error err = {EB_OK, ""};
+        eb_error err = {.text = ""};
         eb_filter *const f = suite_new(cases[i].spec);
         eb_sum s = {.size = sizeof s};
         eb_join j = {.size = sizeof j};
         eb_moments m = {.size = sizeof m};
         const eb_hash h = 1;
         suite_at("%s", cases[i].spec);
-        refused(eb_sum_keys(f, &h, 1, &s, &err), EB_ENOTSUP, &err, cases[i].reason);
+        refused(eb_sum_batch(f, SUITE_KEYS(&h, 1), &s, &err), EB_ENOTSUP, &err, cases[i].reason);
         refused(eb_moments_of(f, &m, &err), EB_ENOTSUP, &err, cases[i].reason);
         refused(eb_join_size(f, f, &j, &err), EB_ENOTSUP, &err, cases[i].reason);
-        if (i != 1) refused(eb_subtract(f, f, &err), EB_ENOTSUP, &err, cases[i].reason);
+        if (i != 1)
+            refused(eb_merge(f, f, -1, &err), EB_ENOTSUP, &err, i == 0 ? "update=plain" : "bloom");
         eb_free(f);
     }
-    eb_error err = {EB_OK, ""};
+    eb_error err = {.text = ""};
     eb_moments m = {.size = sizeof m};
     static world w;
     make_world(&w, 0.5, 5);
-    eb_filter *const full = filled("spectral:policy=ms,k=5,cells=500,window=0", &w);
+    eb_filter *const full = filled("spectral:update=plain,k=5,cells=500,span=0,store=u8", &w);
     refused(eb_moments_of(full, &m, &err), EB_ENOTSUP, &err, "saturated");
     eb_free(full);
     eb_filter *const ms = suite_new(MS), *const mi = suite_new(MI), *const rm = suite_new(RM), *out;
-    refused(eb_subtract(ms, mi, &err), EB_EMISMATCH, &err, "differ");
-    refused(eb_subtract(rm, rm, &err), EB_ENOTSUP, &err, "second counters");
+    refused(eb_merge(ms, mi, -1, &err), EB_EMISMATCH, &err, "differ");
+    refused(eb_merge(rm, rm, -1, &err), EB_ENOTSUP, &err, "cannot be merged");
     refused(eb_combine(&out, rm, rm, EB_PRODUCT, NULL, &err), EB_ENOTSUP, &err, "spectral_rm");
-    refused(eb_fold(&out, rm, NULL, &err), EB_ENOTSUP, &err, "folded");
+    refused(ebi_fold(&out, rm, NULL, &err), EB_ENOTSUP, &err, "folded");
     eb_free(ms);
     eb_free(mi);
     eb_free(rm);
@@ -372,19 +375,19 @@ static void overflow_is_reported(void **state) {
     for (size_t i = 0; i < SUITE_COUNT(stores); i++) {
         char spec[100];
         const eb_hash h = 7;
-        const uint32_t most = UINT32_MAX;
-        eb_error err = {EB_OK, ""};
+        const uint64_t most = UINT32_MAX;
+        eb_error err = {.text = ""};
         eb_moments m = {.size = sizeof m};
         eb_stats s = {.size = sizeof s};
-        (void)snprintf(spec, sizeof spec, "spectral:policy=ms,k=5,cells=500,store=%s", stores[i]);
+        (void)snprintf(spec, sizeof spec, "spectral:update=plain,k=5,cells=500,store=%s",
+                       stores[i]);
         eb_filter *const f = suite_new(spec), *frozen;
         suite_at("%s", spec);
-        for (int j = 0; j <= 1 << 16; j++)
-            OK(eb_add_batch(f, &(eb_batch){1, &h, &most, NULL}, NULL));
-        OK(eb_freeze(&frozen, f, NULL, NULL, NULL));
-        eb_stat(f, &s);
+        for (int j = 0; j <= 1 << 16; j++) OK(eb_add_batch(f, &A_BATCH(1, &h, &most, NULL), NULL));
+        OK(ebi_freeze(&frozen, f, "line", NULL, NULL));
+        calls_stat(f, &s);
         HOLDS(s.saturated == 5);
-        eb_stat(frozen, &s);
+        calls_stat(frozen, &s);
         HOLDS(s.saturated == 5);
         refused(eb_moments_of(f, &m, &err), EB_ENOTSUP, &err, "saturated");
         refused(eb_moments_of(frozen, &m, &err), EB_ENOTSUP, &err, "saturated");
@@ -398,34 +401,36 @@ static void saturation_is_not_forgotten(void **state) {
     (void)state;
     static const char *const stores[] = {"u8", "u32", "line", "sai"};
     static const char *const codes[] = {"line", "elias", "steps"};
-    static const char *const kinds[] = {"spectral:policy=ms", "spectral_rm:policy=rm,second=1000"};
+    static const char *const kinds[] = {"spectral:update=plain",
+                                        "spectral_rm:method=rm,second=1000"};
     static world w;
     make_world(&w, 0.5, 5);
     for (size_t i = 0; i < SUITE_COUNT(kinds) * SUITE_COUNT(stores) * SUITE_COUNT(codes); i++) {
         char spec[120];
         eb_filter *frozen, *thawed;
-        eb_error err = {EB_OK, ""};
+        eb_error err = {.text = ""};
         eb_moments m = {.size = sizeof m};
         eb_sum sum = {.size = sizeof sum};
         eb_stats full = {.size = sizeof full}, still = full;
         const eb_hash h = 7;
         const size_t store = i / 2 % SUITE_COUNT(stores), code = i / 2 / SUITE_COUNT(stores);
-        (void)snprintf(spec, sizeof spec, "%s,k=5,cells=2000,window=0,bits=8.2", kinds[i % 2]);
+        (void)snprintf(spec, sizeof spec, "%s,k=5,cells=2000,span=0,store=u8,counter_bits=8.2",
+                       kinds[i % 2]);
         eb_filter *const f = filled(spec, &w);
         suite_at("%s, %s, %s", spec, codes[code], stores[store]);
-        eb_stat(f, &full);
+        calls_stat(f, &full);
         HOLDS(full.saturated > 0);
-        OK(eb_freeze(&frozen, f, codes[code], NULL, NULL));
-        OK(eb_thaw(&thawed, frozen, stores[store], 64, NULL, NULL));
-        eb_stat(thawed, &still);
+        OK(ebi_freeze(&frozen, f, codes[code], NULL, NULL));
+        OK(ebi_thaw(&thawed, frozen, stores[store], "64", NULL, NULL));
+        calls_stat(thawed, &still);
         HOLDS(still.saturated == full.saturated);
         refused(eb_moments_of(thawed, &m, &err), EB_ENOTSUP, &err, "saturated");
-        refused(eb_sum_keys(thawed, &h, 1, &sum, &err), EB_ENOTSUP, &err, "saturated");
+        refused(eb_sum_batch(thawed, SUITE_KEYS(&h, 1), &sum, &err), EB_ENOTSUP, &err, "saturated");
         if (eb_caps(thawed) & EB_CAN_MERGE) {
             char same[EB_SPEC_MAX];
             (void)eb_spec(thawed, same, sizeof same);
             eb_filter *const into = suite_new(same);
-            OK(eb_merge(into, thawed, NULL));
+            OK(eb_merge(into, thawed, 1, NULL));
             refused(eb_moments_of(into, &m, &err), EB_ENOTSUP, &err, "saturated");
             eb_free(into);
         }
@@ -444,7 +449,7 @@ static void operations_survive_a_failing_allocator(void **state) {
         GIVES(EB_ENOMEM, eb_combine(&out, f, f, EB_PRODUCT, &m.allocator, NULL));
         HOLDS(out == NULL && m.blocks == 0);
         suite_memory_init(&m, fail_at, 0xa5);
-        GIVES(EB_ENOMEM, eb_fold(&out, f, &m.allocator, NULL));
+        GIVES(EB_ENOMEM, ebi_fold(&out, f, &m.allocator, NULL));
         HOLDS(out == NULL && m.blocks == 0);
     }
     eb_free(f);
@@ -457,6 +462,94 @@ static void mathematics_agrees_with_known_values(void **state) {
     for (size_t i = 0; i < SUITE_COUNT(known); i++)
         NEAR(eb_count_error_rate(KEYS * 5 / known[i][0], 5, KEYS), known[i][1], 2e-4);
     NEAR(eb_count_error_bound(7000, 5, 1e5), 194.2, 0.1);
+}
+
+/* Merging with a weight is adding the other stream so often, and taking it out again. */
+static void a_stream_is_merged_with_a_weight(void **state) {
+    static const char *const specs[] = {"spectral:update=plain,k=5,cells=5000,store=u32",
+                                        "spectral:update=plain,k=5,cells=4096,store=wide",
+                                        "spectral:update=plain,k=3,cells=2000,store=u32,shards=4",
+                                        "spectral:update=plain,k=5,cells=4000,store=line"};
+    (void)state;
+    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
+        eb_filter *const a = suite_filled(specs[i], 300, 1), *const b =
+                                                                 suite_filled(specs[i], 200, 2);
+        eb_filter *before, *model;
+        suite_at("%s", specs[i]);
+        HOLDS(eb_caps(a) & EB_CAN_SCALE);
+        OK(eb_clone(&before, a, NULL, NULL));
+        OK(eb_clone(&model, a, NULL, NULL));
+        for (int times = 0; times < 3; times++) OK(eb_merge(model, b, 1, NULL));
+        OK(eb_merge(a, b, 3, NULL));
+        HOLDS(suite_equal(a, model));
+        OK(eb_merge(a, b, 0, NULL));
+        HOLDS(suite_equal(a, model));
+        OK(eb_merge(a, b, -3, NULL));
+        /* Cells that have joined stay joined. */
+        HOLDS(strstr(specs[i], "wide") || suite_same_cells(a, before));
+        GIVES(EB_EVALUE, eb_merge(b, a, -1, NULL));
+        GIVES(EB_EVALUE, eb_merge(b, b, -2, NULL));
+        GIVES(EB_EVALUE, eb_merge(b, a, INT64_MIN, NULL));
+        eb_free(a);
+        eb_free(b);
+        eb_free(before);
+        eb_free(model);
+    }
+    eb_filter *const mi = suite_new(MI), *const bloom = suite_new("bloom:memory=1K");
+    HOLDS(!(eb_caps(mi) & EB_CAN_SCALE) && !(eb_caps(bloom) & EB_CAN_SCALE));
+    GIVES(EB_ENOTSUP, eb_merge(mi, mi, 2, NULL));
+    GIVES(EB_ENOTSUP, eb_merge(bloom, bloom, 2, NULL));
+    eb_free(mi);
+    eb_free(bloom);
+}
+
+static bool spec_has(const eb_filter *f, const char *part) {
+    char spec[EB_SPEC_MAX];
+    (void)eb_spec(f, spec, sizeof spec);
+    return strstr(spec, part) != NULL;
+}
+
+static void a_filter_is_converted(void **state) {
+    static const char *const refused_changes[] = {"",
+                                                  "k=3",
+                                                  "frozen",
+                                                  "frozen=gamma",
+                                                  "store=u32",
+                                                  "cells=7",
+                                                  "frozen=no",
+                                                  "frozen=line,frozen=line",
+                                                  "cells=2500,frozen=line",
+                                                  "frozen=line,",
+                                                  "frozen=line,store=u32"};
+    eb_filter *const f =
+        suite_filled("spectral:update=plain,k=5,cells=5000,span=0,store=u32", 500, 1);
+    eb_filter *out, *model;
+    eb_error err;
+    (void)state;
+    OK(eb_convert(&out, f, "frozen=elias", NULL, NULL));
+    OK(ebi_freeze(&model, f, "elias", NULL, NULL));
+    HOLDS(suite_equal(out, model));
+    eb_free(model);
+    OK(eb_convert(&model, out, "frozen=no", NULL, NULL));
+    HOLDS(suite_equal(model, f));
+    eb_free(model);
+    OK(eb_convert(&model, out, "frozen=no,store=line,counter_bits=20", NULL, NULL));
+    HOLDS(spec_has(model, "store=line") && spec_has(model, "counter_bits=20"));
+    eb_free(model);
+    eb_free(out);
+    OK(eb_convert(&out, f, "cells=2500", NULL, NULL));
+    OK(ebi_fold(&model, f, NULL, NULL));
+    HOLDS(suite_equal(out, model));
+    eb_free(model);
+    eb_free(out);
+    for (size_t i = 0; i < SUITE_COUNT(refused_changes); i++) {
+        suite_at("%s", refused_changes[i]);
+        err.text[0] = 0;
+        HOLDS(eb_convert(&out, f, refused_changes[i], NULL, &err) != EB_OK && out == NULL &&
+              err.text[0]);
+    }
+    GIVES(EB_EINVAL, eb_convert(&out, f, NULL, NULL, NULL));
+    eb_free(f);
 }
 
 int main(void) {
@@ -474,6 +567,8 @@ int main(void) {
         cmocka_unit_test(overflow_is_reported),
         cmocka_unit_test(saturation_is_not_forgotten),
         cmocka_unit_test(operations_survive_a_failing_allocator),
+        cmocka_unit_test(a_stream_is_merged_with_a_weight),
+        cmocka_unit_test(a_filter_is_converted),
         cmocka_unit_test(mathematics_agrees_with_known_values),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

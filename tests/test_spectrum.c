@@ -6,9 +6,9 @@
  * random order.  A share agrees within 4.5 standard errors plus the bias that
  * spectrum.h admits; a size, whose spread depends on few large errors, within
  * twice that. */
+#include "math/probability.h"
+#include "math/spectrum.h"
 #include "suite.h"
-#include "theory/spectrum.h"
-#include "theory/theory.h"
 #include <math.h>
 #include <stdlib.h>
 
@@ -58,7 +58,7 @@ static eb_filter *fed(const char *spec, const stream *s) {
     eb_filter *const f = suite_new(spec);
     for (size_t at = 0; at < s->records; at += PART) {
         eb_hash h[PART];
-        const eb_batch b = {s->records - at < PART ? s->records - at : PART, h, NULL, NULL};
+        const eb_batch b = A_BATCH(s->records - at < PART ? s->records - at : PART, h, NULL, NULL);
         for (size_t i = 0; i < b.n; i++) h[i] = hash_of(s->key[at + i]);
         OK(eb_add_batch(f, &b, NULL));
     }
@@ -91,7 +91,7 @@ static void errors_agree(const policy *p, double gamma, const stream *s) {
     for (size_t i = 0; i < KEYS; i++) {
         const eb_hash h = hash_of(i);
         double count;
-        eb_count_batch(f, &h, 1, &count);
+        calls_count(f, &h, 1, &count);
         wrong += count != s->count[i];
         squares += (count - s->count[i]) * (count - s->count[i]);
         beyond += count - s->count[i] > e.error_bound;
@@ -111,13 +111,14 @@ static void errors_agree(const policy *p, double gamma, const stream *s) {
 
 static void errors_are_as_predicted(void **state) {
     (void)state;
+    SUITE_LONG();
     static const policy policies[] = {
-        {"spectral:policy=ms,store=u32,window=0,cells=%.0f", 1, .02, .05},
-        {"spectral:policy=ms,store=u32,window=512,cells=%.0f", 1, .03, .06},
-        {"spectral:policy=mi,store=u32,window=0,cells=%.0f", 1, .1, .1},
-        {"spectral_rm:policy=rmx,store=u32,window=0,second=40000,cells=%.0f", 1, .08, .25},
-        {"spectral_rm:policy=rm,store=u32,window=0,second=70000,cells=%.0f", 1, .05, 0},
-        {"spectral_rm:policy=rm+bf,store=u32,window=0,second=70000,cells=%.0f", 1, .05, 0},
+        {"spectral:update=plain,store=u32,span=0,cells=%.0f", 1, .02, .05},
+        {"spectral:update=plain,store=u32,span=512,cells=%.0f", 1, .03, .06},
+        {"spectral:update=conservative,store=u32,span=0,cells=%.0f", 1, .1, .1},
+        {"spectral_rm:method=rmx,store=u32,span=0,second=40000,cells=%.0f", 1, .08, .25},
+        {"spectral_rm:method=rm,store=u32,span=0,second=70000,cells=%.0f", 1, .05, 0},
+        {"spectral_rm:method=rm+bf,store=u32,span=0,second=70000,cells=%.0f", 1, .05, 0},
     };
     static const double thetas[] = {0, .5, 1, 1.5};
     for (size_t t = 0; t < SUITE_COUNT(thetas); t++) {
@@ -134,8 +135,8 @@ static void errors_are_as_predicted(void **state) {
 static void a_small_side_table_costs_what_is_predicted(void **state) {
     (void)state;
     static const policy tables[] = {
-        {"spectral_rm:policy=rmx,store=u32,window=0,second=1000,cells=%.0f", 1, .15, .1},
-        {"spectral_rm:policy=rmx,store=u32,window=0,second=2000,cells=%.0f", 1, .15, .1},
+        {"spectral_rm:method=rmx,store=u32,span=0,second=1000,cells=%.0f", 1, .15, .1},
+        {"spectral_rm:method=rmx,store=u32,span=0,second=2000,cells=%.0f", 1, .15, .1},
     };
     stream *const s = make_stream(.5, 30);
     for (size_t i = 0; i < SUITE_COUNT(tables); i++) errors_agree(&tables[i], .7, s);
@@ -147,10 +148,11 @@ static void a_small_side_table_costs_what_is_predicted(void **state) {
 static uint64_t saturated_with(const char *store, double window, double bits, const stream *s) {
     char spec[200];
     eb_stats stats = {.size = sizeof stats};
-    (void)snprintf(spec, sizeof spec, "spectral:policy=ms,store=%s,window=%g,cells=%.0f,bits=%.6f",
-                   store, window, floor(KEYS / .7) * K, bits);
+    (void)snprintf(spec, sizeof spec,
+                   "spectral:update=plain,store=%s,span=%g,cells=%.0f,counter_bits=%.6f", store,
+                   window, floor(KEYS / .7) * K, bits);
     eb_filter *const f = fed(spec, s);
-    eb_stat(f, &stats);
+    calls_stat(f, &stats);
     eb_free(f);
     return stats.saturated;
 }
@@ -159,7 +161,7 @@ static uint64_t saturated_with(const char *store, double window, double bits, co
 static void bits_agree(const char *store, double window, double mean, double theta) {
     char spec[200];
     stream *const s = make_stream(theta, mean);
-    (void)snprintf(spec, sizeof spec, "spectral:policy=ms,store=%s,window=%g,cells=%.0f", store,
+    (void)snprintf(spec, sizeof spec, "spectral:update=plain,store=%s,span=%g,cells=%.0f", store,
                    window, floor(KEYS / .7) * K);
     const double bits = predicted(spec, s).bits;
     const uint64_t more = saturated_with(store, window, 1.04 * bits, s);
@@ -172,6 +174,7 @@ static void bits_agree(const char *store, double window, double mean, double the
 
 static void bits_are_as_predicted(void **state) {
     (void)state;
+    SUITE_LONG();
     static const double means[] = {2, 10, 40};
     for (size_t i = 0; i < SUITE_COUNT(means); i++) {
         bits_agree("line", 0, means[i], 1);

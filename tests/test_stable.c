@@ -9,7 +9,7 @@ static void feed_fresh(eb_filter *f, uint64_t *next, uint64_t n) {
     eb_hash h[STEP];
     for (; n > 0; n -= STEP) {
         for (size_t i = 0; i < STEP; i++) h[i] = ebi_mix((*next)++);
-        OK(eb_add_batch(f, &(eb_batch){STEP, h, NULL, NULL}, NULL));
+        OK(eb_add_batch(f, &A_BATCH(STEP, h, NULL, NULL), NULL));
     }
 }
 
@@ -18,7 +18,7 @@ static double fresh_seen(const eb_filter *f, uint64_t *next, int probes) {
     for (int i = 0; i < probes; i++) {
         const eb_hash h = ebi_mix((*next)++);
         uint8_t seen;
-        eb_test_batch(f, &h, 1, &seen);
+        calls_test(f, &h, 1, &seen);
         seen_sum += seen;
     }
     return seen_sum / probes;
@@ -31,13 +31,13 @@ static void published_limits_are_reached(void **state) {
     static const char *const policies[] = {"random", "run"};
     for (size_t i = 0; i < SUITE_COUNT(policies); i++) {
         char spec[EB_SPEC_MAX];
-        (void)snprintf(spec, sizeof spec, "stable:cells=43690,width=3,k=5,p=10,delete=%s",
+        (void)snprintf(spec, sizeof spec, "stable:cells=43690,width=3,k=5,fade=10,delete=%s",
                        policies[i]);
         eb_filter *const f = suite_new(spec);
         eb_stats s = {.size = sizeof s};
         uint64_t next = 1;
         feed_fresh(f, &next, 874000); /* 20 for each cell */
-        eb_stat(f, &s);
+        calls_stat(f, &s);
         suite_at("%s: %.4f of the cells zero", spec, 1 - s.fill);
         HOLDS(fabs(1 - s.fill - 0.0585) < 0.002);
         HOLDS(fabs(s.fpr - 0.740) < 0.005);
@@ -50,16 +50,16 @@ static void published_limits_are_reached(void **state) {
 static void the_sweep_keeps_its_guarantee(void **state) {
     (void)state;
     enum { GAP = 15000, TESTS = 100000 };
-    eb_filter *const f = suite_new("stable:cells=65536,width=2,k=2,p=8.401,delete=sweep");
+    eb_filter *const f = suite_new("stable:cells=65536,width=2,k=2,fade=8.401,delete=sweep");
     uint64_t next = 1;
     HOLDS(GAP < 2 * 65536 / 8.401);
     feed_fresh(f, &next, 300000);
     for (int i = 0; i < TESTS; i++) {
         const eb_hash fresh = ebi_mix(next++), old = ebi_mix(next - 1 - GAP);
         uint8_t seen;
-        eb_test_batch(f, &old, 1, &seen);
+        calls_test(f, &old, 1, &seen);
         HOLDS(seen);
-        OK(eb_add_batch(f, &(eb_batch){1, &fresh, NULL, NULL}, NULL));
+        OK(eb_add_batch(f, &A_BATCH(1, &fresh, NULL, NULL), NULL));
     }
     const double fpr = fresh_seen(f, &next, 200000);
     suite_at("FPR %.4f", fpr);

@@ -43,14 +43,14 @@ static const profile profiles[] = {
 
 /* A store, its segment and what it should hold. */
 typedef struct pair {
-    const eb_store *store;
-    eb_counters c;
+    const ebi_store *store;
+    ebi_counter_array c;
     uint8_t *segment;
     bool tight;
     uint64_t plain[N_MAX];
 } pair;
 
-static void pair_make(pair *a, const eb_store *store, const profile *p) {
+static void pair_make(pair *a, const ebi_store *store, const profile *p) {
     const uint64_t bits = store->bits_least + (uint64_t)(p->bits * 1e6);
     const uint64_t bytes = ebi_counters_bytes(store, p->n, bits);
     memset(a, 0, sizeof *a);
@@ -66,7 +66,7 @@ static void pair_make(pair *a, const eb_store *store, const profile *p) {
 /* A counter is right, or it found no room, where that may be: then for good. */
 static bool pair_agrees(pair *a, uint64_t i) {
     const uint64_t got = a->store->get(&a->c, i);
-    if (got == EB_COUNTER_MAX && a->plain[i] > 0 && a->tight) a->plain[i] = EB_COUNTER_MAX;
+    if (got == EBI_COUNTER_MAX && a->plain[i] > 0 && a->tight) a->plain[i] = EBI_COUNTER_MAX;
     return got == a->plain[i];
 }
 
@@ -76,7 +76,7 @@ static bool pair_is_right(pair *a) {
     for (uint64_t i = 0; i < a->c.n; i++) {
         if (!pair_agrees(a, i)) return false;
         index[i] = i;
-        full += a->plain[i] == EB_COUNTER_MAX;
+        full += a->plain[i] == EBI_COUNTER_MAX;
     }
     a->store->read(&a->c, index, a->c.n, value);
     if (memcmp(value, a->plain, a->c.n * sizeof *value) != 0) return false;
@@ -88,7 +88,7 @@ static bool pair_step_one(pair *a, const operation *o) {
     if (o->what == SUB) {
         const uint64_t by = ebi_min(o->by, *plain);
         a->store->sub(&a->c, o->i, by);
-        if (*plain < EB_COUNTER_MAX) *plain -= by;
+        if (*plain < EBI_COUNTER_MAX) *plain -= by;
         return true;
     }
     if (a->store->add(&a->c, o->i, o->by) != *plain) return false;
@@ -97,7 +97,7 @@ static bool pair_step_one(pair *a, const operation *o) {
 }
 
 static bool pair_step_several(pair *a, const operation *o) {
-    uint64_t i[EB_TOGETHER_MAX], least = EB_COUNTER_MAX;
+    uint64_t i[EBI_TOGETHER_MAX], least = EBI_COUNTER_MAX;
     const size_t count = o->more + 1;
     for (size_t t = 0; t < count; t++) {
         i[t] = o->i + t * o->step;
@@ -128,11 +128,11 @@ static bool pair_step(pair *a, const operation *o) {
 static bool pair_drains(pair *a) { /* take everything away again */
     bool right = true;
     for (uint64_t i = 0; i < a->c.n && right; i++)
-        right = pair_step(a, &(operation){SUB, i, EB_COUNTER_MAX, 0, 0});
+        right = pair_step(a, &(operation){SUB, i, EBI_COUNTER_MAX, 0, 0});
     return right && pair_is_right(a);
 }
 
-static bool run(const eb_store *store, const profile *p, const operation *o, size_t count) {
+static bool run(const ebi_store *store, const profile *p, const operation *o, size_t count) {
     static pair a;
     bool right = true;
     pair_make(&a, store, p);
@@ -146,7 +146,7 @@ static bool run(const eb_store *store, const profile *p, const operation *o, siz
 }
 
 /* Leave out whatever can be left out, in ever smaller pieces. */
-static size_t shrink(const eb_store *store, const profile *p, operation *o, size_t count) {
+static size_t shrink(const ebi_store *store, const profile *p, operation *o, size_t count) {
     operation *const less = calloc(count, sizeof *less);
     if (!less) fail_msg("no memory for the test itself");
     for (size_t piece = count / 2 + 1; piece > 0; piece /= 2)
@@ -187,7 +187,7 @@ static void draw(const profile *p, uint64_t seed, operation *o) {
     }
 }
 
-static void hold_to_plain(const eb_store *store, const profile *p, uint64_t seed) {
+static void hold_to_plain(const ebi_store *store, const profile *p, uint64_t seed) {
     static operation o[SEQUENCE];
     draw(p, seed, o);
     if (run(store, p, o, SEQUENCE)) return;
@@ -201,7 +201,7 @@ static void hold_to_plain(const eb_store *store, const profile *p, uint64_t seed
     fail_msg("store %s differs from a plain array", store->name);
 }
 
-static size_t stores(const eb_store **list) {
+static size_t stores(const ebi_store **list) {
     size_t n = 0;
     list[n++] = &ebi_store_u8;
     list[n++] = &ebi_store_u32;
@@ -217,7 +217,7 @@ enum { STORES_MAX = 16 };
 
 static void stores_equal_plain_arrays(void **state) {
     (void)state;
-    const eb_store *list[STORES_MAX];
+    const ebi_store *list[STORES_MAX];
     const size_t n = stores(list);
     const char *const wish = getenv("EVERBLOOM_OPERATIONS");
     const double operations = wish ? strtod(wish, NULL) : 4e5;
@@ -234,14 +234,14 @@ static void stores_equal_plain_arrays(void **state) {
 /* The test itself: a store that loses one in a hundred is caught, and what is
  * left of the sequence is what made it fail. */
 
-static uint64_t lossy_add(const eb_counters *c, uint64_t i, uint64_t by) {
+static uint64_t lossy_add(const ebi_counter_array *c, uint64_t i, uint64_t by) {
     return ebi_store_u32.add(c, i, i == 77 && ebi_store_u32.get(c, i) >= 3 ? by - 1 : by);
 }
 
 static void failing_sequences_become_short(void **state) {
     (void)state;
     static operation o[SEQUENCE];
-    eb_store lossy = ebi_store_u32;
+    ebi_store lossy = ebi_store_u32;
     lossy.add = lossy_add;
     draw(&profiles[0], 1, o);
     for (size_t i = 0; i < SEQUENCE; i++) o[i] = (operation){ADD, o[i].i, o[i].by, 0, 0};
@@ -251,7 +251,7 @@ static void failing_sequences_become_short(void **state) {
 }
 
 /* The same operations give the same bytes with AVX2 and BMI2 and without. */
-static void flavours_agree(const eb_store *one, const eb_store *other, const profile *p) {
+static void flavours_agree(const ebi_store *one, const ebi_store *other, const profile *p) {
     static pair a, b;
     static operation o[SEQUENCE];
     suite_at("store %s, %s", one->name, p->name);
@@ -281,7 +281,7 @@ static bool refused(pair *a, uint64_t bit) {
     const bool no = !a->store->check(&a->c);
     for (uint64_t i = 0; i < a->c.n && !no; i++) {
         const uint64_t value = a->store->get(&a->c, i);
-        HOLDS(value <= EB_COUNTER_MAX);
+        HOLDS(value <= EBI_COUNTER_MAX);
         HOLDS(a->store->address(&a->c, i) >= a->segment);
         HOLDS(a->store->address(&a->c, i) < a->segment + a->c.bytes);
     }
@@ -289,7 +289,7 @@ static bool refused(pair *a, uint64_t bit) {
     return no;
 }
 
-static void damage(const eb_store *store, profile p) {
+static void damage(const ebi_store *store, profile p) {
     static pair a;
     static operation o[SEQUENCE];
     uint64_t random = 5, refusals = 0;
@@ -307,7 +307,8 @@ static void damage(const eb_store *store, profile p) {
 
 static void damage_is_refused(void **state) {
     (void)state;
-    const eb_store *list[STORES_MAX];
+    SUITE_LONG();
+    const ebi_store *list[STORES_MAX];
     const size_t n = stores(list);
     for (size_t s = 0; s < n; s++)
         for (size_t p = 0; p < SUITE_COUNT(profiles); p++)
@@ -318,7 +319,7 @@ static void damage_is_refused(void **state) {
 static void small_segments_hold_their_counters(void **state) {
     (void)state;
     static const profile one = {"", 1, 0, 1, 1, 0, true};
-    const eb_store *list[STORES_MAX];
+    const ebi_store *list[STORES_MAX];
     const size_t count = stores(list);
     static pair a;
     for (size_t s = 0; s < count; s++)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "theory/theory.h"
+#include "math/probability.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 

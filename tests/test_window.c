@@ -2,14 +2,14 @@
  * let through twice within it, planned bits and rates, and what gives under overload.
  *
  * EVERBLOOM_OPERATIONS=1e8 makes the streams of a promise so long, together. */
-#include "filter/window_line.h"
+#include "filter/stream/window/window_line.h"
 #include "model.h"
 #include "suite.h"
 #include <math.h>
 
 static eb_stats stats_of(const eb_filter *f) {
     eb_stats s = {.size = sizeof s};
-    eb_stat(f, &s);
+    calls_stat(f, &s);
     return s;
 }
 
@@ -85,7 +85,7 @@ static outcome run_stream(eb_filter *f, source *s, size_t n) {
             time[i] = r.time;
             hash[i] = ebi_mix(r.key * UINT64_C(0x9E3779B97F4A7C15) + 1);
         }
-        OK(eb_add_batch(f, &(eb_batch){BATCH, hash, NULL, time}, seen));
+        OK(calls_add(f, &A_BATCH(BATCH, hash, NULL, time), seen));
         for (size_t i = 0; i < BATCH; i++) {
             o.missed += repeat[i] && !seen[i];
             o.fresh += !repeat[i];
@@ -158,7 +158,7 @@ static void feed_distinct(eb_filter *f, uint64_t *next, double n, double *seen_s
     for (double done = 0; done < n; done += BATCH) {
         for (size_t i = 0; i < BATCH; i++)
             hash[i] = ebi_mix(++*next * UINT64_C(0x9E3779B97F4A7C15));
-        OK(eb_add_batch(f, &(eb_batch){BATCH, hash, NULL, NULL}, seen));
+        OK(calls_add(f, &A_BATCH(BATCH, hash, NULL, NULL), seen));
         for (size_t i = 0; i < BATCH; i++) *seen_sum += seen[i];
     }
 }
@@ -181,6 +181,7 @@ static void measure(eb_filter *f, double window, double *stat, double *counted, 
 }
 
 static void rates_and_bits_are_as_planned(void **state) {
+    SUITE_LONG();
     static const struct {
         const char *line;
         double fpr, bits, window;
@@ -245,7 +246,7 @@ static eb_filter *overloaded(const char *overload, double load, double *fpr) {
             time[i] = (uint64_t)t;
             hash[i] = ebi_mix(key++ * UINT64_C(0x9E3779B97F4A7C15));
         }
-        OK(eb_add_batch(f, &(eb_batch){BATCH, hash, NULL, time}, seen));
+        OK(calls_add(f, &A_BATCH(BATCH, hash, NULL, time), seen));
         for (size_t i = 0; i < BATCH && t > 2.2 * WINDOW; i++, keys++) taken += seen[i];
     }
     *fpr = taken / keys;
@@ -253,6 +254,7 @@ static eb_filter *overloaded(const char *overload, double load, double *fpr) {
 }
 
 static void under_overload_the_rate_rises_or_the_window_shrinks(void **state) {
+    SUITE_LONG();
     static const struct {
         double load, fpr; /* as designed for 18.9 bits */
     } loads[] = {{1, 0.01}, {1.2, 0.032}, {1.5, 0.095}, {2, 0.22}, {3, 0.43}, {5, 0.63}};
@@ -280,7 +282,7 @@ static void saturated_lines_keep_the_promise(void **state) {
         char spec[EB_SPEC_MAX];
         source s;
         (void)snprintf(spec, sizeof spec,
-                       "window:window=9000,items=9000,w=12,cells=3200,overload=%s",
+                       "window:window=9000,items=9000,print_bits=12,cells=3200,overload=%s",
                        shorten ? "shorten" : "degrade");
         suite_at("%s", spec);
         eb_filter *const f = suite_new(spec);
@@ -311,12 +313,12 @@ static void what_expired_stays_expired(void **state) {
         suite_at("%s", spec);
         eb_filter *const f = suite_new(spec);
         for (size_t i = 0; i < KEYS; i++) hash[i] = ebi_mix(i + 1), time[i] = 50;
-        OK(eb_add_batch(f, &(eb_batch){KEYS, hash, NULL, time}, seen));
+        OK(calls_add(f, &A_BATCH(KEYS, hash, NULL, time), seen));
         for (uint64_t era = 1; era < ERAS; era++) {
             const eb_hash one = ebi_mix(era << 32);
             uint64_t now = 50 + 100 * era, known = 0;
-            OK(eb_add_batch(f, &(eb_batch){1, &one, NULL, &now}, seen));
-            eb_test_batch(f, hash, KEYS, seen);
+            OK(calls_add(f, &A_BATCH(1, &one, NULL, &now), seen));
+            calls_test(f, hash, KEYS, seen);
             for (size_t i = 0; i < KEYS; i++) known += seen[i];
             HOLDS(era <= 14 ? known == KEYS : known < KEYS / 50);
         }
@@ -332,11 +334,11 @@ static void idle_time_costs_nothing_and_forgets_all(void **state) {
     for (uint64_t i = 0; i < 20000; i++) {
         const eb_hash h = ebi_mix(i / 2 + 1);
         time += i % 2 ? 1000 : 1001 + (i % 64 == 0 ? UINT64_C(1) << 44 : 5000);
-        OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &time}, &seen));
+        OK(calls_add(f, &A_BATCH(1, &h, NULL, &time), &seen));
         HOLDS(seen == (i % 2));
     }
     HOLDS(stats_of(f).cells_used == 1);
-    OK(eb_advance(f, time + 1100));
+    OK(eb_advance(f, time + 1100, NULL));
     HOLDS(stats_of(f).cells_used == 0 && stats_of(f).fpr == 0);
     eb_free(f);
 }
@@ -363,7 +365,7 @@ static void forget_exactly(const char *spec, uint64_t gap) {
         const eb_hash h = ebi_mix(i + 1);
         time[i] = i == 0 ? 1 : time[i - 1];
         if (i >= FIRST) time[i] += suite_below(&random, 2 * gap * x.length);
-        OK(eb_add_batch(f, &(eb_batch){1, &h, NULL, &time[i]}, &seen));
+        OK(calls_add(f, &A_BATCH(1, &h, NULL, &time[i]), &seen));
         if (i < FIRST || i % 5 > 0) continue;
         const uint64_t alive = alive_of(time, i + 1, time[i], x.length, x.eras);
         const uint64_t used = stats_of(f).cells_used;
@@ -371,8 +373,8 @@ static void forget_exactly(const char *spec, uint64_t gap) {
         if (i % 100 > 0) continue;
         HOLDS(f->kind->check(&f->p, f->block, NULL) == EB_OK);
         eb_filter *idle;
-        OK(eb_clone(&idle, f, NULL));
-        OK(eb_advance(idle, time[i] + (x.eras + 1) * x.length));
+        OK(eb_clone(&idle, f, NULL, NULL));
+        OK(eb_advance(idle, time[i] + (x.eras + 1) * x.length, NULL));
         HOLDS(stats_of(idle).cells_used == 0 && stats_of(idle).fpr == 0);
         eb_free(idle);
     }
@@ -380,12 +382,13 @@ static void forget_exactly(const char *spec, uint64_t gap) {
 }
 
 static void sparse_streams_leave_nothing_behind(void **state) {
+    SUITE_LONG();
     /* 191 pages of lines, so that a round of all takes as long as it may; 230, half of that */
     static const char *const specs[] = {
-        "window:window=1400,unit=time,w=31,line=64,items=1000,cells=195584",
-        "window:window=1400,unit=time,w=31,line=64,items=1000,cells=195584,"
+        "window:window=1400,unit=time,print_bits=31,line=64,items=1000,cells=195584",
+        "window:window=1400,unit=time,print_bits=31,line=64,items=1000,cells=195584,"
         "eras=30,refresh=yes",
-        "window:window=1400,unit=time,w=31,line=64,items=1000,cells=235520,"
+        "window:window=1400,unit=time,print_bits=31,line=64,items=1000,cells=235520,"
         "eras=30",
         "window:window=1400,unit=time,memory=231K,mode=rotate"};
     (void)state;
@@ -411,7 +414,7 @@ static void repeats_are_missed_as_predicted(const char *options, double distinct
     for (double done = 0; done < settled + 1e6; done += BATCH) {
         for (size_t i = 0; i < BATCH; i++)
             hash[i] = ebi_mix(1 + suite_below(&random, (uint64_t)distinct));
-        OK(eb_add_batch(f, &(eb_batch){BATCH, hash, NULL, NULL}, seen));
+        OK(calls_add(f, &A_BATCH(BATCH, hash, NULL, NULL), seen));
         for (size_t i = 0; i < BATCH && done >= settled; i++) missed += !seen[i], n++;
     }
     const double rate = (double)missed / (double)n, error = sqrt(p.fnr * (1 - p.fnr) / (double)n);
@@ -421,6 +424,7 @@ static void repeats_are_missed_as_predicted(const char *options, double distinct
 
 static void misses_are_as_predicted(void **state) {
     (void)state;
+    SUITE_LONG();
     static const char *const options[] = {"fpr=0.01,refresh=yes", "fpr=0.01,refresh=no",
                                           "fpr=0.05,mode=rotate,refresh=yes",
                                           "fpr=0.05,mode=rotate,refresh=no"};
@@ -442,29 +446,29 @@ static void a_window_of_time_is_predicted_as_planned(void **state) {
 /* Twins and machines */
 
 static const char *const shapes[] = {
-    "w=9,eras=14,line=64,refresh=yes,overload=degrade,cells=128",
-    "w=9,eras=14,line=64,refresh=no,overload=degrade,cells=128",
-    "w=14,eras=14,line=64,refresh=yes,overload=shorten,cells=320",
-    "w=17,eras=5,line=64,refresh=yes,overload=degrade,cells=640",
-    "w=31,eras=30,line=64,refresh=yes,overload=degrade,cells=1280",
-    "w=27,eras=14,line=128,refresh=yes,overload=degrade,cells=960",
-    "w=22,eras=14,line=128,refresh=no,overload=shorten,cells=384",
-    "w=12,eras=1,line=128,refresh=yes,overload=shorten,cells=192",
-    "w=11,eras=14,line=64,refresh=yes,overload=degrade,cells=384",
-    "w=18,eras=14,line=128,refresh=yes,overload=degrade,cells=480",
-    "w=20,eras=14,line=64,refresh=yes,overload=degrade,cells=960",
-    "w=14,eras=14,line=64,refresh=no,overload=degrade,cells=448",
-    "w=30,eras=9,line=128,refresh=yes,overload=degrade,cells=1440",
-    "w=16,eras=20,line=64,refresh=yes,overload=degrade,cells=640",
+    "print_bits=9,eras=14,line=64,refresh=yes,overload=degrade,cells=128",
+    "print_bits=9,eras=14,line=64,refresh=no,overload=degrade,cells=128",
+    "print_bits=14,eras=14,line=64,refresh=yes,overload=shorten,cells=320",
+    "print_bits=17,eras=5,line=64,refresh=yes,overload=degrade,cells=640",
+    "print_bits=31,eras=30,line=64,refresh=yes,overload=degrade,cells=1280",
+    "print_bits=27,eras=14,line=128,refresh=yes,overload=degrade,cells=960",
+    "print_bits=22,eras=14,line=128,refresh=no,overload=shorten,cells=384",
+    "print_bits=12,eras=1,line=128,refresh=yes,overload=shorten,cells=192",
+    "print_bits=11,eras=14,line=64,refresh=yes,overload=degrade,cells=384",
+    "print_bits=18,eras=14,line=128,refresh=yes,overload=degrade,cells=480",
+    "print_bits=20,eras=14,line=64,refresh=yes,overload=degrade,cells=960",
+    "print_bits=14,eras=14,line=64,refresh=no,overload=degrade,cells=448",
+    "print_bits=30,eras=9,line=128,refresh=yes,overload=degrade,cells=1440",
+    "print_bits=16,eras=20,line=64,refresh=yes,overload=degrade,cells=640",
 };
 
-static const eb_ops *portable(const eb_params *p) {
+static const ebi_ops *portable(const ebi_params *p) {
     (void)p;
     return ebi_window_portable();
 }
 
-static const eb_ops *(*const machines[])(const eb_params *p) = {portable, ebi_window_avx2,
-                                                                ebi_window_vbmi};
+static const ebi_ops *(*const machines[])(const ebi_params *p) = {portable, ebi_window_avx2,
+                                                                  ebi_window_vbmi};
 enum { MACHINES = SUITE_COUNT(machines) };
 
 /* A window that is so many times as large, in so many times as many lines: those of neighbouring
@@ -493,17 +497,17 @@ static void same_as(const char *unit, const char *shape, unsigned times) {
     suite_stream s = suite_make_stream(f[0], N, 900 * times, 5);
     for (size_t i = 0; i < N; i += PART) {
         const eb_batch part = suite_part(&s, i, i + PART);
-        OK(eb_add_batch(f[0], &part, seen + i));
+        OK(calls_add(f[0], &part, seen + i));
         for (size_t j = 1; j < n; j++) {
-            OK(eb_add_batch(f[j], &part, other + i));
+            OK(calls_add(f[j], &part, other + i));
             HOLDS(memcmp(seen + i, other + i, PART) == 0);
             HOLDS(suite_equal(f[0], f[j]));
         }
     }
     for (size_t i = 0; i < N; i++) HOLDS(model_add(m, s.hash[i], 1, s.time[i]) == (seen[i] != 0));
-    eb_test_batch(f[0], s.hash, N, seen);
+    calls_test(f[0], s.hash, N, seen);
     for (size_t j = 1; j < n; j++) {
-        eb_test_batch(f[j], s.hash, N, other);
+        calls_test(f[j], s.hash, N, other);
         HOLDS(memcmp(seen, other, N) == 0);
     }
     suite_free_stream(&s);

@@ -6,58 +6,89 @@
  *     eb_error err;
  *     bool seen;
  *     if (eb_new(&f, "stable:memory=64M,fpr=0.001,seed=42", NULL, &err)) die(err.text);
- *     eb_add(f, key, len, &seen);         // seen: was it (probably) here before?
+ *     if (eb_add(f, key, len, &seen, &err)) die(err.text); // seen: was it (probably) here before?
  *     eb_free(f);
  *
- * A filter is not locked: any number of readers, or one writer (for filters
- * with shards, one writer for each shard: see eb_shard_of).  Nothing here reads
- * a clock, an environment variable or a global; equal specs, seeds and inputs
- * give equal bytes on every machine. */
+ * RULES FOR ALL FUNCTIONS
+ *
+ * 1. A function that can fail returns eb_status.  Its last parameter is an eb_error, which may be
+ *    NULL.  When it fails, nothing has changed and outputs are unspecified.
+ * 2. Structures that may grow begin with `size`.  Set it to sizeof the structure, with EB_INIT or
+ *    one of the makers at the end of this header.  Any size that the library does not know is
+ *    EB_ESIZE, and nothing else is read or written: a forgotten size fails, and so does a program
+ *    that is newer than its library.
+ * 3. The library reads no clock, environment variable, locale or global.  It does not print and
+ *    does not end the process.  Equal specs and equal input give equal bytes on every machine.
+ * 4. Filters are not locked.  Many threads may read a filter (const), or one may change it.  With
+ *    shards, one thread may change each shard: see EB_SHARD_RANGE. */
 #ifndef EVERBLOOM_H
 #define EVERBLOOM_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h> /* memset in EB_INIT */
 #ifdef __cplusplus
 extern "C" {
 #endif
+#ifndef EB_API /* define it empty to hide all symbols inside a host's module */
 #if defined __GNUC__
 #define EB_API __attribute__((visibility("default")))
 #else
 #define EB_API
+#endif
 #endif
 
 #define EB_VERSION_NUMBER 100 /* major*10000 + minor*100 + patch */
 #define EB_VERSION "0.1.0"
 EB_API unsigned eb_version(void); /* of the library that was linked */
 
-/* Errors: a function that can fail returns one of these and changes nothing. */
+/* Zeroes a structure and sets its size: eb_stats s; EB_INIT(s); */
+#define EB_INIT(s) (memset(&(s), 0, sizeof(s)), (void)((s).size = sizeof(s)))
+
+/* Errors.  EB_EINVAL and EB_ESIZE are bugs in the calling program.  EB_EKEY, EB_EVALUE and
+ * EB_ETIME are bad input: err.at is the index of the first key that was refused, so a host can
+ * report the line, or skip it and go on.  Treat unknown codes as failures. */
 typedef enum eb_status {
     EB_OK = 0,
-    EB_ENOMEM = -1,    /* the allocator said no */
+    EB_ENOMEM = -1,    /* the allocator returned NULL, or the size does not fit in size_t */
     EB_EINVAL = -2,    /* an argument breaks a documented rule */
-    EB_ESPEC = -3,     /* a spec string does not parse or does not resolve */
-    EB_EFORMAT = -4,   /* the bytes are not a snapshot, or are damaged */
-    EB_EVERSION = -5,  /* a snapshot from a newer library */
-    EB_EMISMATCH = -6, /* two filters that cannot be combined */
-    EB_ENOTSUP = -7,   /* this kind of filter cannot do that: see eb_kind_info.caps */
-    EB_EREADONLY = -8, /* a view of somebody else's bytes, or a frozen filter */
-    EB_EIO = -9        /* reading or writing failed (front ends only) */
+    EB_ESIZE = -3,     /* the size of a structure was not set, or is unknown to this library */
+    EB_ESPEC = -4,     /* a spec is invalid; err.at: byte of the text, if known */
+    EB_EFORMAT = -5,   /* not a snapshot, or damaged; err.at: byte, if known */
+    EB_EVERSION = -6,  /* a snapshot written by a newer library */
+    EB_EMISMATCH = -7, /* two filters that cannot be combined; the text names the difference */
+    EB_ENOTSUP = -8,   /* this kind of filter cannot do that: see eb_caps */
+    EB_EREADONLY = -9, /* a view, or a frozen or combined filter */
+    EB_EFULL = -10,    /* full: keys before err.at were added and answered, the others not */
+    EB_ELIMIT = -11,   /* a limit set by the caller cannot be kept */
+    EB_EKEY = -12,     /* key err.at has the wrong type for the filter, or is outside its domain */
+    EB_EVALUE = -13,   /* value err.at is outside the filter's range */
+    EB_ETIME = -14,    /* time err.at is too early: before the filter's clock or before the time of
+                          the previous key; in removals: too late */
+    EB_ESTOPPED = -15  /* never made by the library: callbacks return it to stop a call */
 } eb_status;
-typedef struct eb_error { /* always optional: pass NULL if nobody will read it */
-    eb_status status;
-    char text[504]; /* one sentence; names the key, the value and the allowed range */
+
+#define EB_NOWHERE UINT64_MAX
+typedef struct eb_error { /* always 512 bytes; need not be initialised; pass NULL if nobody reads */
+    int32_t status;       /* what the function returned */
+    uint32_t reserved;
+    uint64_t at;    /* index of the refused key, or a byte: see eb_status; EB_NOWHERE: none */
+    char text[496]; /* one sentence: what is wrong, where, and what would be right */
 } eb_error;
 EB_API const char *eb_status_name(eb_status s);
 
-/* Memory: one allocator per filter, NULL for the library's own, which gives
- * large blocks huge pages.  alloc returns NULL on failure; free gets the size
- * that alloc got.  A filter is one handle and one flat block without pointers:
+/* Memory.  Each filter has its allocator; NULL is the library's own, which uses huge pages for
+ * large blocks.  alloc and alloc_zeroed return memory aligned to 16 bytes, or NULL; the library
+ * aligns to cache lines by itself.  alloc_zeroed may be NULL: the library then calls alloc and
+ * memset, which touches every page.  free gets the size that was asked for.  The structure is
+ * copied; ctx must outlive the filter.  A filter is one handle and one flat block without pointers:
  * the block is what snapshots hold. */
 typedef struct eb_allocator {
-    void *(*alloc)(void *ctx, size_t size, size_t align);
-    void (*free)(void *ctx, void *p, size_t size);
+    size_t size; /* sizeof(eb_allocator) */
     void *ctx;
+    void *(*alloc)(void *ctx, size_t bytes);
+    void *(*alloc_zeroed)(void *ctx, size_t bytes); /* or NULL */
+    void (*free)(void *ctx, void *p, size_t bytes);
 } eb_allocator;
 
 /* Life.  Spec: kind[:key=value{,key=value}]; sizes take K, M, G (powers of
@@ -71,96 +102,186 @@ typedef struct eb_filter eb_filter;
 enum { EB_SPEC_MAX = 448 }; /* bytes of a canonical spec, with its final NUL */
 EB_API eb_status eb_new(eb_filter **out, const char *spec, const eb_allocator *mem, eb_error *err);
 EB_API void eb_free(eb_filter *f); /* NULL is fine */
-EB_API eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem);
-EB_API void eb_clear(eb_filter *f); /* as new; views and frozen filters stay as they are */
+/* An independent copy; the copy of a view can be changed. */
+EB_API eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem,
+                          eb_error *err);
+EB_API eb_status eb_clear(eb_filter *f, eb_error *err); /* as new; EB_EREADONLY */
 /* Canonical spec of a filter, or of a spec text without making the filter.
  * eb_spec counts as snprintf does; eb_resolve wants cap >= EB_SPEC_MAX. */
 EB_API size_t eb_spec(const eb_filter *f, char *buf, size_t cap);
 EB_API eb_status eb_resolve(const char *spec, char *buf, size_t cap, eb_error *err);
+/* What a spec costs and can do, without making the filter: nothing is allocated.  bytes is what
+ * eb_new asks a host's allocator for, in total; the library's own gives up to 128 fewer.  Check it
+ * before eb_new: where memory is overcommitted, any size is granted, and the process is killed
+ * later. */
+typedef struct eb_spec_info {
+    size_t size;
+    const char *kind; /* its name; of the library */
+    uint64_t caps;    /* with these options; they may differ from those of the kind */
+    uint64_t bytes;
+    uint64_t snapshot_bytes; /* more after the filter has grown */
+    uint32_t shards;
+    uint32_t reserved;
+    char canonical[EB_SPEC_MAX];
+} eb_spec_info;
+EB_API eb_status eb_spec_describe(const char *spec, eb_spec_info *out, eb_error *err);
 
-/* One key at a time. */
-EB_API eb_status eb_add(eb_filter *f, const void *key, size_t len, bool *seen /* or NULL */);
-EB_API bool eb_test(const eb_filter *f, const void *key, size_t len);
-EB_API double eb_count(const eb_filter *f, const void *key, size_t len); /* 0 or 1 if it cannot */
+/* One key.  An add takes one tick of time; questions and removals use the filter's clock.  count
+ * needs EB_CAN_COUNT (else EB_ENOTSUP). */
+EB_API eb_status eb_add(eb_filter *f, const void *key, size_t len, bool *seen /* or NULL */,
+                        eb_error *err);
+EB_API eb_status eb_ask(const eb_filter *f, const void *key, size_t len, bool *seen /* or NULL */,
+                        double *count /* or NULL */, eb_error *err);
+EB_API eb_status eb_remove(eb_filter *f, const void *key, size_t len, eb_error *err);
 
-/* Many keys at a time: the fast way, and exactly equal to one at a time in
- * order, in answers and in bytes.  Any 64-bit numbers that are uniformly
- * distributed may serve as hashes; eb_hash_keys makes the ones that the
- * single-key calls use.
- * EB_EINVAL, with nothing added: a value outside the filter's range, a time
- * before the filter's clock or before its predecessor.  A removal's times say
- * when its keys were added (NULL: now), in any order, but not after the clock. */
+/* Many keys at a time: the fast way, and exactly equal to one at a time in order, in answers and
+ * in bytes.  Any 64-bit numbers that are uniformly distributed may serve as hashes; eb_hash_keys
+ * makes the ones that the single-key calls use.  n may be 0.  All input is checked before anything
+ * changes.
+ *
+ *              value                              time                             count
+ *   add        multiplicity, importance, class    of the key; never decreasing     after this add
+ *   ask        class (weighted), else NULL        the moment asked about; >= clock at that moment
+ *   remove     how many                           when it was added; any order     (NULL)
+ *
+ * value NULL means 1; in questions to weighted filters: the class is not known.  time NULL means
+ * one tick a key in adds, otherwise the filter's clock (the latest of all shards).  Kinds without
+ * EB_USES_VALUE ignore values, kinds without EB_USES_TIME ignore times.  The unit of time is that
+ * of half-lives and windows in the spec.  Asking never changes the filter, so a read-only view
+ * can be asked about the present.
+ *
+ * seen: 1 if the key is probably there (adds: was there before).  count needs EB_CAN_COUNT (else
+ * EB_ENOTSUP).  In adds it is what a question right after this key would have said (less, if
+ * a counter found no room just then).
+ *
+ * Removing needs EB_CAN_REMOVE (else EB_ENOTSUP).  EB_EVALUE, with nothing removed, if a key cannot
+ * have been there so often.  That is not always known: taking out what was never added makes counts
+ * of other keys too low.  What the keys of a call take is added up before any is taken, in memory
+ * from the filter's allocator (36 bytes a counter): EB_ENOMEM. */
 typedef uint64_t eb_hash;
 typedef struct eb_key {
     const void *p;
     size_t len;
 } eb_key;
+enum {                     /* flags */
+       EB_SAME_TIME = 1,   /* time points to one time, for all keys */
+       EB_SAME_VALUE = 2,  /* value points to one value, for all keys */
+       EB_CLAMP_TIMES = 4, /* replace a time that is too early by the earliest allowed one */
+       EB_SHARD_RANGE = 8  /* skip all keys but those of n_shards shards from first_shard on */
+};
 typedef struct eb_batch {
+    size_t size;
     size_t n;
     const eb_hash *hash;   /* n of them */
-    const uint32_t *value; /* multiplicity, importance or weight class; NULL: all 1 */
-    const uint64_t *time;  /* never decreasing; NULL: one tick a key */
+    const uint64_t *value; /* or NULL */
+    const uint64_t *time;  /* or NULL */
+    uint32_t flags;
+    uint32_t first_shard, n_shards; /* with EB_SHARD_RANGE; n_shards may be 0: nothing to do */
+    uint32_t reserved;              /* 0 */
+    uint8_t *seen;                  /* out, n of them, or NULL */
+    double *count; /* out, n of them, or NULL; entries of skipped keys are not written */
 } eb_batch;
 EB_API void eb_hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out);
-EB_API eb_status eb_add_batch(eb_filter *f, const eb_batch *b, uint8_t *seen /* n, or NULL */);
-/* As eb_add_batch; after[i] is what eb_count would have said of key i right after it
- * was added, before the next one was (less, if a counter found no room just then). */
-EB_API eb_status eb_add_count_batch(eb_filter *f, const eb_batch *b, double *after);
-/* Take keys out again, value times each; EB_ENOTSUP unless the filter has
- * EB_CAN_REMOVE.  EB_EINVAL, with nothing removed, if a key cannot have been there
- * so often.  That is not always known: taking out what was never added makes
- * counts of other keys too low.  What the keys of a call take is added up before any
- * is taken, in memory from the filter's allocator (36 bytes a counter): EB_ENOMEM. */
-EB_API eb_status eb_remove_batch(eb_filter *f, const eb_batch *b);
-EB_API void eb_test_batch(const eb_filter *f, const eb_hash *h, size_t n, uint8_t *seen);
-/* As eb_test_batch, for kinds whose answer depends on the value (weighted: the class). */
-EB_API eb_status eb_test_values(const eb_filter *f, const eb_batch *b, uint8_t *seen);
-EB_API void eb_count_batch(const eb_filter *f, const eb_hash *h, size_t n, double *count);
-EB_API eb_status eb_advance(eb_filter *f, uint64_t time); /* let time pass without a key */
-/* into becomes the filter of both streams.  Both must have the same canonical
- * spec; EB_ENOTSUP unless the kind has EB_CAN_MERGE. */
-EB_API eb_status eb_merge(eb_filter *into, const eb_filter *from, eb_error *err);
+EB_API eb_status eb_add_batch(eb_filter *f, const eb_batch *b, eb_error *err);
+EB_API eb_status eb_ask_batch(const eb_filter *f, const eb_batch *b, eb_error *err);
+EB_API eb_status eb_remove_batch(eb_filter *f, const eb_batch *b, eb_error *err);
+/* Let time pass without a key.  EB_ETIME if the clock is later than that; EB_ENOTSUP unless
+ * EB_USES_TIME. */
+EB_API eb_status eb_advance(eb_filter *f, uint64_t time, eb_error *err);
+/* Add the keys of another filter, weight times.  Weight 1 needs EB_CAN_MERGE, others need
+ * EB_CAN_SCALE (else EB_ENOTSUP).  A negative weight subtracts a stream that is part of this one;
+ * EB_EVALUE if it certainly is not.  The canonical specs must be equal, but for frozen= (else
+ * EB_EMISMATCH). */
+EB_API eb_status eb_merge(eb_filter *into, const eb_filter *from, int64_t weight, eb_error *err);
 
-/* Shards: a filter made with shards=S is S independent filters in one block,
- * and a key belongs to shard eb_shard_of(f, hash).  Threads may add batches to
- * one filter at the same time if no shard is touched by two of them; the result
- * is the same for any number of threads. */
+/* Threads.  A filter with shards=S (a power of two) is S filters in one block, and a key belongs to
+ * shard eb_shard_of(f, hash).  Threads may use one filter at the same time as long as no thread
+ * uses a shard that another one is changing.  The easy way: compute hashes in slices, then let each
+ * thread call eb_add_batch with the same batch and its own EB_SHARD_RANGE.  The result does
+ * not depend on the number of threads.  A call that fails has changed none of its shards.
+ *
+ * Clocks.  A question with a time gets the same answer in every shard.  Without times the latest
+ * clock of all shards counts, in adds and in questions, so no other thread may be adding then:
+ * kinds with EB_USES_TIME and several shards need times with EB_SHARD_RANGE (else EB_EINVAL).  A
+ * time is too early if it is before that of the previous key in the batch, or before the clock of
+ * the key's shard. */
 EB_API uint32_t eb_shards(const eb_filter *f);
 EB_API uint32_t eb_shard_of(const eb_filter *f, eb_hash h);
 
-/* Snapshots: docs/FORMAT.md.  eb_load copies and checks everything, so its
- * bytes may come from anyone.  eb_view borrows them (8-aligned), read-only, for
- * as long as they stay in place (a mapped file); EB_TRUST skips the checks that
- * read the whole payload.  Both take a buffer that is longer than the snapshot.
- * eb_snapshot_length says from the first 64 bytes how long a whole snapshot is:
- * EB_EFORMAT or EB_EVERSION if they cannot be the start of one. */
-enum { EB_TRUST = 1 };
-enum { EB_SNAPSHOT_HEAD = 64 };
-EB_API size_t eb_snapshot_size(const eb_filter *f);
-EB_API eb_status eb_save(const eb_filter *f, void *buf, size_t cap);
-/* The same bytes in two parts, for a writer that wants no copy of the block:
- * what stands before the block goes to front (cap >= EB_SNAPSHOT_FRONT), the
- * block stays where it is, until the filter changes. */
-enum { EB_SNAPSHOT_FRONT = EB_SNAPSHOT_HEAD + EB_SPEC_MAX };
-EB_API eb_status eb_save_parts(const eb_filter *f, void *front, size_t cap, size_t *front_len,
-                               const void **block, size_t *block_len);
-EB_API eb_status eb_load(eb_filter **out, const void *buf, size_t len, const eb_allocator *mem,
+/* Snapshots: docs/FORMAT.md.  eb_save_parts gives a snapshot in parts, without a copy; write them
+ * in order.  They point into the filter and into *out: valid until the filter changes or *out is
+ * moved.  The call reads the whole block, for the checksum. */
+enum { EB_SNAPSHOT_HEAD = 64, EB_SNAPSHOT_FRONT = 512, EB_PARTS_MAX = 64 };
+typedef struct eb_parts {
+    size_t size;
+    uint64_t bytes; /* of all parts */
+    uint32_t n;
+    uint32_t reserved;
+    unsigned char front[EB_SNAPSHOT_FRONT]; /* what part[0] points to */
+    eb_key part[EB_PARTS_MAX];
+} eb_parts;
+EB_API eb_status eb_save_parts(const eb_filter *f, eb_parts *out, eb_error *err);
+EB_API size_t eb_save_size(const eb_filter *f); /* quick */
+EB_API eb_status eb_save(const eb_filter *f, void *buf, size_t cap /* >= eb_save_size */,
                          eb_error *err);
-/* eb_load from a stream, straight into the block.  read fills buf with n bytes
- * and returns n, or fewer if the stream ends or fails. */
-EB_API eb_status eb_load_from(eb_filter **out, size_t (*read)(void *ctx, void *buf, size_t n),
-                              void *ctx, const eb_allocator *mem, eb_error *err);
-EB_API eb_status eb_view(eb_filter **out, const void *buf, size_t len, unsigned flags,
-                         eb_error *err);
-EB_API eb_status eb_snapshot_length(const void *head, size_t len, uint64_t *length, eb_error *err);
 
-/* What it holds now, and what mathematics says of it.  In structures that may
- * grow, set size to sizeof the structure before the call; a field that a later
- * library adds is left alone if size says that the caller does not know it. */
+/* What the start of a snapshot says.  EB_SNAPSHOT_FRONT bytes are always enough; more are ignored.
+ * EB_EFORMAT if this is not a snapshot or too short.  Checks the header and the spec, not the
+ * block: quick.  Snapshots with equal ids are equal, unless somebody forged them: hosts use the id
+ * to cache loaded filters. */
+typedef struct eb_snapshot_info {
+    size_t size;
+    uint64_t bytes; /* of the whole snapshot; what follows it is not part of it */
+    uint64_t id[2];
+    char spec[EB_SPEC_MAX]; /* canonical */
+} eb_snapshot_info;
+EB_API eb_status eb_snapshot_describe(const void *front, size_t len, eb_snapshot_info *out,
+                                      eb_error *err);
+
+/* Limits for loading.  NULL or 0: no limit.  They are checked before the block is allocated. */
+typedef struct eb_limits {
+    size_t size;
+    uint64_t bytes; /* of memory for the filter, in total: else EB_ELIMIT */
+    uint64_t caps;  /* that the filter must have: else EB_ENOTSUP */
+} eb_limits;
+/* Copy a snapshot.  Everything is checked: the bytes may come from anyone.  There may be more bytes
+ * behind it. */
+EB_API eb_status eb_load(eb_filter **out, const void *bytes, size_t len, const eb_limits *limits,
+                         const eb_allocator *mem, eb_error *err);
+/* The same in chunks.  eb_loader_feed says how many bytes of the chunk it used: fewer than n only
+ * when the snapshot is complete; the rest belongs to something else.  *missing is the number of
+ * bytes that are known to be missing; 0: complete.  A complete loader may be fed again, and uses 0
+ * bytes: so a reader notices trailing garbage.  used, missing: or NULL.
+ *
+ * With limits.bytes the block is allocated when the front has been checked.  Without, it grows with
+ * what arrives and is never twice as large as that (but for the first 64 KiB).  eb_loader_finish
+ * checks the block and returns the filter; EB_EFORMAT if bytes are missing: then more may be fed.
+ * After another failure, or when the filter was handed out, only eb_loader_free may be called. */
+typedef struct eb_loader eb_loader;
+EB_API eb_status eb_loader_new(eb_loader **out, const eb_limits *limits, const eb_allocator *mem,
+                               eb_error *err);
+EB_API eb_status eb_loader_feed(eb_loader *l, const void *chunk, size_t n, size_t *used,
+                                uint64_t *missing, eb_error *err);
+EB_API eb_status eb_loader_finish(eb_loader *l, eb_filter **out, eb_error *err);
+EB_API void eb_loader_free(eb_loader *l); /* NULL is fine; does not free the filter */
+/* A read-only filter on the caller's bytes, such as a mapped file or a value in a database.  They
+ * must stay in place and unchanged.  Any alignment will do; at addresses that 8 does not divide,
+ * kinds other than bloom copy the block.  mem is for the handle, and for that copy.  EB_TRUST skips
+ * the checksum of the block, and for bloom every look at it. */
+enum { EB_TRUST = 1 };
+EB_API eb_status eb_view(eb_filter **out, const void *bytes, size_t len, uint32_t flags,
+                         const eb_allocator *mem, eb_error *err);
+
+/* What it holds now, and what mathematics says of it. */
+#define EB_UNKNOWN UINT64_MAX
 typedef struct eb_stats {
     size_t size;
-    uint64_t items; /* keys added, repeats included */
-    uint64_t bytes; /* of the block and the handle */
+    uint64_t items;    /* keys added, repeats included; stays at its largest value */
+    uint64_t new_keys; /* adds whose key was not seen before; after merging at most that many;
+                          EB_UNKNOWN in kinds that count */
+    uint64_t capacity; /* full, or grows, when new_keys reaches it; EB_UNKNOWN: never */
+    uint64_t parts;    /* of a filter that grows; otherwise 1 */
+    uint64_t bytes;    /* of the block and the handle */
     uint64_t cells, cells_used;
     uint64_t clock;
     double fill;        /* cells_used / cells */
@@ -171,6 +292,12 @@ typedef struct eb_stats {
     double excess;      /* and too high by this share of them, besides what other keys add */
     double window; /* every key of so much time, or so many records, was known; 0: no promise */
 } eb_stats;
+typedef enum eb_order { /* of the repeats in a stream */
+                        EB_ORDER_UNKNOWN = 0,
+                        EB_ORDER_SHUFFLED =
+                            1, /* anywhere: a key comes with the same chance at every place */
+                        EB_ORDER_RECENT = 2 /* soon after the key itself, as in logs */
+} eb_order;
 typedef struct eb_workload {
     size_t size;
     double items;    /* keys in the stream so far; 0: endless */
@@ -178,6 +305,8 @@ typedef struct eb_workload {
     double zipf;     /* skew of their frequencies; 0: uniform */
     double gap;      /* distinct keys between a key and its repeat; 0: spread over the stream */
     double value;    /* importance of the repeated key; 0: as the filter's profile has it */
+    uint32_t order;  /* eb_order: for plans; formulas without a gap are for shuffled streams */
+    uint32_t reserved;
 } eb_workload;
 typedef struct eb_prediction {
     size_t size;
@@ -189,6 +318,9 @@ typedef struct eb_prediction {
     double error;       /* root of the mean square error of all counts */
     double error_bound; /* but for a share e^-k counts are off by less, whatever the frequencies */
     double bits;        /* that a counter needs in its store: give bits= no less */
+    /* mean_fpr is at most this for so many distinct keys, whatever their order and skew; NAN: there
+     * is no such bound. */
+    double most_fpr;
 } eb_prediction;
 typedef struct eb_goal {
     size_t size;
@@ -196,7 +328,7 @@ typedef struct eb_goal {
     const eb_workload *load;
     unsigned caps; /* the kind must have all of these */
 } eb_goal;
-EB_API void eb_stat(const eb_filter *f, eb_stats *out);
+EB_API eb_status eb_stat(const eb_filter *f, eb_stats *out, eb_error *err);
 /* The share of a count that fades in a period: 1 - lambda for a decay factor of
  * lambda in it; 0 if counts do not fade.  A decayed count times this is a mean
  * number of arrivals in a period: the normalised estimate.  Of other functions of
@@ -204,6 +336,11 @@ EB_API void eb_stat(const eb_filter *f, eb_stats *out);
 EB_API double eb_faded(const eb_filter *f, double period);
 EB_API eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out,
                             eb_error *err);
+/* The kind and the parameters that keep the bounds of a goal, with bytes given: those that miss the
+ * fewest repeats, else the smallest.  If the order of the repeats is not known, only kinds take
+ * part whose most_fpr keeps the bound, and the one is taken whose misses are at worst the fewest
+ * times those of the best, over shuffled streams and repeats that are near.  EB_ELIMIT: no kind
+ * keeps the bounds. */
 EB_API eb_status eb_plan(const eb_goal *goal, char *spec, size_t cap, eb_prediction *out,
                          eb_error *err);
 
@@ -219,7 +356,8 @@ enum {
     EB_FORGETS = 128, /* made for endless streams: old keys make room for new ones */
     /* The hash of a key is the key: a number whose order matters.  Text keys make no sense
      * then: see eb_range_add in query.h. */
-    EB_KEYS_ARE_NUMBERS = 256
+    EB_KEYS_ARE_NUMBERS = 256,
+    EB_CAN_SCALE = 512 /* merge with a weight other than 1; with a negative one: subtract */
 };
 typedef struct eb_option {
     const char *key;
@@ -232,9 +370,26 @@ typedef struct eb_kind_info {
     const char *name, *summary, *paper;
     unsigned caps;
     const eb_option *options; /* ends with a NULL key */
+    const char *question;     /* what it answers; NULL: kept as published, to be compared with */
 } eb_kind_info;
-EB_API const eb_kind_info *const *eb_kinds(size_t *n);
+EB_API const eb_kind_info *const *eb_kinds(size_t *n); /* those with a question first */
 EB_API unsigned eb_caps(const eb_filter *f); /* of this filter: options may take some away */
+
+/* Makers: structures with their sizes set, for C and C++.  They set field after field, because with
+ * gcc a memset here is several times as slow.  A structure can be used again: only change the
+ * pointers. */
+static inline eb_batch eb_batch_hashes(const eb_hash *hash, size_t n) {
+    eb_batch b;
+    b.size = sizeof b;
+    b.n = n;
+    b.hash = hash;
+    b.value = NULL;
+    b.time = NULL;
+    b.flags = b.first_shard = b.n_shards = b.reserved = 0;
+    b.seen = NULL;
+    b.count = NULL;
+    return b;
+}
 #ifdef __cplusplus
 }
 #endif

@@ -1,68 +1,90 @@
 /* filter.h - the handle, and what the files of the api share. */
-#ifndef EB_FILTER_H
-#define EB_FILTER_H
+#ifndef EBI_FILTER_H
+#define EBI_FILTER_H
+#include "base/alloc.h"
 #include "filter/kind.h"
 
-enum { EB_FLAG_VIEW = 1 }; /* the block belongs to somebody else */
+enum {
+    EBI_FLAG_VIEW = 1,    /* read-only */
+    EBI_FLAG_BORROWED = 2 /* the block belongs to somebody else */
+};
 
 struct eb_filter {
-    const eb_kind *kind;
-    const eb_ops *ops;
-    eb_params p;
-    uint8_t *block; /* shards x p.span bytes; never written if a view */
+    const ebi_kind *kind;
+    const ebi_ops *ops;
+    ebi_params p;
+    uint8_t *block; /* shards x p.span bytes; never written if a view; at any address if the kind is
+                       plain */
+    uint64_t room;  /* bytes that were allocated for it; more than it has after eb_clear */
     eb_allocator mem;
     unsigned flags;
     unsigned shard_bits;
 };
-static_assert(sizeof(eb_filter) <= EB_OVERHEAD, "the handle fits into what memory= sets aside");
+static_assert(sizeof(eb_filter) <= EBI_OVERHEAD, "the handle fits into what memory= sets aside");
 
-EB_INLINE uint64_t ebi_shards(const eb_filter *f) {
+EBI_INLINE uint64_t ebi_shards(const eb_filter *f) {
     return UINT64_C(1) << f->shard_bits;
 }
 
-EB_INLINE uint64_t ebi_bytes(const eb_filter *f) {
+EBI_INLINE uint64_t ebi_bytes(const eb_filter *f) {
     return f->p.span << f->shard_bits;
 }
 
-EB_INLINE uint8_t *ebi_shard(const eb_filter *f, uint64_t i) {
+EBI_INLINE uint8_t *ebi_shard(const eb_filter *f, uint64_t i) {
     return f->block + i * f->p.span;
 }
 
 /* Is it the outcome of an operation on filters, which takes no more keys? */
-EB_INLINE bool ebi_is_sealed(const eb_filter *f) {
+EBI_INLINE bool ebi_is_sealed(const eb_filter *f) {
     return f->kind->sealed && *f->kind->sealed(f->block) != 0;
 }
 
-/* Whether eb_add_batch takes all keys of b: filters that only read, values and times out of range.
- */
-eb_status ebi_may_add(const eb_filter *f, const eb_batch *b);
+/* batch.c: whether the filter can be changed at all; whether eb_add_batch takes all keys of b. */
+eb_status ebi_may_change(const eb_filter *f, eb_error *err);
+eb_status ebi_may_add(const eb_filter *f, const eb_batch *b, eb_error *err);
+/* The counts of keys in a filter that counts, now. */
+void ebi_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count);
+EBI_INLINE double ebi_count(const eb_filter *f, eb_hash h) {
+    double count;
+    ebi_counts(f, &h, 1, &count);
+    return count;
+}
+/* A part of a batch, without what it asks for. */
+eb_batch ebi_batch_part(const eb_batch *b, size_t from, size_t n);
 
 /* Are its counters frozen, so that it takes no more keys? */
-EB_INLINE bool ebi_is_frozen(const eb_filter *f) {
+EBI_INLINE bool ebi_is_frozen(const eb_filter *f) {
     return f->kind->frozen != 0 && f->p.opt[f->kind->frozen] != 0;
 }
 
 /* spec.c */
-eb_status ebi_spec_parse(const char *spec, const eb_kind **kind, eb_params *p, eb_error *err);
-size_t ebi_spec_print(const eb_kind *kind, const eb_params *p, char *buf, size_t cap);
-size_t ebi_spec_thawed(const eb_filter *f, char *buf, size_t cap); /* as if it were not frozen */
+eb_status ebi_spec_parse(const char *spec, const ebi_kind **kind, ebi_params *p, eb_error *err);
+/* The same in two steps, for parameters that were never text: options are set, one by one, then the
+ * rest is settled.  p and a begin as zeros.  Set says false if the option's range has not the
+ * value; of millionths the nearest is taken, of whole numbers the next lower one. */
+bool ebi_spec_set(const ebi_kind *kind, size_t option, double value, ebi_params *p, ebi_args *a);
+eb_status ebi_spec_settle(const ebi_kind *kind, ebi_params *p, ebi_args *a, eb_error *err);
+size_t ebi_spec_print(const ebi_kind *kind, const ebi_params *p, char *buf, size_t cap);
+size_t ebi_spec_thawed(const eb_filter *f, char *buf, size_t cap); /* as if not frozen or grown */
 
-/* alloc.c */
-extern const eb_allocator ebi_malloc;
-uint8_t *ebi_alloc_zeroed(const eb_allocator *mem, size_t size);
+/* merge.c: can it be merged with a weight, as far as its counters are concerned? */
+bool ebi_merge_scales(const eb_filter *f);
 
-/* handle.c: a handle without a block.  Takes a spec that resolved. */
-eb_filter *ebi_handle(const eb_kind *kind, const eb_params *p, const eb_allocator *mem);
+/* predict.c: is it a workload?  The prediction for one. */
+eb_status ebi_predict_check(const eb_workload *w, eb_error *err);
+void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w,
+                 eb_prediction *out);
+
+/* handle.c: a handle without a block, or with one that is still to be filled.  They take a spec
+ * that resolved. */
+eb_status ebi_handle(eb_filter **out, const ebi_kind *kind, const ebi_params *p,
+                     const eb_allocator *mem, eb_error *err);
+eb_status ebi_handle_with_block(eb_filter **out, const ebi_kind *kind, const ebi_params *p,
+                                bool zeroed, const eb_allocator *mem, eb_error *err);
+/* Gives it so many parts, and what they hold stays; EB_EFULL if it cannot have so many, or
+ * EB_ENOMEM: then nothing has changed.  Only filters whose kind is growing, with one shard. */
+eb_status ebi_set_parts(eb_filter *f, uint32_t parts, eb_error *err);
 /* An empty filter, which may be frozen: then its counters are still to be written. */
-eb_status ebi_new(eb_filter **out, const eb_kind *kind, const eb_params *p, const eb_allocator *mem,
-                  eb_error *err);
-
-/* Copy a structure that begins with its size, as much of it as the caller's size
- * says that the caller knows. */
-static inline void ebi_give(void *out, const void *full, size_t full_size) {
-    size_t known;
-    memcpy(&known, out, sizeof known);
-    memcpy((uint8_t *)out + sizeof known, (const uint8_t *)full + sizeof known,
-           ebi_max(ebi_min(known, full_size), sizeof known) - sizeof known);
-}
+eb_status ebi_new(eb_filter **out, const ebi_kind *kind, const ebi_params *p,
+                  const eb_allocator *mem, eb_error *err);
 #endif

@@ -1,6 +1,6 @@
 /* number.h - numbers as specs write them, without locale. */
-#ifndef EB_NUMBER_H
-#define EB_NUMBER_H
+#ifndef EBI_NUMBER_H
+#define EBI_NUMBER_H
 #include "base/base.h"
 
 /* Read text of a numeric option type (size, count, int, fixed, real).  *value

@@ -1,106 +1,103 @@
-/* snapshot.c - save, load, view: docs/FORMAT.md in code.
+/* snapshot.c - save, describe, load, view: docs/FORMAT.md in code.
  *
  *     | header 64 | canonical spec, NUL-padded to 64 | the block |
  *
  * Loading is checking: nothing of the bytes is believed before its check. */
-#include "filter.h"
+#include "snapshot.h"
 #include <inttypes.h>
 
 static const uint8_t snapshot_magic[8] = {0x89, 'E', 'V', 'B', '\r', '\n', 0x1a, '\n'};
-enum { FORMAT_VERSION = 1 };
+enum { SNAPSHOT_FORMAT = 2 };
 
-typedef struct snapshot_header {
-    uint8_t magic[8];
-    uint16_t format, kind, kind_version, reserved;
-    uint32_t spec_len;       /* without padding */
-    uint32_t payload_offset; /* header and padded spec */
-    uint64_t payload_len;
-    uint64_t payload_sum; /* XXH3 of the payload, seed 0 */
-    uint64_t reserved2[2];
-    uint64_t header_sum; /* XXH3 of [64, offset), seeded with XXH3 of [0, 56) */
-} snapshot_header;
-static_assert(sizeof(snapshot_header) == EB_SNAPSHOT_HEAD, "the header is one cache line");
-static_assert(64 + EB_SPEC_MAX <= EB_OVERHEAD, "a file is no longer than memory= said");
+static_assert(sizeof(ebi_snapshot_header) == EB_SNAPSHOT_HEAD, "the header is one cache line");
+static_assert(64 + EB_SPEC_MAX <= EBI_OVERHEAD, "a file is no longer than memory= said");
 
 static uint64_t snapshot_header_sum(const uint8_t *bytes, uint32_t offset) {
-    const uint64_t first = ebi_checksum(bytes, offsetof(snapshot_header, header_sum), 0);
-    return ebi_checksum(bytes + sizeof(snapshot_header), offset - sizeof(snapshot_header), first);
+    const uint64_t first = ebi_checksum(bytes, offsetof(ebi_snapshot_header, header_sum), 0);
+    return ebi_checksum(bytes + sizeof(ebi_snapshot_header), offset - sizeof(ebi_snapshot_header),
+                        first);
 }
 
-static uint32_t snapshot_offset(size_t spec_len) {
-    return (uint32_t)(sizeof(snapshot_header) + ebi_round_up(spec_len, 64));
+uint32_t ebi_snapshot_offset(size_t spec_len) {
+    return (uint32_t)(sizeof(ebi_snapshot_header) + ebi_round_up(spec_len, 64));
 }
 
-static uint16_t snapshot_number(const eb_kind *kind) {
+static uint16_t snapshot_number(const ebi_kind *kind) {
     for (size_t i = 0; i < ebi_registry_size; i++)
         if (ebi_registry[i].kind == kind) return ebi_registry[i].number;
     assert(false);
     return 0;
 }
 
-size_t eb_snapshot_size(const eb_filter *f) {
-    return snapshot_offset(eb_spec(f, NULL, 0)) + ebi_bytes(f);
+/* Saving */
+
+size_t eb_save_size(const eb_filter *f) {
+    return ebi_snapshot_offset(eb_spec(f, NULL, 0)) + (size_t)ebi_bytes(f);
 }
 
-eb_status eb_save_parts(const eb_filter *f, void *front, size_t cap, size_t *front_len,
-                        const void **block, size_t *block_len) {
-    if (cap < snapshot_offset(eb_spec(f, NULL, 0))) return EB_EINVAL;
+/* All that stands before the block, into EB_SNAPSHOT_FRONT bytes; returns how many it took. */
+static uint32_t snapshot_write_front(const eb_filter *f, uint8_t *bytes) {
     char spec[EB_SPEC_MAX] = {0};
-    uint8_t *const bytes = front;
-    snapshot_header h = {.format = FORMAT_VERSION,
-                         .kind = snapshot_number(f->kind),
-                         .kind_version = f->kind->version,
-                         .spec_len = (uint32_t)eb_spec(f, spec, sizeof spec),
-                         .payload_len = ebi_bytes(f),
-                         .payload_sum = ebi_checksum(f->block, ebi_bytes(f), 0)};
+    ebi_snapshot_header h = {.format = SNAPSHOT_FORMAT,
+                             .kind = snapshot_number(f->kind),
+                             .kind_version = f->kind->version,
+                             .spec_len = (uint32_t)eb_spec(f, spec, sizeof spec),
+                             .payload_len = ebi_bytes(f)};
     memcpy(h.magic, snapshot_magic, sizeof h.magic);
-    h.payload_offset = snapshot_offset(h.spec_len);
+    ebi_checksum128(f->block, (size_t)ebi_bytes(f), h.payload_sum);
+    h.payload_offset = ebi_snapshot_offset(h.spec_len);
     memcpy(bytes, &h, sizeof h);
     memcpy(bytes + sizeof h, spec, h.payload_offset - sizeof h);
     h.header_sum = snapshot_header_sum(bytes, h.payload_offset);
     memcpy(bytes, &h, sizeof h);
-    *front_len = h.payload_offset;
-    *block = f->block;
-    *block_len = ebi_bytes(f);
+    return h.payload_offset;
+}
+
+eb_status eb_save_parts(const eb_filter *f, eb_parts *out, eb_error *err) {
+    EBI_CHECK_SIZE(out, eb_parts, err);
+    const uint32_t front = snapshot_write_front(f, out->front);
+    out->part[0] = (eb_key){out->front, front};
+    out->part[1] = (eb_key){f->block, (size_t)ebi_bytes(f)};
+    out->n = 2;
+    out->reserved = 0;
+    out->bytes = front + ebi_bytes(f);
     return EB_OK;
 }
 
-eb_status eb_save(const eb_filter *f, void *buf, size_t cap) {
-    size_t front_len, block_len;
-    const void *block;
-    if (cap < eb_snapshot_size(f)) return EB_EINVAL;
-    EB_TRY(eb_save_parts(f, buf, cap, &front_len, &block, &block_len));
-    memcpy((uint8_t *)buf + front_len, block, block_len);
+eb_status eb_save(const eb_filter *f, void *buf, size_t cap, eb_error *err) {
+    uint8_t front[EB_SNAPSHOT_FRONT];
+    if (cap < eb_save_size(f))
+        return ebi_fail(err, EB_EINVAL, "the buffer must have %zu bytes, not %zu", eb_save_size(f),
+                        cap);
+    const uint32_t len = snapshot_write_front(f, front);
+    memcpy(buf, front, len);
+    memcpy((uint8_t *)buf + len, f->block, (size_t)ebi_bytes(f));
     return EB_OK;
 }
 
-static eb_status snapshot_read_header(const void *buf, size_t len, snapshot_header *h,
-                                      eb_error *err) {
+/* The front */
+
+eb_status ebi_snapshot_read_header(const void *bytes, size_t len, ebi_snapshot_header *h,
+                                   eb_error *err) {
     if (len < sizeof *h)
         return ebi_fail(err, EB_EFORMAT, "not a snapshot: %zu bytes are too few", len);
-    memcpy(h, buf, sizeof *h);
+    memcpy(h, bytes, sizeof *h);
     if (memcmp(h->magic, snapshot_magic, sizeof h->magic) != 0)
         return ebi_fail(err, EB_EFORMAT,
                         "not a snapshot: its first bytes are those of another kind of file");
-    if (h->format != FORMAT_VERSION)
-        return ebi_fail(err, h->format > FORMAT_VERSION ? EB_EVERSION : EB_EFORMAT,
+    if (h->format != SNAPSHOT_FORMAT)
+        return ebi_fail(err, h->format > SNAPSHOT_FORMAT ? EB_EVERSION : EB_EFORMAT,
                         "snapshot format %u; this library knows format %d", h->format,
-                        FORMAT_VERSION);
+                        SNAPSHOT_FORMAT);
     if (h->spec_len == 0 || h->spec_len >= EB_SPEC_MAX ||
-        h->payload_offset != snapshot_offset(h->spec_len) || h->payload_len > (UINT64_C(1) << 47) ||
-        h->reserved || h->reserved2[0] || h->reserved2[1])
+        h->payload_offset != ebi_snapshot_offset(h->spec_len) ||
+        h->payload_len > (UINT64_C(1) << 47) || h->reserved || h->reserved2)
         return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its header makes no sense");
     return EB_OK;
 }
 
-eb_status eb_snapshot_length(const void *head, size_t len, uint64_t *length, eb_error *err) {
-    snapshot_header h;
-    EB_TRY(snapshot_read_header(head, len, &h, err));
-    *length = h.payload_offset + h.payload_len;
-    return EB_OK;
-}
-
-static eb_status snapshot_find_kind(const snapshot_header *h, const eb_kind **kind, eb_error *err) {
+static eb_status snapshot_find_kind(const ebi_snapshot_header *h, const ebi_kind **kind,
+                                    eb_error *err) {
     for (size_t i = 0; i < ebi_registry_size; i++) {
         if (ebi_registry[i].number != h->kind) continue;
         *kind = ebi_registry[i].kind;
@@ -122,10 +119,10 @@ static bool snapshot_is_zero(const uint8_t *bytes, size_t n) {
 
 /* The spec text must be canonical and padded with zeros, agree with the kind
  * number and make a block of the stated length. */
-static eb_status snapshot_read_spec(const uint8_t *bytes, const snapshot_header *h,
-                                    const eb_kind *kind, eb_params *p, eb_error *err) {
+static eb_status snapshot_read_spec(const uint8_t *bytes, const ebi_snapshot_header *h,
+                                    const ebi_kind *kind, ebi_params *p, eb_error *err) {
     char spec[EB_SPEC_MAX] = {0}, canonical[EB_SPEC_MAX];
-    const eb_kind *named;
+    const ebi_kind *named;
     memcpy(spec, bytes + sizeof *h, h->spec_len);
     eb_error why;
     if (ebi_spec_parse(spec, &named, p, &why) != EB_OK)
@@ -134,75 +131,101 @@ static eb_status snapshot_read_spec(const uint8_t *bytes, const snapshot_header 
     const uint32_t end = (uint32_t)sizeof *h + h->spec_len;
     if (named != kind || strlen(spec) != h->spec_len || strcmp(spec, canonical) != 0 ||
         !snapshot_is_zero(bytes + end, h->payload_offset - end) ||
-        p->span * p->opt[EB_O_SHARDS] != h->payload_len)
+        p->span * p->opt[EBI_O_SHARDS] != h->payload_len)
         return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its spec and its header disagree");
     return EB_OK;
 }
 
-static eb_status snapshot_check_head(const eb_kind *kind, const eb_head *head, eb_error *err) {
-    if (!snapshot_is_zero((const uint8_t *)head->reserved, sizeof head->reserved))
-        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: a reserved field is not zero");
-    if (!(kind->info.caps & EB_USES_TIME) && head->clock != head->items)
-        return ebi_fail(err, EB_EFORMAT,
-                        "damaged snapshot: its clock is %" PRIu64 " after %" PRIu64 " keys",
-                        head->clock, head->items);
-    return EB_OK;
+static eb_status snapshot_check_header_sum(const uint8_t *front, const ebi_snapshot_header *h,
+                                           eb_error *err) {
+    if (snapshot_header_sum(front, h->payload_offset) == h->header_sum) return EB_OK;
+    return ebi_fail(err, EB_EFORMAT, "damaged snapshot: the header's checksum is wrong");
 }
 
-static eb_status snapshot_check_block(const eb_filter *f, eb_error *err) {
-    for (uint64_t i = 0; i < ebi_shards(f); i++) {
-        EB_TRY(snapshot_check_head(f->kind, ebi_head_of(ebi_shard(f, i)), err));
-        if (f->kind->check) EB_TRY(f->kind->check(&f->p, ebi_shard(f, i), err));
-    }
-    return EB_OK;
+eb_status ebi_snapshot_read_front(const void *front, ebi_snapshot_front *out, eb_error *err) {
+    memcpy(&out->h, front, sizeof out->h);
+    EBI_TRY(snapshot_check_header_sum(front, &out->h, err));
+    EBI_TRY(snapshot_find_kind(&out->h, &out->kind, err));
+    return snapshot_read_spec(front, &out->h, out->kind, &out->p, err);
 }
 
-/* Everything but the payload; front holds what stands before it. */
-static eb_status snapshot_open_front(const void *front, const snapshot_header *h,
-                                     const eb_kind **kind, eb_params *p, eb_error *err) {
-    if (snapshot_header_sum(front, h->payload_offset) != h->header_sum)
-        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: the header's checksum is wrong");
-    EB_TRY(snapshot_find_kind(h, kind, err));
-    return snapshot_read_spec(front, h, *kind, p, err);
-}
-
-static eb_status snapshot_too_short(const snapshot_header *h, uint64_t len, eb_error *err) {
+eb_status ebi_snapshot_too_short(const ebi_snapshot_header *h, uint64_t len, eb_error *err) {
     return ebi_fail(err, EB_EFORMAT,
                     "damaged snapshot: %" PRIu64 " bytes where the header says %" PRIu64, len,
                     h->payload_offset + h->payload_len);
 }
 
-static eb_status snapshot_open(const void *buf, size_t len, snapshot_header *h,
-                               const eb_kind **kind, eb_params *p, eb_error *err) {
-    EB_TRY(snapshot_read_header(buf, len, h, err));
-    if (len < h->payload_offset || len - h->payload_offset < h->payload_len)
-        return snapshot_too_short(h, len, err);
-    return snapshot_open_front(buf, h, kind, p, err);
-}
-
-static eb_status snapshot_check_payload(const snapshot_header *h, const void *payload,
-                                        eb_error *err) {
-    if (ebi_checksum(payload, h->payload_len, 0) != h->payload_sum)
-        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: the payload's checksum is wrong");
+eb_status eb_snapshot_describe(const void *front, size_t len, eb_snapshot_info *out,
+                               eb_error *err) {
+    ebi_snapshot_front f;
+    EBI_CHECK_SIZE(out, eb_snapshot_info, err);
+    EBI_TRY(ebi_snapshot_read_header(front, len, &f.h, err));
+    if (len < f.h.payload_offset)
+        return ebi_fail(err, EB_EFORMAT, "not a whole front: %zu bytes, and %d are always enough",
+                        len, EB_SNAPSHOT_FRONT);
+    EBI_TRY(ebi_snapshot_read_front(front, &f, err));
+    out->bytes = f.h.payload_offset + f.h.payload_len;
+    out->id[0] = f.h.header_sum;
+    out->id[1] = f.h.payload_sum[1];
+    (void)ebi_spec_print(f.kind, &f.p, out->spec, sizeof out->spec);
     return EB_OK;
 }
 
-static eb_status snapshot_alloc(eb_filter **out, const eb_kind *kind, const eb_params *p,
-                                const eb_allocator *mem, eb_error *err) {
-    eb_filter *const f = ebi_handle(kind, p, mem);
-    if (f) f->block = f->mem.alloc(f->mem.ctx, ebi_bytes(f), 64);
-    *out = f;
-    if (f && f->block) return EB_OK;
-    eb_free(f);
-    return ebi_fail(err, EB_ENOMEM, "no memory for a block of %" PRIu64 " bytes",
-                    p->span * p->opt[EB_O_SHARDS]);
+/* The block */
+
+static eb_status snapshot_check_head(const ebi_kind *kind, const uint8_t *block, eb_error *err) {
+    ebi_block_head head;
+    memcpy(&head, block, sizeof head);
+    if (!snapshot_is_zero((const uint8_t *)head.reserved, sizeof head.reserved))
+        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: a reserved field is not zero");
+    if (head.new_keys > (ebi_counts_new(kind) ? head.items : 0))
+        return ebi_fail(err, EB_EFORMAT,
+                        "damaged snapshot: %" PRIu64 " of %" PRIu64 " keys were new", head.new_keys,
+                        head.items);
+    if (!(kind->info.caps & EB_USES_TIME) && head.clock != head.items)
+        return ebi_fail(err, EB_EFORMAT,
+                        "damaged snapshot: its clock is %" PRIu64 " after %" PRIu64 " keys",
+                        head.clock, head.items);
+    return EB_OK;
 }
 
-/* Hands out a filter whose block is filled, if all is well with it; else frees it. */
-static eb_status snapshot_finish(eb_filter **out, eb_filter *f, const snapshot_header *h,
-                                 eb_error *err) {
+static eb_status snapshot_check_block(const eb_filter *f, bool trust, eb_error *err) {
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        EBI_TRY(snapshot_check_head(f->kind, ebi_shard(f, i), err));
+        if (f->kind->check && !(trust && f->kind->plain))
+            EBI_TRY(f->kind->check(&f->p, ebi_shard(f, i), err));
+    }
+    return EB_OK;
+}
+
+static eb_status snapshot_check_payload(const ebi_snapshot_header *h, const void *payload,
+                                        eb_error *err) {
+    uint64_t sum[2];
+    ebi_checksum128(payload, (size_t)h->payload_len, sum);
+    if (memcmp(sum, h->payload_sum, sizeof sum) == 0) return EB_OK;
+    return ebi_fail(err, EB_EFORMAT, "damaged snapshot: the payload's checksum is wrong");
+}
+
+eb_status ebi_snapshot_check_limits(const ebi_snapshot_front *front, const eb_limits *limits,
+                                    eb_error *err) {
+    const uint64_t bytes = front->h.payload_len + sizeof(eb_filter);
+    const uint64_t caps = front->kind->caps ? front->kind->caps(&front->p) : front->kind->info.caps;
+    if (!limits) return EB_OK;
+    if (limits->bytes != 0 && bytes > limits->bytes)
+        return ebi_fail(err, EB_ELIMIT,
+                        "the filter in the snapshot takes %" PRIu64 " bytes, and the limit is "
+                        "%" PRIu64,
+                        bytes, limits->bytes);
+    if (limits->caps & ~caps)
+        return ebi_fail(err, EB_ENOTSUP, "a %s filter in the snapshot cannot do what is wanted",
+                        front->kind->info.name);
+    return EB_OK;
+}
+
+eb_status ebi_snapshot_finish(eb_filter **out, eb_filter *f, const ebi_snapshot_header *h,
+                              eb_error *err) {
     eb_status status = snapshot_check_payload(h, f->block, err);
-    if (status == EB_OK) status = snapshot_check_block(f, err);
+    if (status == EB_OK) status = snapshot_check_block(f, false, err);
     if (status == EB_OK)
         *out = f;
     else
@@ -210,51 +233,63 @@ static eb_status snapshot_finish(eb_filter **out, eb_filter *f, const snapshot_h
     return status;
 }
 
-eb_status eb_load(eb_filter **out, const void *buf, size_t len, const eb_allocator *mem,
-                  eb_error *err) {
-    snapshot_header h;
-    const eb_kind *kind;
-    eb_params p;
-    eb_filter *f;
-    EB_TRY(snapshot_open(buf, len, &h, &kind, &p, err));
-    EB_TRY(snapshot_alloc(&f, kind, &p, mem, err));
-    memcpy(f->block, (const uint8_t *)buf + h.payload_offset, ebi_bytes(f));
-    return snapshot_finish(out, f, &h, err);
+/* Loading and viewing */
+
+static eb_status snapshot_open(const void *bytes, size_t len, ebi_snapshot_front *front,
+                               eb_error *err) {
+    EBI_TRY(ebi_snapshot_read_header(bytes, len, &front->h, err));
+    const ebi_snapshot_header *const h = &front->h;
+    if (len < h->payload_offset || len - h->payload_offset < h->payload_len)
+        return ebi_snapshot_too_short(h, len, err);
+    return ebi_snapshot_read_front(bytes, front, err);
 }
 
-eb_status eb_load_from(eb_filter **out, size_t (*read)(void *ctx, void *buf, size_t n), void *ctx,
-                       const eb_allocator *mem, eb_error *err) {
-    uint8_t front[EB_SNAPSHOT_FRONT] = {0};
-    snapshot_header h;
-    const eb_kind *kind;
-    eb_params p;
+eb_status eb_load(eb_filter **out, const void *bytes, size_t len, const eb_limits *limits,
+                  const eb_allocator *mem, eb_error *err) {
+    ebi_snapshot_front front;
     eb_filter *f;
-    EB_TRY(snapshot_read_header(front, read(ctx, front, sizeof h), &h, err));
-    const size_t rest = h.payload_offset - sizeof h;
-    const size_t got = read(ctx, front + sizeof h, rest);
-    if (got < rest) return snapshot_too_short(&h, sizeof h + got, err);
-    EB_TRY(snapshot_open_front(front, &h, &kind, &p, err));
-    EB_TRY(snapshot_alloc(&f, kind, &p, mem, err));
-    const size_t filled = read(ctx, f->block, ebi_bytes(f));
-    if (filled == ebi_bytes(f)) return snapshot_finish(out, f, &h, err);
-    eb_free(f);
-    return snapshot_too_short(&h, h.payload_offset + filled, err);
+    *out = NULL;
+    if (limits) EBI_CHECK_SIZE(limits, eb_limits, err);
+    EBI_TRY(snapshot_open(bytes, len, &front, err));
+    EBI_TRY(ebi_snapshot_check_limits(&front, limits, err));
+    EBI_TRY(ebi_handle_with_block(&f, front.kind, &front.p, false, mem, err));
+    memcpy(f->block, (const uint8_t *)bytes + front.h.payload_offset, (size_t)ebi_bytes(f));
+    return ebi_snapshot_finish(out, f, &front.h, err);
 }
 
-eb_status eb_view(eb_filter **out, const void *buf, size_t len, unsigned flags, eb_error *err) {
-    snapshot_header h;
-    const eb_kind *kind;
-    eb_params p;
-    if ((uintptr_t)buf % 8 != 0)
-        return ebi_fail(err, EB_EINVAL, "a view needs bytes at an address that 8 divides");
-    EB_TRY(snapshot_open(buf, len, &h, &kind, &p, err));
-    if (!(flags & EB_TRUST))
-        EB_TRY(snapshot_check_payload(&h, (const uint8_t *)buf + h.payload_offset, err));
-    eb_filter *const f = ebi_handle(kind, &p, NULL);
-    if (!f) return ebi_fail(err, EB_ENOMEM, "no memory for a handle");
-    f->block = ebi_writable((const uint8_t *)buf + h.payload_offset); /* writers refuse views */
-    f->flags = EB_FLAG_VIEW;
-    const eb_status status = flags & EB_TRUST ? EB_OK : snapshot_check_block(f, err);
+/* Kinds that use words of the block in place need it where words may be: elsewhere they get a copy
+ * of it. */
+static eb_status snapshot_place(eb_filter *f, const uint8_t *payload, eb_error *err) {
+    if (f->kind->plain || (uintptr_t)payload % sizeof(uint64_t) == 0) {
+        f->block = ebi_writable(payload); /* writers refuse views */
+        f->flags |= EBI_FLAG_BORROWED;
+        return EB_OK;
+    }
+    f->room = ebi_bytes(f);
+    f->block = ebi_alloc(&f->mem, f->room);
+    if (!f->block)
+        return ebi_fail(err, EB_ENOMEM,
+                        "no memory for a copy of %" PRIu64 " bytes that are not aligned to 8",
+                        ebi_bytes(f));
+    memcpy(f->block, payload, (size_t)ebi_bytes(f));
+    return EB_OK;
+}
+
+eb_status eb_view(eb_filter **out, const void *bytes, size_t len, uint32_t flags,
+                  const eb_allocator *mem, eb_error *err) {
+    ebi_snapshot_front front;
+    eb_filter *f;
+    *out = NULL;
+    if (flags & ~(uint32_t)EB_TRUST)
+        return ebi_fail(err, EB_EINVAL, "flags must be 0 or EB_TRUST, not %u", flags);
+    const bool trust = flags & EB_TRUST;
+    EBI_TRY(snapshot_open(bytes, len, &front, err));
+    const uint8_t *const payload = (const uint8_t *)bytes + front.h.payload_offset;
+    if (!trust) EBI_TRY(snapshot_check_payload(&front.h, payload, err));
+    EBI_TRY(ebi_handle(&f, front.kind, &front.p, mem, err));
+    f->flags = EBI_FLAG_VIEW;
+    eb_status status = snapshot_place(f, payload, err);
+    if (status == EB_OK) status = snapshot_check_block(f, trust, err);
     if (status != EB_OK) {
         eb_free(f);
         return status;

@@ -5,6 +5,8 @@
 #include "base/rng.h"
 #include "filter.h"
 #include "number.h"
+#include "snapshot.h"
+#include <math.h>
 #include <stdio.h>
 
 typedef struct spec_text { /* a piece of the spec, not NUL-terminated */
@@ -56,10 +58,10 @@ static eb_status spec_unknown(eb_error *err, const char *where, const char *what
     return ebi_fail(err, EB_ESPEC, "%sno %s \"%.*s\"", where, what, len, t.p);
 }
 
-static eb_status spec_find_kind(spec_text name, const eb_kind **kind, eb_error *err) {
+static eb_status spec_find_kind(spec_text name, const ebi_kind **kind, eb_error *err) {
     spec_guess guess = {0};
     for (size_t i = 0; i < ebi_registry_size; i++) {
-        const eb_kind *const k = ebi_registry[i].kind;
+        const ebi_kind *const k = ebi_registry[i].kind;
         if (spec_equal(name, k->info.name)) {
             *kind = k;
             return EB_OK;
@@ -69,7 +71,7 @@ static eb_status spec_find_kind(spec_text name, const eb_kind **kind, eb_error *
     return spec_unknown(err, "", "kind of filter", name, guess);
 }
 
-static eb_status spec_find_option(const eb_kind *kind, spec_text key, size_t *index,
+static eb_status spec_find_option(const ebi_kind *kind, spec_text key, size_t *index,
                                   eb_error *err) {
     spec_guess guess = {0};
     char where[64];
@@ -128,7 +130,7 @@ static bool spec_read_key(spec_text t, uint64_t key[2]) { /* 32 hex digits, high
     return true;
 }
 
-static eb_status spec_bad_value(const eb_kind *kind, const eb_option *o, spec_text t,
+static eb_status spec_bad_value(const ebi_kind *kind, const eb_option *o, spec_text t,
                                 eb_error *err) {
     char rule[200];
     if (spec_is_choice(o))
@@ -161,7 +163,7 @@ static bool spec_read_number(const eb_option *o, spec_text t, uint64_t *value, d
     return *value >= low && *value <= high;
 }
 
-static bool spec_read_value(const eb_option *o, spec_text t, eb_params *p, uint64_t *value,
+static bool spec_read_value(const eb_option *o, spec_text t, ebi_params *p, uint64_t *value,
                             double *real) {
     if (spec_is_choice(o)) return spec_read_choice(o, t, value);
     if (strcmp(o->type, "hex") == 0) return spec_read_key(t, p->key);
@@ -170,7 +172,7 @@ static bool spec_read_value(const eb_option *o, spec_text t, eb_params *p, uint6
 
 /* Parsing */
 
-static eb_status spec_pair(const eb_kind *kind, spec_text pair, eb_params *p, eb_args *a,
+static eb_status spec_pair(const ebi_kind *kind, spec_text pair, ebi_params *p, ebi_args *a,
                            eb_error *err) {
     const char *const equals = memchr(pair.p, '=', pair.len);
     if (!equals)
@@ -179,7 +181,7 @@ static eb_status spec_pair(const eb_kind *kind, spec_text pair, eb_params *p, eb
     const spec_text key = {pair.p, (size_t)(equals - pair.p)};
     const spec_text value = {equals + 1, pair.len - key.len - 1};
     size_t i = 0;
-    EB_TRY(spec_find_option(kind, key, &i, err));
+    EBI_TRY(spec_find_option(kind, key, &i, err));
     const eb_option *const o = &kind->info.options[i];
     if (a->given[i])
         return ebi_fail(err, EB_ESPEC, "%s: %s is given twice", kind->info.name, o->key);
@@ -189,20 +191,20 @@ static eb_status spec_pair(const eb_kind *kind, spec_text pair, eb_params *p, eb
     return EB_OK;
 }
 
-static eb_status spec_pairs(const eb_kind *kind, const char *text, eb_params *p, eb_args *a,
+static eb_status spec_pairs(const ebi_kind *kind, const char *text, ebi_params *p, ebi_args *a,
                             eb_error *err) {
     for (;;) {
         const size_t len = strcspn(text, ",");
-        EB_TRY(spec_pair(kind, (spec_text){text, len}, p, a, err));
+        EBI_TRY(spec_pair(kind, (spec_text){text, len}, p, a, err));
         if (text[len] == '\0') return EB_OK;
         text += len + 1;
     }
 }
 
-static void spec_defaults(const eb_kind *kind, eb_params *p, eb_args *a) {
+static void spec_defaults(const ebi_kind *kind, ebi_params *p, ebi_args *a) {
     for (size_t i = 0; kind->info.options[i].key; i++) {
         const eb_option *const o = &kind->info.options[i];
-        assert(i < EB_OPTIONS_MAX);
+        assert(i < EBI_OPTIONS_MAX);
         if (a->given[i] || !o->dflt) continue;
         const bool ok =
             spec_read_value(o, (spec_text){o->dflt, strlen(o->dflt)}, p, &p->opt[i], &a->real[i]);
@@ -211,17 +213,18 @@ static void spec_defaults(const eb_kind *kind, eb_params *p, eb_args *a) {
     }
 }
 
-static eb_status spec_common(const eb_kind *kind, eb_params *p, const eb_args *a, eb_error *err) {
+static eb_status spec_common(const ebi_kind *kind, ebi_params *p, const ebi_args *a,
+                             eb_error *err) {
     const char *const name = kind->info.name;
-    if (a->given[EB_O_MEMORY] && a->given[EB_O_CELLS])
+    if (a->given[EBI_O_MEMORY] && a->given[EBI_O_CELLS])
         return ebi_fail(err, EB_ESPEC, "%s: give memory or cells, not both", name);
-    if ((p->opt[EB_O_SHARDS] & (p->opt[EB_O_SHARDS] - 1)) != 0)
+    if ((p->opt[EBI_O_SHARDS] & (p->opt[EBI_O_SHARDS] - 1)) != 0)
         return ebi_fail(err, EB_ESPEC, "%s: shards must be a power of 2 in 1..256, not %llu", name,
-                        (unsigned long long)p->opt[EB_O_SHARDS]);
-    if (p->opt[EB_O_HASH] != EB_HASH_SIP && a->given[EB_O_KEY])
+                        (unsigned long long)p->opt[EBI_O_SHARDS]);
+    if (p->opt[EBI_O_HASH] != EBI_HASH_SIP && a->given[EBI_O_KEY])
         return ebi_fail(err, EB_ESPEC, "%s: key is only for hash=sip", name);
-    if (p->opt[EB_O_HASH] == EB_HASH_SIP && !a->given[EB_O_KEY]) {
-        uint64_t state = p->opt[EB_O_SEED];
+    if (p->opt[EBI_O_HASH] == EBI_HASH_SIP && !a->given[EBI_O_KEY]) {
+        uint64_t state = p->opt[EBI_O_SEED];
         p->key[0] = ebi_random(&state);
         p->key[1] = ebi_random(&state);
     }
@@ -229,33 +232,92 @@ static eb_status spec_common(const eb_kind *kind, eb_params *p, const eb_args *a
     return EB_OK;
 }
 
-eb_status ebi_spec_parse(const char *spec, const eb_kind **kind, eb_params *p, eb_error *err) {
-    eb_args a = {0};
-    memset(p, 0, sizeof *p);
-    const size_t name = strcspn(spec, ":");
-    EB_TRY(spec_find_kind((spec_text){spec, name}, kind, err));
-    if (spec[name] == ':') EB_TRY(spec_pairs(*kind, spec + name + 1, p, &a, err));
-    spec_defaults(*kind, p, &a);
-    EB_TRY(spec_common(*kind, p, &a, err));
-    EB_TRY((*kind)->resolve(p, &a, err));
+/* Options as values */
+
+/* The text of a number of this option's type that lies in its range, as the value; or false. */
+static bool spec_number_value(const eb_option *o, double value, uint64_t *whole) {
+    static const double million = 1e6;
+    uint64_t low, high;
+    double low_real, high_real;
+    if (!ebi_number_read(o->min, strlen(o->min), o->type, &low, &low_real) ||
+        !ebi_number_read(o->max, strlen(o->max), o->type, &high, &high_real))
+        return false;
+    if (!(value >= low_real && value <= high_real)) return false;
+    *whole = 0;
+    if (strcmp(o->type, "fixed") == 0)
+        *whole = (uint64_t)llround(value * million);
+    else if (strcmp(o->type, "real") != 0)
+        *whole = value >= high_real ? high : (uint64_t)value;
+    return true;
+}
+
+bool ebi_spec_set(const ebi_kind *kind, size_t option, double value, ebi_params *p, ebi_args *a) {
+    const eb_option *const o = &kind->info.options[option];
+    uint64_t whole;
+    assert(!a->given[option] && o->min && o->max && !spec_is_choice(o));
+    if (!spec_number_value(o, value, &whole)) return false;
+    p->opt[option] = whole;
+    a->real[option] = strcmp(o->type, "fixed") == 0  ? (double)(int64_t)whole / 1e6
+                      : strcmp(o->type, "real") == 0 ? value
+                                                     : (double)whole;
+    a->given[option] = true;
+    return true;
+}
+
+eb_status ebi_spec_settle(const ebi_kind *kind, ebi_params *p, ebi_args *a, eb_error *err) {
+    spec_defaults(kind, p, a);
+    EBI_TRY(spec_common(kind, p, a, err));
+    EBI_TRY(kind->resolve(p, a, err));
     uint64_t bytes;
-    if (!ebi_mul(p->span, p->opt[EB_O_SHARDS], &bytes) || bytes > (UINT64_C(1) << 47))
+    if (!ebi_mul(p->span, p->opt[EBI_O_SHARDS], &bytes) || bytes > (UINT64_C(1) << 47))
         return ebi_fail(err, EB_ESPEC, "%s: cells=%llu in shards=%llu take more than 2^47 bytes",
-                        (*kind)->info.name, (unsigned long long)p->opt[EB_O_CELLS],
-                        (unsigned long long)p->opt[EB_O_SHARDS]);
+                        kind->info.name, (unsigned long long)p->opt[EBI_O_CELLS],
+                        (unsigned long long)p->opt[EBI_O_SHARDS]);
     char canonical[EB_SPEC_MAX];
-    if (ebi_spec_print(*kind, p, canonical, sizeof canonical) >= sizeof canonical)
-        return ebi_fail(err, EB_ESPEC, "%s: the spec is longer than %d bytes", (*kind)->info.name,
+    if (ebi_spec_print(kind, p, canonical, sizeof canonical) >= sizeof canonical)
+        return ebi_fail(err, EB_ESPEC, "%s: the spec is longer than %d bytes", kind->info.name,
                         EB_SPEC_MAX - 1);
     return EB_OK;
 }
 
+eb_status ebi_spec_parse(const char *spec, const ebi_kind **kind, ebi_params *p, eb_error *err) {
+    ebi_args a = {0};
+    memset(p, 0, sizeof *p);
+    const size_t name = strcspn(spec, ":");
+    EBI_TRY(spec_find_kind((spec_text){spec, name}, kind, err));
+    if (spec[name] == ':') EBI_TRY(spec_pairs(*kind, spec + name + 1, p, &a, err));
+    return ebi_spec_settle(*kind, p, &a, err);
+}
+
 eb_status eb_resolve(const char *spec, char *buf, size_t cap, eb_error *err) {
-    const eb_kind *kind;
-    eb_params p;
-    EB_TRY(ebi_spec_parse(spec, &kind, &p, err));
+    const ebi_kind *kind;
+    ebi_params p;
+    EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
     if (ebi_spec_print(kind, &p, buf, cap) >= cap)
         return ebi_fail(err, EB_EINVAL, "the buffer must have %d bytes, not %zu", EB_SPEC_MAX, cap);
+    return EB_OK;
+}
+
+/* Counters that can be taken from are sums of counts: only those can be merged with a weight. */
+static uint64_t spec_caps(const ebi_kind *kind, const ebi_params *p) {
+    const unsigned caps = kind->caps ? kind->caps(p) : kind->info.caps;
+    const unsigned sums = EB_CAN_MERGE | EB_CAN_REMOVE;
+    return kind->counters && (caps & sums) == sums ? caps | EB_CAN_SCALE : caps;
+}
+
+eb_status eb_spec_describe(const char *spec, eb_spec_info *out, eb_error *err) {
+    const ebi_kind *kind;
+    ebi_params p;
+    EBI_CHECK_SIZE(out, eb_spec_info, err);
+    EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
+    const uint64_t block = p.span * p.opt[EBI_O_SHARDS]; /* settled: at most 2^47 */
+    const size_t len = ebi_spec_print(kind, &p, out->canonical, sizeof out->canonical);
+    out->kind = kind->info.name;
+    out->caps = spec_caps(kind, &p);
+    out->bytes = sizeof(eb_filter) + block + (uint64_t)2 * EBI_ALIGN; /* handle and block */
+    out->snapshot_bytes = ebi_snapshot_offset(len) + block;
+    out->shards = (uint32_t)p.opt[EBI_O_SHARDS];
+    out->reserved = 0;
     return EB_OK;
 }
 
@@ -272,7 +334,7 @@ static void spec_put(spec_out *out, const char *s, size_t len) {
     if (out->cap > 0) out->buf[ebi_min(out->len, out->cap - 1)] = '\0';
 }
 
-static void spec_put_value(spec_out *out, const eb_option *o, uint64_t value, const eb_params *p) {
+static void spec_put_value(spec_out *out, const eb_option *o, uint64_t value, const ebi_params *p) {
     char text[40];
     if (spec_is_choice(o)) {
         const spec_text c = spec_choice(o->type, value);
@@ -293,22 +355,23 @@ static void spec_put_value(spec_out *out, const eb_option *o, uint64_t value, co
 
 /* What is off is left out: a choice of no, a number that is 0 where it cannot be. */
 static bool spec_is_off(const eb_option *o, uint64_t value) {
-    static const char *const whole[] = {"int", "count", "size"};
+    static const char *const whole[] = {"int", "count", "size", "fixed"};
     uint64_t least;
     double real;
     if (value != 0) return false;
     if (spec_is_choice(o)) return spec_equal(spec_choice(o->type, 0), "no");
-    for (size_t i = 0; i < EB_COUNT_OF(whole); i++)
+    for (size_t i = 0; i < EBI_COUNT_OF(whole); i++)
         if (strcmp(o->type, whole[i]) == 0)
-            return ebi_number_read(o->min, strlen(o->min), o->type, &least, &real) && least > 0;
+            return ebi_number_read(o->min, strlen(o->min), o->type, &least, &real) &&
+                   (int64_t)least > 0; /* fixed numbers may be negative */
     return false;
 }
 
-static void spec_put_options(spec_out *out, const eb_kind *kind, const eb_params *p, size_t from,
+static void spec_put_options(spec_out *out, const ebi_kind *kind, const ebi_params *p, size_t from,
                              size_t to) {
     for (size_t i = from; i < to && kind->info.options[i].key; i++) {
         const eb_option *const o = &kind->info.options[i];
-        if (o->wish || (i == EB_O_KEY && p->opt[EB_O_HASH] != EB_HASH_SIP)) continue;
+        if (o->wish || (i == EBI_O_KEY && p->opt[EBI_O_HASH] != EBI_HASH_SIP)) continue;
         if (spec_is_off(o, p->opt[i])) continue;
         spec_put(out, out->len == strlen(kind->info.name) ? ":" : ",", 1);
         spec_put(out, o->key, strlen(o->key));
@@ -317,16 +380,17 @@ static void spec_put_options(spec_out *out, const eb_kind *kind, const eb_params
     }
 }
 
-size_t ebi_spec_print(const eb_kind *kind, const eb_params *p, char *buf, size_t cap) {
+size_t ebi_spec_print(const ebi_kind *kind, const ebi_params *p, char *buf, size_t cap) {
     spec_out out = {buf, cap, 0};
     spec_put(&out, kind->info.name, strlen(kind->info.name));
-    spec_put_options(&out, kind, p, EB_O_OWN, EB_OPTIONS_MAX);
-    spec_put_options(&out, kind, p, EB_O_CELLS, EB_O_OWN);
+    spec_put_options(&out, kind, p, EBI_O_OWN, EBI_OPTIONS_MAX);
+    spec_put_options(&out, kind, p, EBI_O_CELLS, EBI_O_OWN);
     return out.len;
 }
 
 size_t ebi_spec_thawed(const eb_filter *f, char *buf, size_t cap) {
-    eb_params p = f->p;
+    ebi_params p = f->p;
     if (ebi_is_frozen(f)) p.opt[f->kind->frozen] = p.opt[f->kind->frozen + 1] = 0;
+    if (f->kind->growing) (void)f->kind->growing->set_parts(&p, 1);
     return ebi_spec_print(f->kind, &p, buf, cap);
 }

@@ -1,7 +1,7 @@
-/* weigh.c - bits for classes of keys: the public side of theory/weights.c. */
+/* weigh.c - bits for classes of keys: the public side of filter/membership/weights.c. */
 #include "base/base.h"
-#include "theory/theory.h"
-#include <everbloom/weighted.h>
+#include "math/probability.h"
+#include <everbloom/experimental.h>
 #include <math.h>
 
 static eb_status weigh_check(const eb_class *classes, size_t n, double bits, eb_error *err) {
@@ -27,7 +27,7 @@ static eb_status weigh_check(const eb_class *classes, size_t n, double bits, eb_
 
 eb_status eb_weigh(const eb_class *classes, size_t n, double bits, unsigned rule, uint8_t *k,
                    double *fpr, double *plain_fpr, eb_error *err) {
-    EB_TRY(weigh_check(classes, n, bits, err));
+    EBI_TRY(weigh_check(classes, n, bits, err));
     const ebi_weights w = {n, bits, classes};
     *plain_fpr = ebi_weights_plain(&w, k);
     *fpr = rule == EB_WEIGH_PAPER ? ebi_weights_paper(&w, k) : ebi_weights_best(&w, k);

@@ -1,7 +1,10 @@
 /* base.h - what every file of the library may rely on: the public types, error
  * passing, checked sizes, little-endian words. */
-#ifndef EB_BASE_H
-#define EB_BASE_H
+#ifndef EBI_BASE_H
+#define EBI_BASE_H
+#ifndef EB_STATIC_ONLY
+#define EB_STATIC_ONLY /* for experimental.h */
+#endif
 #include <assert.h>
 #include <everbloom/everbloom.h>
 #include <string.h>
@@ -14,17 +17,26 @@ static_assert(sizeof(size_t) == 8, "everbloom needs a 64-bit machine");
 static_assert(sizeof(double) == 8, "everbloom needs IEEE doubles");
 
 /* Pass a failure on to the caller. */
-#define EB_TRY(expr)                                                                               \
+#define EBI_TRY(expr)                                                                              \
     do {                                                                                           \
-        const eb_status eb_try_status = (expr);                                                    \
-        if (eb_try_status != EB_OK) return eb_try_status;                                          \
+        const eb_status ebi_try_status = (expr);                                                   \
+        if (ebi_try_status != EB_OK) return ebi_try_status;                                        \
     } while (0)
 
-#define EB_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define EBI_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 /* Fill err (if any) and return status. */
 eb_status ebi_fail(eb_error *err, eb_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same, with the index of the key or the byte that is refused. */
+eb_status ebi_fail_at(eb_error *err, eb_status status, uint64_t at, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Structures that begin with their size: is it the one that this library knows?  `name` is the
+ * type's, for the message. */
+eb_status ebi_check_size(const void *structure, size_t known, const char *name, eb_error *err);
+#define EBI_CHECK_SIZE(structure, type, err)                                                       \
+    EBI_TRY(ebi_check_size((structure), sizeof(type), #type, (err)))
 
 /* false on overflow, *out untouched */
 static inline bool ebi_mul(uint64_t a, uint64_t b, uint64_t *out) {
@@ -32,6 +44,10 @@ static inline bool ebi_mul(uint64_t a, uint64_t b, uint64_t *out) {
     if (__builtin_mul_overflow(a, b, &product)) return false;
     *out = product;
     return true;
+}
+
+static inline uint64_t ebi_plus(uint64_t a, uint64_t b) { /* saturates */
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
 static inline uint64_t ebi_min(uint64_t a, uint64_t b) {

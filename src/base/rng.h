@@ -1,15 +1,15 @@
 /* rng.h - the generator whose 64-bit state lives in the filter's block: a
  * counter and a mixing function.  Equal states give equal draws on every
  * machine, so a replica or a replay makes the same decisions. */
-#ifndef EB_RNG_H
-#define EB_RNG_H
+#ifndef EBI_RNG_H
+#define EBI_RNG_H
 #include "hash.h"
 
-EB_INLINE uint64_t ebi_random(uint64_t *state) {
+EBI_INLINE uint64_t ebi_random(uint64_t *state) {
     return ebi_mix(*state += UINT64_C(0x9E3779B97F4A7C15));
 }
 
-EB_INLINE uint64_t ebi_random_below(uint64_t *state, uint64_t range) {
+EBI_INLINE uint64_t ebi_random_below(uint64_t *state, uint64_t range) {
     return eb_scale(ebi_random(state), range);
 }
 #endif

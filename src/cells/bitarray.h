@@ -1,23 +1,23 @@
 /* bitarray.h - single bits in an array of bytes, least significant first. */
-#ifndef EB_BITARRAY_H
-#define EB_BITARRAY_H
+#ifndef EBI_BITARRAY_H
+#define EBI_BITARRAY_H
 #include "base/bits.h"
 
-EB_INLINE bool ebi_bit(const uint8_t *bits, uint64_t i) {
+EBI_INLINE bool ebi_bit(const uint8_t *bits, uint64_t i) {
     return (bits[i >> 3] >> (i & 7)) & 1;
 }
 
-EB_INLINE void ebi_bit_set(uint8_t *bits, uint64_t i) {
+EBI_INLINE void ebi_bit_set(uint8_t *bits, uint64_t i) {
     bits[i >> 3] = (uint8_t)(bits[i >> 3] | 1u << (i & 7));
 }
 
-EB_INLINE void ebi_bit_clear(uint8_t *bits, uint64_t i) {
+EBI_INLINE void ebi_bit_clear(uint8_t *bits, uint64_t i) {
     bits[i >> 3] = (uint8_t)(bits[i >> 3] & ~(1u << (i & 7)));
 }
 
 /* How many of the 512 bits of a cache line are set.  Sums of bits in fields of 2, then 4 bits, of
  * two words in each lane: about as fast as the instruction that not all machines have. */
-EB_INLINE unsigned ebi_bits_count_512(const uint8_t *line) {
+EBI_INLINE unsigned ebi_bits_count_512(const uint8_t *line) {
     typedef uint64_t lanes __attribute__((vector_size(16)));
     const lanes ones = {UINT64_C(0x5555555555555555), UINT64_C(0x5555555555555555)};
     const lanes twos = {UINT64_C(0x3333333333333333), UINT64_C(0x3333333333333333)};

@@ -1,35 +1,35 @@
 /* claims.h - what the keys of one call want to take from counters, added up, before
  * anything is taken: a table from a counter, by its array and place there, to the sum
  * of the claims on it.  So a call that fails finds out before it has changed a byte. */
-#ifndef EB_CLAIMS_H
-#define EB_CLAIMS_H
+#ifndef EBI_CLAIMS_H
+#define EBI_CLAIMS_H
 #include "base/bits.h"
 #include "base/hash.h"
 
-typedef struct eb_claim {
+typedef struct ebi_claim_slot {
     const void *array; /* NULL: empty */
     uint64_t place, amount;
-} eb_claim;
+} ebi_claim_slot;
 
-typedef struct eb_claims {
-    eb_claim *table;
+typedef struct ebi_claims {
+    ebi_claim_slot *table;
     uint64_t slots; /* more than there will be claims */
-} eb_claims;
+} ebi_claims;
 
 /* Slots for so many claims. */
-EB_INLINE uint64_t ebi_claims_slots(uint64_t claims) {
+EBI_INLINE uint64_t ebi_claims_slots(uint64_t claims) {
     return claims + claims / 2 + 1;
 }
 
 /* Claim an amount of what holds `there`; false: all claims together are more. */
-EB_INLINE bool ebi_claim(const eb_claims *c, const void *array, uint64_t place, uint64_t amount,
-                         uint64_t there) {
+EBI_INLINE bool ebi_claim(const ebi_claims *c, const void *array, uint64_t place, uint64_t amount,
+                          uint64_t there) {
     uint64_t at = eb_scale(ebi_mix((uintptr_t)array ^ ebi_mix(place)), c->slots);
     while (c->table[at].array && (c->table[at].array != array || c->table[at].place != place))
         at = at + 1 == c->slots ? 0 : at + 1;
-    eb_claim *const claim = &c->table[at];
+    ebi_claim_slot *const claim = &c->table[at];
     if (amount > there || claim->amount > there - amount) return false;
-    *claim = (eb_claim){array, place, claim->amount + amount};
+    *claim = (ebi_claim_slot){array, place, claim->amount + amount};
     return true;
 }
 #endif

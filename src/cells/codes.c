@@ -59,7 +59,7 @@ static const uint8_t codes_in_byte[2][256] = {
 
 /* One code */
 
-EB_INLINE uint64_t codes_bits(const uint8_t *bits, uint64_t at) { /* 57 of them */
+EBI_INLINE uint64_t codes_bits(const uint8_t *bits, uint64_t at) { /* 57 of them */
     return ebi_load64(bits + (at >> 3)) >> (at & 7);
 }
 
@@ -69,13 +69,13 @@ typedef struct codes_shape {
     unsigned digits; /* n - 1 */
 } codes_shape;
 
-EB_INLINE unsigned codes_length(codes_shape s) {
+EBI_INLINE unsigned codes_length(codes_shape s) {
     return s.prefix + 2 * s.levels + 1 + s.digits;
 }
 
 /* What the next bits are the start of.  Of 0 and 1 in steps only the prefix is there:
  * levels and digits of theirs are not read. */
-EB_INLINE codes_shape codes_parse(uint64_t w, bool steps) {
+EBI_INLINE codes_shape codes_parse(uint64_t w, bool steps) {
     codes_shape s = {steps ? 2 : 0, 0, 0};
     w >>= s.prefix;
     s.levels = ebi_ctz(w | UINT64_C(1) << (LEVELS_MAX + 1));
@@ -83,15 +83,15 @@ EB_INLINE codes_shape codes_parse(uint64_t w, bool steps) {
     return s;
 }
 
-EB_INLINE bool codes_is_step(uint64_t w, bool steps) { /* 0 or 1 */
+EBI_INLINE bool codes_is_step(uint64_t w, bool steps) { /* 0 or 1 */
     return steps && (w & 3) != 3;
 }
 
-EB_INLINE unsigned codes_pass(uint64_t w, bool steps) { /* bits of the next code */
+EBI_INLINE unsigned codes_pass(uint64_t w, bool steps) { /* bits of the next code */
     return codes_is_step(w, steps) ? 1 + (w & 1) : codes_length(codes_parse(w, steps));
 }
 
-EB_INLINE uint64_t codes_value(const uint8_t *bits, uint64_t at, bool steps) {
+EBI_INLINE uint64_t codes_value(const uint8_t *bits, uint64_t at, bool steps) {
     const uint64_t w = codes_bits(bits, at);
     if (codes_is_step(w, steps)) return w & 1;
     const codes_shape s = codes_parse(w, steps);
@@ -134,7 +134,7 @@ static uint64_t codes_index_bytes(uint64_t n) {
     return ebi_round_up(supers * sizeof(uint64_t) + blocks * sizeof(uint16_t), 64);
 }
 
-static void codes_open(eb_counters *c) {
+static void codes_open(ebi_counter_array *c) {
     uint8_t *const start = (uint8_t *)c->state + sizeof *c->state;
     c->parts = (c->n + BLOCK - 1) / BLOCK;
     c->coarse = (uint64_t *)(void *)start;
@@ -143,7 +143,7 @@ static void codes_open(eb_counters *c) {
 }
 
 static uint64_t codes_bytes(uint64_t n, uint64_t bits) {
-    return sizeof(eb_store_state) + codes_index_bytes(n) + ebi_round_up((bits + 7) / 8 + PAD, 64);
+    return sizeof(ebi_store_state) + codes_index_bytes(n) + ebi_round_up((bits + 7) / 8 + PAD, 64);
 }
 
 static bool codes_fits(uint64_t n, uint64_t bytes) {
@@ -152,11 +152,11 @@ static bool codes_fits(uint64_t n, uint64_t bytes) {
 
 /* Asking */
 
-EB_INLINE uint64_t codes_start(const eb_counters *c, uint64_t block) {
+EBI_INLINE uint64_t codes_start(const ebi_counter_array *c, uint64_t block) {
     return c->coarse[block / SUPER] + c->fine[block];
 }
 
-EB_INLINE uint64_t codes_skip(const uint8_t *bits, uint64_t at, uint64_t count, bool steps) {
+EBI_INLINE uint64_t codes_skip(const uint8_t *bits, uint64_t at, uint64_t count, bool steps) {
     while (count > 0) {
         const uint64_t w = codes_bits(bits, at);
         const unsigned byte = codes_in_byte[steps][w & 255], whole = byte >> 4;
@@ -167,14 +167,14 @@ EB_INLINE uint64_t codes_skip(const uint8_t *bits, uint64_t at, uint64_t count, 
     return at;
 }
 
-EB_INLINE uint64_t codes_get(const eb_counters *c, uint64_t i, bool steps) {
+EBI_INLINE uint64_t codes_get(const ebi_counter_array *c, uint64_t i, bool steps) {
     const uint64_t at = codes_skip(c->cells, codes_start(c, i / BLOCK), i % BLOCK, steps);
     return codes_value(c->cells, at, steps);
 }
 
 /* Counters that follow each other in a block are read in one go. */
-EB_INLINE void codes_read(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value,
-                          bool steps) {
+EBI_INLINE void codes_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                           uint64_t *value, bool steps) {
     uint64_t next = UINT64_MAX, at = 0; /* the code at `at` is that of counter `next` */
     for (size_t j = 0; j < count; j++) {
         if (i[j] < next || i[j] / BLOCK != next / BLOCK) {
@@ -187,13 +187,13 @@ EB_INLINE void codes_read(const eb_counters *c, const uint64_t *i, size_t count,
     }
 }
 
-static const uint8_t *codes_address(const eb_counters *c, uint64_t i) {
+static const uint8_t *codes_address(const ebi_counter_array *c, uint64_t i) {
     return c->cells + (codes_start(c, i / BLOCK) >> 3);
 }
 
 /* Freezing */
 
-EB_INLINE uint64_t codes_frozen_bytes(const eb_source *from, bool steps) {
+EBI_INLINE uint64_t codes_frozen_bytes(const ebi_source *from, bool steps) {
     const uint64_t n = from->counters->n;
     uint64_t value[BLOCK], bits = 0;
     for (uint64_t first = 0; first < n; first += BLOCK) {
@@ -204,7 +204,7 @@ EB_INLINE uint64_t codes_frozen_bytes(const eb_source *from, bool steps) {
     return codes_bytes(n, bits);
 }
 
-EB_INLINE void codes_freeze(const eb_counters *c, const eb_source *from, bool steps) {
+EBI_INLINE void codes_freeze(const ebi_counter_array *c, const ebi_source *from, bool steps) {
     uint64_t value[BLOCK], at = 0;
     for (uint64_t block = 0; block < c->parts; block++) {
         const uint64_t first = block * BLOCK, count = ebi_min(BLOCK, c->n - first);
@@ -213,7 +213,7 @@ EB_INLINE void codes_freeze(const eb_counters *c, const eb_source *from, bool st
         ebi_source_read(from, first, count, value);
         for (uint64_t j = 0; j < count; j++) {
             at = codes_write(c->cells, at, value[j], steps);
-            c->state->saturated += value[j] == EB_COUNTER_MAX;
+            c->state->saturated += value[j] == EBI_COUNTER_MAX;
         }
     }
 }
@@ -221,22 +221,22 @@ EB_INLINE void codes_freeze(const eb_counters *c, const eb_source *from, bool st
 /* Checking: every code is whole and of a number that is not too large, the index says
  * where blocks begin, and nothing follows. */
 
-EB_INLINE bool codes_check_one(const eb_counters *c, uint64_t *at, uint64_t end, bool steps,
-                               uint64_t *saturated) {
+EBI_INLINE bool codes_check_one(const ebi_counter_array *c, uint64_t *at, uint64_t end, bool steps,
+                                uint64_t *saturated) {
     if (*at > end) return false;
     const uint64_t w = codes_bits(c->cells, *at);
     if (!codes_is_step(w, steps)) {
         const codes_shape s = codes_parse(w, steps);
         if (s.levels > LEVELS_MAX || s.digits > DIGITS_MAX) return false;
         const uint64_t value = codes_value(c->cells, *at, steps);
-        if (value > EB_COUNTER_MAX) return false;
-        *saturated += value == EB_COUNTER_MAX;
+        if (value > EBI_COUNTER_MAX) return false;
+        *saturated += value == EBI_COUNTER_MAX;
     }
     *at += codes_pass(w, steps);
     return true;
 }
 
-static bool codes_check_tail(const eb_counters *c, uint64_t at) {
+static bool codes_check_tail(const ebi_counter_array *c, uint64_t at) {
     const uint8_t *const index_end = (const uint8_t *)(c->fine + c->parts);
     const uint64_t bytes = c->bytes - (uint64_t)(c->cells - (const uint8_t *)c->state);
     for (const uint8_t *p = index_end; p < c->cells; p++)
@@ -247,7 +247,7 @@ static bool codes_check_tail(const eb_counters *c, uint64_t at) {
     return true;
 }
 
-EB_INLINE bool codes_check(const eb_counters *c, bool steps) {
+EBI_INLINE bool codes_check(const ebi_counter_array *c, bool steps) {
     const uint64_t bytes = c->bytes - (uint64_t)(c->cells - (const uint8_t *)c->state);
     const uint64_t end = 8 * (bytes - PAD);
     uint64_t at = 0, saturated = 0;
@@ -262,30 +262,30 @@ EB_INLINE bool codes_check(const eb_counters *c, bool steps) {
 }
 
 #define CODES_STORE(code, steps)                                                                   \
-    static uint64_t code##_get(const eb_counters *c, uint64_t i) {                                 \
+    static uint64_t code##_get(const ebi_counter_array *c, uint64_t i) {                           \
         return codes_get(c, i, steps);                                                             \
     }                                                                                              \
-    static void code##_read(const eb_counters *c, const uint64_t *i, size_t count,                 \
+    static void code##_read(const ebi_counter_array *c, const uint64_t *i, size_t count,           \
                             uint64_t *value) {                                                     \
         codes_read(c, i, count, value, steps);                                                     \
     }                                                                                              \
-    static uint64_t code##_frozen_bytes(const eb_source *from) {                                   \
+    static uint64_t code##_frozen_bytes(const ebi_source *from) {                                  \
         return codes_frozen_bytes(from, steps);                                                    \
     }                                                                                              \
-    static void code##_freeze(const eb_counters *c, const eb_source *from) {                       \
+    static void code##_freeze(const ebi_counter_array *c, const ebi_source *from) {                \
         codes_freeze(c, from, steps);                                                              \
     }                                                                                              \
-    static bool code##_check(const eb_counters *c) {                                               \
+    static bool code##_check(const ebi_counter_array *c) {                                         \
         return codes_check(c, steps);                                                              \
     }                                                                                              \
-    const eb_store ebi_frozen_##code = {.name = #code,                                             \
-                                        .open = codes_open,                                        \
-                                        .get = code##_get,                                         \
-                                        .read = code##_read,                                       \
-                                        .address = codes_address,                                  \
-                                        .check = code##_check,                                     \
-                                        .frozen_bytes = code##_frozen_bytes,                       \
-                                        .freeze = code##_freeze,                                   \
-                                        .fits = codes_fits};
+    const ebi_store ebi_frozen_##code = {.name = #code,                                            \
+                                         .open = codes_open,                                       \
+                                         .get = code##_get,                                        \
+                                         .read = code##_read,                                      \
+                                         .address = codes_address,                                 \
+                                         .check = code##_check,                                    \
+                                         .frozen_bytes = code##_frozen_bytes,                      \
+                                         .freeze = code##_freeze,                                  \
+                                         .fits = codes_fits};
 CODES_STORE(elias, false)
 CODES_STORE(steps, true)

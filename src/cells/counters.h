@@ -1,11 +1,12 @@
-/* counters.h - arrays of n counters, 0 to EB_COUNTER_MAX, behind one interface.
+/* counters.h - arrays of n counters, 0 to EBI_COUNTER_MAX, behind one interface.
  *
  * A store lays n counters out in a segment of fixed size and never asks for more:
- * memory is spent when the filter is made.  Every store is exact as long as its
- * counters fit; a counter that finds no room becomes EB_COUNTER_MAX for good, so
- * that an upper bound stays an upper bound, and the store says how often that
- * happened.
+ * memory is spent when the filter is made.  Every store but wide, whose counters
+ * share what they hold, is exact as long as its counters fit; a counter that finds no
+ * room becomes EBI_COUNTER_MAX for good, so that an upper bound stays an upper bound,
+ * and the store says how often that happened.
  *
+ *   wide   4 bits each; a counter that outgrows them joins its neighbours: wide.h
  *   u8     a byte each; what is above 223 goes into a spill table
  *   u32    four bytes each
  *   line   variable length, a fixed number of them in each 64-byte line
@@ -19,131 +20,142 @@
  *   steps  the same, with shorter codes for 0 and 1
  *
  * Stores keep their own state inside the segment, whose first 64 bytes are an
- * eb_store_state.  Adding and taking away is exact and order does not matter. */
-#ifndef EB_COUNTERS_H
-#define EB_COUNTERS_H
+ * ebi_store_state.  Adding and taking away is exact and order does not matter. */
+#ifndef EBI_COUNTERS_H
+#define EBI_COUNTERS_H
 #include "base/bits.h"
 
-#define EB_COUNTER_MAX ((UINT64_C(1) << 48) - 1)
+#define EBI_COUNTER_MAX ((UINT64_C(1) << 48) - 1)
 
-typedef struct eb_store_state {
+typedef struct ebi_store_state {
     uint64_t saturated;   /* counters that found no room */
     uint64_t spilled;     /* entries of the spill table */
     uint64_t reserved[6]; /* zero unless the store says otherwise */
-} eb_store_state;
-static_assert(sizeof(eb_store_state) == 64, "one cache line");
+} ebi_store_state;
+static_assert(sizeof(ebi_store_state) == 64, "one cache line");
 
 /* The spill table: what counters have above the part that fits elsewhere.  Open
  * addressing with linear probing over `slots` slots of 16 bytes; at most 7/8 full. */
-typedef struct eb_spill_slot {
+typedef struct ebi_spill_slot {
     uint64_t index; /* of the counter, plus 1; 0: empty */
     uint64_t extra;
-} eb_spill_slot;
+} ebi_spill_slot;
 
-typedef struct eb_counters { /* a segment, opened by its store */
-    eb_store_state *state;   /* where the segment begins */
+typedef struct ebi_counter_array { /* a segment, opened by its store */
+    ebi_store_state *state;        /* where the segment begins */
     uint64_t n, bytes;
     uint8_t *cells;
-    eb_spill_slot *table;
+    ebi_spill_slot *table;
     uint64_t slots;
     uint64_t parts, each; /* line: lines, and counters in each; sai, elias, steps: blocks */
     uint64_t reciprocal;  /* of each: 2^64 / each, rounded up */
     uint64_t *coarse;     /* sai, elias, steps: the index; sai: how many words it leads to */
     uint16_t *fine;
     uint64_t words;
-} eb_counters;
+} ebi_counter_array;
 
-enum { EB_TOGETHER_MAX = 16 };
+enum { EBI_TOGETHER_MAX = 16 };
 
-struct eb_store;
-typedef struct eb_source { /* counters to freeze */
-    const struct eb_store *store;
-    const eb_counters *counters;
-} eb_source;
+struct ebi_store;
+typedef struct ebi_source { /* counters to freeze */
+    const struct ebi_store *store;
+    const ebi_counter_array *counters;
+} ebi_source;
 
-typedef struct eb_store {
+typedef struct ebi_store {
     const char *name;
     /* Bits for each counter, in millionths: the least, and what memory= plans with. */
     uint64_t bits_least, bits_usual;
-    uint64_t bytes_more;                /* than those bits, whatever n is: a multiple of 64 */
-    void (*open)(eb_counters *c);       /* state, n and bytes are set */
-    void (*init)(const eb_counters *c); /* the segment is zero; or NULL */
-    uint64_t (*get)(const eb_counters *c, uint64_t i);
-    void (*read)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value);
-    uint64_t (*add)(const eb_counters *c, uint64_t i, uint64_t by); /* says what it was before */
-    /* Distinct counters, at most EB_TOGETHER_MAX: add to all of them, and say if none was 0; or
+    uint64_t bytes_more;                      /* than those bits, whatever n is: a multiple of 64 */
+    void (*open)(ebi_counter_array *c);       /* state, n and bytes are set */
+    void (*init)(const ebi_counter_array *c); /* the segment is zero; or NULL */
+    uint64_t (*get)(const ebi_counter_array *c, uint64_t i);
+    void (*read)(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t *value);
+    uint64_t (*add)(const ebi_counter_array *c, uint64_t i,
+                    uint64_t by); /* says what it was before */
+    /* Distinct counters, at most EBI_TOGETHER_MAX: add to all of them, and say if none was 0; or
      * only to those below the least of them plus `by`, up to that, and say what the least was. */
-    bool (*raise)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by);
-    uint64_t (*lift)(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by);
+    bool (*raise)(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by);
+    uint64_t (*lift)(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by);
     /* Soon to be lifted, their cells having come: ask memory for what else that takes; or NULL. */
-    void (*ready)(const eb_counters *c, const uint64_t *i, size_t count);
+    void (*ready)(const ebi_counter_array *c, const uint64_t *i, size_t count);
     /* by <= get(i); a saturated counter stays as it is */
-    void (*sub)(const eb_counters *c, uint64_t i, uint64_t by);
-    const uint8_t *(*address)(const eb_counters *c, uint64_t i); /* the line to prefetch */
-    bool (*check)(const eb_counters *c);
+    void (*sub)(const ebi_counter_array *c, uint64_t i, uint64_t by);
+    const uint8_t *(*address)(const ebi_counter_array *c, uint64_t i); /* the line to prefetch */
+    bool (*check)(const ebi_counter_array *c);
+    /* Stores whose counters join, or NULL: the first of those that are one with counter i; and the
+     * store of the same layout for counters that are no sums (NULL: this one). */
+    uint64_t (*group)(const ebi_counter_array *c, uint64_t i);
+    const struct ebi_store *conservative;
     /* Frozen stores only, which have no init, add or sub: bytes of the segment that these counters
      * need; writing them into a segment of zeros that is no shorter; and whether n counters can be
      * opened in so many bytes. */
-    uint64_t (*frozen_bytes)(const eb_source *from);
-    void (*freeze)(const eb_counters *c, const eb_source *from);
+    uint64_t (*frozen_bytes)(const ebi_source *from);
+    void (*freeze)(const ebi_counter_array *c, const ebi_source *from);
     bool (*fits)(uint64_t n, uint64_t bytes);
-} eb_store;
+} ebi_store;
 
-extern const eb_store ebi_store_u8, ebi_store_u32;
-extern const eb_store ebi_store_line_portable, ebi_store_line_avx2; /* the same bytes */
-extern const eb_store ebi_store_line_avx512;
-extern const eb_store ebi_store_sai_portable, ebi_store_sai_bmi2;
-extern const eb_store ebi_frozen_line_portable, ebi_frozen_line_bmi2, ebi_frozen_line_avx512;
-extern const eb_store ebi_frozen_elias, ebi_frozen_steps;
+extern const ebi_store ebi_store_u8, ebi_store_u32;
+extern const ebi_store ebi_store_wide_sums_portable, ebi_store_wide_sums_bmi2; /* the same bytes */
+extern const ebi_store ebi_store_wide_most_portable, ebi_store_wide_most_bmi2;
+extern const ebi_store ebi_store_line_portable, ebi_store_line_avx2; /* the same bytes */
+extern const ebi_store ebi_store_line_avx512;
+extern const ebi_store ebi_store_sai_portable, ebi_store_sai_bmi2;
+extern const ebi_store ebi_frozen_line_portable, ebi_frozen_line_bmi2, ebi_frozen_line_avx512;
+extern const ebi_store ebi_frozen_elias, ebi_frozen_steps;
 
-EB_INLINE const eb_store *ebi_store_line(void) { /* what is best for this machine */
+EBI_INLINE const ebi_store *ebi_store_line(void) { /* what is best for this machine */
     if (!ebi_has_avx2() || !ebi_has_bmi2()) return &ebi_store_line_portable;
     return ebi_has_vbmi2() ? &ebi_store_line_avx512 : &ebi_store_line_avx2;
 }
 
-EB_INLINE const eb_store *ebi_store_sai(void) {
+EBI_INLINE const ebi_store *ebi_store_wide(void) {
+    return ebi_has_bmi2() ? &ebi_store_wide_sums_bmi2 : &ebi_store_wide_sums_portable;
+}
+
+EBI_INLINE const ebi_store *ebi_store_sai(void) {
     return ebi_has_bmi2() ? &ebi_store_sai_bmi2 : &ebi_store_sai_portable;
 }
 
-EB_INLINE const eb_store *ebi_frozen_line(void) {
+EBI_INLINE const ebi_store *ebi_frozen_line(void) {
     if (!ebi_has_bmi2()) return &ebi_frozen_line_portable;
     return ebi_has_vbmi2() ? &ebi_frozen_line_avx512 : &ebi_frozen_line_bmi2;
 }
 
 /* Open a segment.  Of a segment that is not the caller's to write, only get,
  * read and check may be called. */
-EB_INLINE eb_counters ebi_counters(const eb_store *store, const uint8_t *segment, uint64_t n,
-                                   uint64_t bytes) {
-    eb_counters c = {.state = (void *)ebi_writable(segment), .n = n, .bytes = bytes};
+EBI_INLINE ebi_counter_array ebi_counters(const ebi_store *store, const uint8_t *segment,
+                                          uint64_t n, uint64_t bytes) {
+    ebi_counter_array c = {.state = (void *)ebi_writable(segment), .n = n, .bytes = bytes};
     store->open(&c);
     return c;
 }
 
-/* Bytes of a segment: n counters of `bits` millionths of a bit, a multiple of 64. */
-uint64_t ebi_counters_bytes(const eb_store *store, uint64_t n, uint64_t bits);
+/* Bytes of a segment: n counters of `bits` millionths of a bit (0: the usual), a multiple of 64. */
+uint64_t ebi_counters_bytes(const ebi_store *store, uint64_t n, uint64_t bits);
 
 /* The values of counters [first, first + count). */
-void ebi_source_read(const eb_source *from, uint64_t first, uint64_t count, uint64_t *value);
+void ebi_source_read(const ebi_source *from, uint64_t first, uint64_t count, uint64_t *value);
 
-EB_INLINE uint64_t ebi_counter_sum(uint64_t a, uint64_t b) { /* both at most the maximum */
-    return a + b > EB_COUNTER_MAX ? EB_COUNTER_MAX : a + b;
+EBI_INLINE uint64_t ebi_counter_sum(uint64_t a, uint64_t b) { /* both at most the maximum */
+    return a + b > EBI_COUNTER_MAX ? EBI_COUNTER_MAX : a + b;
 }
 
 /* The stores' raise and lift, from their get and add. */
 
-typedef uint64_t ebi_counter_get(const eb_counters *c, uint64_t i);
-typedef uint64_t ebi_counter_add(const eb_counters *c, uint64_t i, uint64_t by);
+typedef uint64_t ebi_counter_get(const ebi_counter_array *c, uint64_t i);
+typedef uint64_t ebi_counter_add(const ebi_counter_array *c, uint64_t i, uint64_t by);
 
-EB_INLINE bool ebi_raise_each(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by,
-                              ebi_counter_add *add) {
-    uint64_t least = EB_COUNTER_MAX;
+EBI_INLINE bool ebi_raise_each(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                               uint64_t by, ebi_counter_add *add) {
+    uint64_t least = EBI_COUNTER_MAX;
     for (size_t j = 0; j < count; j++) least = ebi_min(least, add(c, i[j], by));
     return least > 0;
 }
 
-EB_INLINE uint64_t ebi_lift_each(const eb_counters *c, const uint64_t *i, size_t count, uint64_t by,
-                                 ebi_counter_get *get, ebi_counter_add *add) {
-    uint64_t value[EB_TOGETHER_MAX], least = EB_COUNTER_MAX;
+EBI_INLINE uint64_t ebi_lift_each(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                                  uint64_t by, ebi_counter_get *get, ebi_counter_add *add) {
+    uint64_t value[EBI_TOGETHER_MAX], least = EBI_COUNTER_MAX;
     for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j] = get(c, i[j]));
     const uint64_t goal = ebi_counter_sum(least, by);
     for (size_t j = 0; j < count; j++)
@@ -152,11 +164,11 @@ EB_INLINE uint64_t ebi_lift_each(const eb_counters *c, const uint64_t *i, size_t
 }
 
 /* Does the state hold no more than the two counts and the first `kept` of what is reserved? */
-bool ebi_counters_plain(const eb_store_state *state, size_t kept);
+bool ebi_counters_plain(const ebi_store_state *state, size_t kept);
 
-uint64_t ebi_spill_get(const eb_spill_slot *table, uint64_t slots, uint64_t i);
+uint64_t ebi_spill_get(const ebi_spill_slot *table, uint64_t slots, uint64_t i);
 /* extra 0 removes the entry; false: no room for a new one.  *used counts entries. */
-bool ebi_spill_set(eb_spill_slot *table, uint64_t slots, uint64_t *used, uint64_t i,
+bool ebi_spill_set(ebi_spill_slot *table, uint64_t slots, uint64_t *used, uint64_t i,
                    uint64_t extra);
-bool ebi_spill_check(const eb_spill_slot *table, uint64_t slots, uint64_t used, uint64_t n);
+bool ebi_spill_check(const ebi_spill_slot *table, uint64_t slots, uint64_t used, uint64_t n);
 #endif

@@ -13,71 +13,72 @@
  * others round it up with the right probability.  The generator is drawn from in
  * this order: run: place, then rounding; random: rounding, then the P places;
  * rounding only if P has a fraction. */
-#ifndef EB_FADING_H
-#define EB_FADING_H
+#ifndef EBI_FADING_H
+#define EBI_FADING_H
 #include "base/rng.h"
 #include "packed.h"
 
-enum { EB_FADE_SWEEP, EB_FADE_RUN, EB_FADE_RANDOM };
-#define EB_FADE_CHOICES "sweep|run|random"
-enum { EB_MILLION = 1000000 };
+enum { EBI_FADE_SWEEP, EBI_FADE_RUN, EBI_FADE_RANDOM };
+#define EBI_FADE_CHOICES "sweep|run|random"
+enum { EBI_MILLION = 1000000 };
 
-typedef struct eb_fading_state { /* a segment of the block */
-    uint64_t next;               /* sweep: the next cell */
-    uint64_t carried;            /* sweep: millionths of a cell */
-    uint64_t used;               /* cells that are not zero, where a filter keeps count; else 0 */
-    uint64_t reserved[5];        /* zero */
-} eb_fading_state;
-static_assert(sizeof(eb_fading_state) == 64, "one cache line");
+typedef struct ebi_fading_state { /* a segment of the block */
+    uint64_t next;                /* sweep: the next cell */
+    uint64_t carried;             /* sweep: millionths of a cell */
+    uint64_t used;                /* cells that are not zero, where a filter keeps count; else 0 */
+    uint64_t reserved[5];         /* zero */
+} ebi_fading_state;
+static_assert(sizeof(ebi_fading_state) == 64, "one cache line");
 
-typedef struct eb_fading { /* an array and how it fades */
+typedef struct ebi_fading_cells { /* an array and how it fades */
     uint8_t *cells;
     uint64_t n;
-    eb_lanes lanes;
+    ebi_lane_set lanes;
     unsigned policy;
     uint64_t whole, fraction; /* of P */
-    eb_fading_state *state;
+    ebi_fading_state *state;
     uint64_t *rng;
-} eb_fading;
+} ebi_fading_cells;
 
-EB_INLINE eb_fading ebi_fading(uint8_t *cells, uint64_t n, unsigned width, uint64_t policy,
-                               uint64_t millionths, eb_fading_state *state, uint64_t *rng) {
-    return (eb_fading){.cells = cells,
-                       .n = n,
-                       .lanes = ebi_lanes(width),
-                       .policy = (unsigned)policy,
-                       .whole = millionths / EB_MILLION,
-                       .fraction = millionths % EB_MILLION,
-                       .state = state,
-                       .rng = rng};
+EBI_INLINE ebi_fading_cells ebi_fading(uint8_t *cells, uint64_t n, unsigned width, uint64_t policy,
+                                       uint64_t millionths, ebi_fading_state *state,
+                                       uint64_t *rng) {
+    return (ebi_fading_cells){.cells = cells,
+                              .n = n,
+                              .lanes = ebi_lanes(width),
+                              .policy = (unsigned)policy,
+                              .whole = millionths / EBI_MILLION,
+                              .fraction = millionths % EBI_MILLION,
+                              .state = state,
+                              .rng = rng};
 }
 
-EB_INLINE uint64_t ebi_fading_rounded(const eb_fading *f, uint64_t *rng) {
+EBI_INLINE uint64_t ebi_fading_rounded(const ebi_fading_cells *f, uint64_t *rng) {
     if (f->fraction == 0) return f->whole;
-    return f->whole + (ebi_random_below(rng, EB_MILLION) < f->fraction);
+    return f->whole + (ebi_random_below(rng, EBI_MILLION) < f->fraction);
 }
 
 /* n cells from `first`, going on at the start of the array; n is at most f->n */
-EB_INLINE void ebi_fading_round(const eb_fading *f, uint64_t first, uint64_t n) {
+EBI_INLINE void ebi_fading_round(const ebi_fading_cells *f, uint64_t first, uint64_t n) {
     const uint64_t to_end = f->n - first;
     ebi_cells_fade(f->cells, f->lanes, first, ebi_min(n, to_end));
     if (n > to_end) ebi_cells_fade(f->cells, f->lanes, 0, n - to_end);
 }
 
-EB_INLINE void ebi_fading_sweep(const eb_fading *f) {
-    eb_fading_state *const s = f->state;
+EBI_INLINE void ebi_fading_sweep(const ebi_fading_cells *f) {
+    ebi_fading_state *const s = f->state;
     s->carried += f->fraction;
-    const uint64_t n = f->whole + (s->carried >= EB_MILLION);
-    if (s->carried >= EB_MILLION) s->carried -= EB_MILLION;
+    const uint64_t n = f->whole + (s->carried >= EBI_MILLION);
+    if (s->carried >= EBI_MILLION) s->carried -= EBI_MILLION;
     ebi_fading_round(f, s->next, n);
     s->next = s->next + n >= f->n ? s->next + n - f->n : s->next + n;
 }
 
 /* One arrival. */
-EB_INLINE void ebi_fading_arrival(const eb_fading *f) {
-    if (f->policy == EB_FADE_SWEEP) {
+EBI_INLINE void ebi_fading_arrival(const ebi_fading_cells *f) {
+    if (f->policy == EBI_FADE_SWEEP) {
         ebi_fading_sweep(f);
-    } else if (f->policy == EB_FADE_RUN) {
+    } else if (f->policy == EBI_FADE_RUN) {
         const uint64_t first = ebi_random_below(f->rng, f->n);
         ebi_fading_round(f, first, ebi_fading_rounded(f, f->rng));
     } else {
@@ -88,22 +89,22 @@ EB_INLINE void ebi_fading_arrival(const eb_fading *f) {
 
 /* Bring the cells that an arrival will take from to the cache.  rng is a copy of
  * the generator that runs ahead: the draws are repeated when the arrival comes. */
-EB_INLINE void ebi_fading_peek(const eb_fading *f, uint64_t *rng) {
-    if (f->policy == EB_FADE_SWEEP) return; /* the next line is the one after the last */
-    uint64_t n = f->policy == EB_FADE_RUN ? 1 : ebi_fading_rounded(f, rng);
+EBI_INLINE void ebi_fading_peek(const ebi_fading_cells *f, uint64_t *rng) {
+    if (f->policy == EBI_FADE_SWEEP) return; /* the next line is the one after the last */
+    uint64_t n = f->policy == EBI_FADE_RUN ? 1 : ebi_fading_rounded(f, rng);
     for (; n > 0; n--) {
         const uint64_t cell = ebi_random_below(rng, f->n);
         const uint8_t *const p = f->cells + (cell * f->lanes.width >> 3);
         ebi_prefetch_write(p);
         ebi_prefetch_write(p + 7); /* cells are taken from eight bytes at a time */
     }
-    if (f->policy == EB_FADE_RUN) (void)ebi_fading_rounded(f, rng);
+    if (f->policy == EBI_FADE_RUN) (void)ebi_fading_rounded(f, rng);
 }
 
 /* Could this state have been reached with n cells? */
-EB_INLINE bool ebi_fading_state_ok(const eb_fading_state *s, uint64_t n, uint64_t used) {
+EBI_INLINE bool ebi_fading_state_ok(const ebi_fading_state *s, uint64_t n, uint64_t used) {
     uint64_t any = 0;
-    for (size_t i = 0; i < EB_COUNT_OF(s->reserved); i++) any |= s->reserved[i];
-    return any == 0 && s->next < n && s->carried < EB_MILLION && s->used == used;
+    for (size_t i = 0; i < EBI_COUNT_OF(s->reserved); i++) any |= s->reserved[i];
+    return any == 0 && s->next < n && s->carried < EBI_MILLION && s->used == used;
 }
 #endif

@@ -27,15 +27,15 @@ enum { TABLE_SHARE = 32 };
 
 /* Segments */
 
-static void line_open(eb_counters *c) {
+static void line_open(ebi_counter_array *c) {
     const uint64_t table = ebi_round_up(c->bytes / TABLE_SHARE, 64) + 64;
     const uint64_t lines = (c->bytes - sizeof *c->state - table) / LINE;
     c->each = ebi_max((c->n + lines - 1) / lines, EACH_MIN);
     c->reciprocal = UINT64_MAX / c->each + 1;
     c->parts = (c->n + c->each - 1) / c->each;
     c->cells = (uint8_t *)c->state + sizeof *c->state;
-    c->table = (eb_spill_slot *)(void *)(c->cells + c->parts * LINE);
-    c->slots = (c->bytes - sizeof *c->state - c->parts * LINE) / sizeof(eb_spill_slot);
+    c->table = (ebi_spill_slot *)(void *)(c->cells + c->parts * LINE);
+    c->slots = (c->bytes - sizeof *c->state - c->parts * LINE) / sizeof(ebi_spill_slot);
 }
 
 static void line_clear(uint8_t *line, uint64_t each) { /* all its counters are 0 */
@@ -43,11 +43,11 @@ static void line_clear(uint8_t *line, uint64_t each) { /* all its counters are 0
     for (unsigned bit = 0; bit < FIRST + each; bit++) line_set_bit(line, bit);
 }
 
-static void line_init(const eb_counters *c) {
+static void line_init(const ebi_counter_array *c) {
     for (uint64_t i = 0; i < c->parts; i++) line_clear(c->cells + LINE * i, c->each);
 }
 
-static uint64_t spill_of(const eb_counters *c, uint64_t i) {
+static uint64_t spill_of(const ebi_counter_array *c, uint64_t i) {
     return ebi_spill_get(c->table, c->slots, i);
 }
 
@@ -57,7 +57,8 @@ typedef struct line_ends { /* the room between lengths and digits is [lengths, d
     unsigned lengths, digits;
 } line_ends;
 
-EB_INLINE line_ends line_room(const eb_counters *c, const uint8_t *line, unsigned d, bool bmi2) {
+EBI_INLINE line_ends line_room(const ebi_counter_array *c, const uint8_t *line, unsigned d,
+                               bool bmi2) {
     const unsigned each = (unsigned)c->each, end = line_select(line, each, line_brief(c), bmi2) + 1;
     return (line_ends){end, TOP - d * (end - FIRST - each)};
 }
@@ -76,7 +77,7 @@ static void line_resize(uint8_t *line, line_field f, unsigned u, line_ends ends)
 }
 
 /* No room anywhere: what is not 0 saturates. */
-static void line_wear(const eb_counters *c, line_place p, const uint64_t *value) {
+static void line_wear(const ebi_counter_array *c, line_place p, const uint64_t *value) {
     const bool spilled = line_marked(p.line);
     memset(p.line, 0, LINE);
     p.line[TAIL] = MARKED;
@@ -97,7 +98,7 @@ static unsigned line_best(const uint64_t *value, uint64_t each, unsigned *bits) 
 }
 
 /* Counter j of a full line gets a value that needs more digits. */
-static void line_repack(const eb_counters *c, line_place p, uint64_t new_value) {
+static void line_repack(const ebi_counter_array *c, line_place p, uint64_t new_value) {
     uint64_t value[EACH_MAX];
     unsigned bits;
     line_unpack(c, p.line, value);
@@ -119,8 +120,8 @@ static void line_repack(const eb_counters *c, line_place p, uint64_t new_value) 
     line_pack(c, p.line, d, value, line_marked(p.line));
 }
 
-EB_INLINE void line_set(const eb_counters *c, line_place p, line_field f, uint64_t value,
-                        bool bmi2) {
+EBI_INLINE void line_set(const ebi_counter_array *c, line_place p, line_field f, uint64_t value,
+                         bool bmi2) {
     const unsigned u = line_digits(f.d, value);
     if (u != f.u) {
         const line_ends ends = line_room(c, p.line, f.d, bmi2);
@@ -136,14 +137,14 @@ EB_INLINE void line_set(const eb_counters *c, line_place p, line_field f, uint64
 
 /* Counters in the spill table */
 
-static void line_unmark(const eb_counters *c, line_place p) { /* if no counter is there now */
+static void line_unmark(const ebi_counter_array *c, line_place p) { /* if no counter is there now */
     const uint64_t end = ebi_min(p.first + c->each, c->n);
     for (uint64_t i = p.first; i < end; i++)
         if (spill_of(c, i) > 0) return;
     p.line[TAIL] &= (uint8_t)~MARKED;
 }
 
-static void spill_take(const eb_counters *c, line_place p, uint64_t left) {
+static void spill_take(const ebi_counter_array *c, line_place p, uint64_t left) {
     const uint64_t i = p.first + p.j;
     const line_field f = line_find(c, p, false);
     const line_ends ends = line_room(c, p.line, f.d, false);
@@ -155,7 +156,7 @@ static void spill_take(const eb_counters *c, line_place p, uint64_t left) {
     line_unmark(c, p);
 }
 
-static uint64_t worn_add(const eb_counters *c, line_place p, uint64_t by) {
+static uint64_t worn_add(const ebi_counter_array *c, line_place p, uint64_t by) {
     const uint64_t before = line_worn_get(p.line, p.j);
     if (by == 0 || before > 0) return before;
     line_set_bit(p.line, FIRST + p.j);
@@ -163,16 +164,16 @@ static uint64_t worn_add(const eb_counters *c, line_place p, uint64_t by) {
     return 0;
 }
 
-static void spill_add(const eb_counters *c, uint64_t i, uint64_t before, uint64_t by) {
+static void spill_add(const ebi_counter_array *c, uint64_t i, uint64_t before, uint64_t by) {
     (void)ebi_spill_set(c->table, c->slots, &c->state->spilled, i, ebi_counter_sum(before, by));
 }
 
 /* Can so much be added to digits of so many bits?  Far below the largest number only. */
-EB_INLINE bool line_fits(uint64_t digits, unsigned bits, uint64_t by) {
+EBI_INLINE bool line_fits(uint64_t digits, unsigned bits, uint64_t by) {
     return digits + by <= line_ones(bits) && bits < 47;
 }
 
-EB_INLINE uint64_t line_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
+EBI_INLINE uint64_t line_add(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
     if (line_worn(p.line)) return worn_add(c, p, by);
     const line_field f = line_find(c, p, bmi2);
@@ -199,9 +200,9 @@ typedef struct line_rise {
 } line_rise;
 
 /* Find them; the least. */
-EB_INLINE uint64_t line_rise_find(const eb_counters *c, const uint64_t *i, size_t n, line_rise *r,
-                                  bool bmi2) {
-    uint64_t least = EB_COUNTER_MAX;
+EBI_INLINE uint64_t line_rise_find(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                                   line_rise *r, bool bmi2) {
+    uint64_t least = EBI_COUNTER_MAX;
     if (line_brief(c))
         line_group_find(c, i, n, &r->g, true, bmi2);
     else
@@ -222,7 +223,7 @@ EB_INLINE uint64_t line_rise_find(const eb_counters *c, const uint64_t *i, size_
 
 /* Add what fits into their digits.  Whether it does is a coin's throw, so it is no branch: what
  * does not goes into a word that nobody reads. */
-EB_INLINE void line_rise_put(size_t n, line_rise *r) {
+EBI_INLINE void line_rise_put(size_t n, line_rise *r) {
     uint8_t nowhere[sizeof(uint64_t)] = {0};
     r->lefts = 0;
     for (size_t t = 0; t < n; t++) {
@@ -241,8 +242,8 @@ typedef struct line_growth { /* by one digit */
 } line_growth;
 
 /* Can counter t do with one more digit, and get it even if all that are left are in its line? */
-EB_INLINE bool line_can_grow(const eb_counters *c, const line_rise *r, size_t t, line_growth *x,
-                             bool avx2) {
+EBI_INLINE bool line_can_grow(const ebi_counter_array *c, const line_rise *r, size_t t,
+                              line_growth *x, bool avx2) {
     const unsigned lefts = (unsigned)r->lefts;
     const uint8_t *const line = r->g.line[t];
     if (line_marked(line)) return false;
@@ -254,9 +255,9 @@ EB_INLINE bool line_can_grow(const eb_counters *c, const line_rise *r, size_t t,
     return (x->ends.lengths + f.d <= x->ends.digits) & line_fits(x->digits, f.d * f.u + f.d, 0);
 }
 
-EB_INLINE void line_grow(uint8_t *line, const line_growth *x, bool avx2) {
+EBI_INLINE void line_grow(uint8_t *line, const line_growth *x, bool avx2) {
     const line_field *const f = &x->f;
-#if defined __x86_64__
+#if EBI_X86_64
     if (avx2) {
         ebi_line_grow_avx2(line, f, x->ends.lengths, x->digits);
         return;
@@ -269,8 +270,8 @@ EB_INLINE void line_grow(uint8_t *line, const line_growth *x, bool avx2) {
 
 /* Give all that are left one more digit, or do nothing, if one needs more than that or there might
  * be no room for all.  A counter that grows moves only those after it, so the last comes first. */
-EB_INLINE bool line_rise_grow(const eb_counters *c, const uint64_t *i, const line_rise *r,
-                              bool avx2) {
+EBI_INLINE bool line_rise_grow(const ebi_counter_array *c, const uint64_t *i, const line_rise *r,
+                               bool avx2) {
     line_growth x[TOGETHER];
     uint64_t before = 0;
     bool can = true;
@@ -284,15 +285,15 @@ EB_INLINE bool line_rise_grow(const eb_counters *c, const uint64_t *i, const lin
 }
 
 /* Is the last of these where it was found, none before it being in the same line? */
-EB_INLINE bool line_holds(const line_group *g, const size_t *left, size_t last) {
+EBI_INLINE bool line_holds(const line_group *g, const size_t *left, size_t last) {
     bool same = line_marked(g->line[left[last]]);
     for (size_t t = 0; t < last; t++) same |= g->line[left[t]] == g->line[left[last]];
     return !same;
 }
 
 /* Those that are left, one after the other. */
-EB_INLINE void line_rise_set(const eb_counters *c, const uint64_t *i, const line_rise *r,
-                             bool bmi2) {
+EBI_INLINE void line_rise_set(const ebi_counter_array *c, const uint64_t *i, const line_rise *r,
+                              bool bmi2) {
     for (size_t l = 0; l < r->lefts; l++) {
         const size_t t = r->left[l];
         const line_place p = {r->g.line[t], i[t] - r->g.j[t], r->g.j[t]};
@@ -305,8 +306,8 @@ EB_INLINE void line_rise_set(const eb_counters *c, const uint64_t *i, const line
 }
 
 /* Add to all of them, or lift those that are lower to the least plus `by`; the least before. */
-EB_INLINE uint64_t line_raise(const eb_counters *c, const uint64_t *i, size_t n, uint64_t by,
-                              bool lift, bool bmi2) {
+EBI_INLINE uint64_t line_raise(const ebi_counter_array *c, const uint64_t *i, size_t n, uint64_t by,
+                               bool lift, bool bmi2) {
     line_rise r;
     const uint64_t least = line_rise_find(c, i, n, &r, bmi2), goal = ebi_counter_sum(least, by);
     for (size_t t = 0; t < n; t++) r.by[t] = !lift ? by : r.value[t] < goal ? goal - r.value[t] : 0;
@@ -315,27 +316,27 @@ EB_INLINE uint64_t line_raise(const eb_counters *c, const uint64_t *i, size_t n,
     return least;
 }
 
-EB_INLINE void line_sub(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
+EBI_INLINE void line_sub(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
     if (line_worn(p.line)) return;
     const line_field f = line_find(c, p, bmi2);
     const uint64_t extra = f.u == 0 && line_marked(p.line) ? spill_of(c, i) : 0;
     const uint64_t value = extra > 0 ? extra : line_value(f, bmi2);
     assert(by <= value);
-    if (by == 0 || value == EB_COUNTER_MAX) return;
+    if (by == 0 || value == EBI_COUNTER_MAX) return;
     if (extra > 0)
         spill_take(c, p, value - by);
     else
         line_set(c, p, f, value - by, bmi2);
 }
 
-static const uint8_t *line_address(const eb_counters *c, uint64_t i) {
+static const uint8_t *line_address(const ebi_counter_array *c, uint64_t i) {
     return line_of(c, i).line;
 }
 
 /* Checking */
 
-static bool worn_check(const eb_counters *c, line_place p, uint64_t *saturated) {
+static bool worn_check(const ebi_counter_array *c, line_place p, uint64_t *saturated) {
     const uint64_t counters = ebi_min(c->each, c->n - p.first);
     if (!line_marked(p.line) || line_d(p.line) != 1) return false;
     for (unsigned bit = 0; bit < TOP - FIRST; bit++) {
@@ -346,7 +347,7 @@ static bool worn_check(const eb_counters *c, line_place p, uint64_t *saturated) 
 }
 
 /* A marked line has counters in the table, which are 0 in the line. */
-static bool line_check_spilled(const eb_counters *c, line_place p, uint64_t *spilled) {
+static bool line_check_spilled(const ebi_counter_array *c, line_place p, uint64_t *spilled) {
     const uint64_t before = *spilled;
     for (p.j = 0; p.j < ebi_min(c->each, c->n - p.first); p.j++) {
         if (spill_of(c, p.first + p.j) == 0) continue;
@@ -356,7 +357,7 @@ static bool line_check_spilled(const eb_counters *c, line_place p, uint64_t *spi
     return *spilled > before;
 }
 
-static bool line_check(const eb_counters *c) {
+static bool line_check(const ebi_counter_array *c) {
     uint64_t saturated = 0, spilled = 0;
     if (!ebi_counters_plain(c->state, 0) ||
         !ebi_spill_check(c->table, c->slots, c->state->spilled, c->n))
@@ -377,50 +378,52 @@ static bool line_check(const eb_counters *c) {
 /* The store, for machines with AVX-512, with AVX2 and BMI2, and for others: the same bytes. */
 
 #define LINE_LOOPS(flavour, attribute, bmi2)                                                       \
-    attribute static uint64_t line_get_##flavour(const eb_counters *c, uint64_t i) {               \
+    attribute static uint64_t line_get_##flavour(const ebi_counter_array *c, uint64_t i) {         \
         return line_get(c, i, spill_of, bmi2);                                                     \
     }                                                                                              \
-    attribute static void line_read_##flavour(const eb_counters *c, const uint64_t *i,             \
+    attribute static void line_read_##flavour(const ebi_counter_array *c, const uint64_t *i,       \
                                               size_t count, uint64_t *value) {                     \
         line_read(c, i, count, value, spill_of, bmi2);                                             \
     }                                                                                              \
-    attribute static uint64_t line_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {  \
+    attribute static uint64_t line_add_##flavour(const ebi_counter_array *c, uint64_t i,           \
+                                                 uint64_t by) {                                    \
         return line_add(c, i, by, bmi2);                                                           \
     }                                                                                              \
-    attribute static bool line_raise_##flavour(const eb_counters *c, const uint64_t *i,            \
+    attribute static bool line_raise_##flavour(const ebi_counter_array *c, const uint64_t *i,      \
                                                size_t count, uint64_t by) {                        \
         return line_raise(c, i, count, by, false, bmi2) > 0;                                       \
     }                                                                                              \
-    attribute static uint64_t line_lift_##flavour(const eb_counters *c, const uint64_t *i,         \
+    attribute static uint64_t line_lift_##flavour(const ebi_counter_array *c, const uint64_t *i,   \
                                                   size_t count, uint64_t by) {                     \
         return line_raise(c, i, count, by, true, bmi2);                                            \
     }                                                                                              \
-    attribute static void line_sub_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {      \
+    attribute static void line_sub_##flavour(const ebi_counter_array *c, uint64_t i,               \
+                                             uint64_t by) {                                        \
         line_sub(c, i, by, bmi2);                                                                  \
     }
-LINE_LOOPS(avx2, EB_BMI2, true)
+LINE_LOOPS(avx2, EBI_BMI2, true)
 LINE_LOOPS(portable, , false)
 
-static void line_read_avx512(const eb_counters *c, const uint64_t *i, size_t count,
+static void line_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t count,
                              uint64_t *value) {
     if (!line_read_many(c, i, count, value, spill_of)) line_read_avx2(c, i, count, value);
 }
 
 #define LINE_STORE(machine, flavour)                                                               \
-    const eb_store ebi_store_line_##machine = {.name = "line",                                     \
-                                               .bits_least = 1500000,                              \
-                                               .bits_usual = 6000000,                              \
-                                               .bytes_more = 256,                                  \
-                                               .open = line_open,                                  \
-                                               .init = line_init,                                  \
-                                               .get = line_get_##flavour,                          \
-                                               .read = line_read_##machine,                        \
-                                               .add = line_add_##flavour,                          \
-                                               .raise = line_raise_##flavour,                      \
-                                               .lift = line_lift_##flavour,                        \
-                                               .sub = line_sub_##flavour,                          \
-                                               .address = line_address,                            \
-                                               .check = line_check};
+    const ebi_store ebi_store_line_##machine = {.name = "line",                                    \
+                                                .bits_least = 1500000,                             \
+                                                .bits_usual = 6000000,                             \
+                                                .bytes_more = 256,                                 \
+                                                .open = line_open,                                 \
+                                                .init = line_init,                                 \
+                                                .get = line_get_##flavour,                         \
+                                                .read = line_read_##machine,                       \
+                                                .add = line_add_##flavour,                         \
+                                                .raise = line_raise_##flavour,                     \
+                                                .lift = line_lift_##flavour,                       \
+                                                .sub = line_sub_##flavour,                         \
+                                                .address = line_address,                           \
+                                                .check = line_check};
 LINE_STORE(avx512, avx2)
 LINE_STORE(avx2, avx2)
 LINE_STORE(portable, portable)

@@ -1,7 +1,7 @@
 /* line.h - the code of counters in 64-byte lines, for the stores that use it: line.c
  * tells how a line is laid out.  Where counters are that did not fit, the stores say. */
-#ifndef EB_LINE_H
-#define EB_LINE_H
+#ifndef EBI_LINE_H
+#define EBI_LINE_H
 #include "base/hash.h"
 #include "counters.h"
 #include "words.h"
@@ -19,15 +19,15 @@ static const uint64_t line_bases[D_MAX + 1] = {/* a one every d bits */
                                                UINT64_C(0x9249249249249249),
                                                UINT64_C(0x1111111111111111)};
 
-EB_INLINE uint64_t line_ones(unsigned bits) { /* below 64, so it takes no test */
+EBI_INLINE uint64_t line_ones(unsigned bits) { /* below 64, so it takes no test */
     return (UINT64_C(1) << bits) - 1;
 }
 
-EB_INLINE uint64_t line_base(unsigned d, unsigned u) {
+EBI_INLINE uint64_t line_base(unsigned d, unsigned u) {
     return line_bases[d] & line_ones(d * u);
 }
 
-EB_INLINE unsigned line_digits(unsigned d, uint64_t value) { /* u with base(u) <= value */
+EBI_INLINE unsigned line_digits(unsigned d, uint64_t value) { /* u with base(u) <= value */
     const unsigned bits = ebi_log2(value * line_ones(d) + 1);
     return d == 1 ? bits : bits / d; /* most need no division */
 }
@@ -39,15 +39,15 @@ typedef struct line_search { /* for one number j of the words from here on */
     unsigned j;
 } line_search;
 
-EB_INLINE unsigned line_ones_in(const uint8_t *word) {
+EBI_INLINE unsigned line_ones_in(const uint8_t *word) {
     return ebi_popcount(ebi_load64(word));
 }
 
 /* Pass so many bytes, if the one is not among the `ones` that they have.  Compilers would make a
  * branch of that, which goes wrong half of the time. */
-EB_INLINE line_search line_pass(line_search s, unsigned bytes, unsigned ones, bool bmi2) {
+EBI_INLINE line_search line_pass(line_search s, unsigned bytes, unsigned ones, bool bmi2) {
     unsigned rest = s.j;
-#if defined __x86_64__
+#if EBI_X86_64
     if (bmi2) {
         __asm__("sub %3, %2; cmovnc %2, %0; cmovnc %4, %1"
                 : "+&r"(s.j), "+&r"(s.words), "+&r"(rest)
@@ -64,7 +64,7 @@ EB_INLINE line_search line_pass(line_search s, unsigned bytes, unsigned ones, bo
 
 /* The place of one number j of the lengths, counted from 1; 0 is the first bit of the line.
  * `brief`: the lengths end in word 5.  No branch depends on the counters. */
-EB_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool brief, bool bmi2) {
+EBI_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool brief, bool bmi2) {
     line_search s = {line, j};
     const unsigned ones = line_ones_in(line) + line_ones_in(line + 8) + line_ones_in(line + 16);
     if (brief) {
@@ -78,32 +78,32 @@ EB_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool brief, bool
     return 8 * (unsigned)(s.words - line) + ebi_select(ebi_load64(s.words), s.j, bmi2);
 }
 
-EB_INLINE uint64_t line_bits(const uint8_t *line, unsigned bit) { /* 57 or more, from here */
+EBI_INLINE uint64_t line_bits(const uint8_t *line, unsigned bit) { /* 57 or more, from here */
     return ebi_load64(line + (bit >> 3)) >> (bit & 7);
 }
 
-EB_INLINE bool line_bit(const uint8_t *line, unsigned bit) {
+EBI_INLINE bool line_bit(const uint8_t *line, unsigned bit) {
     return line[bit >> 3] >> (bit & 7) & 1;
 }
 
-EB_INLINE void line_set_bit(uint8_t *line, unsigned bit) {
+EBI_INLINE void line_set_bit(uint8_t *line, unsigned bit) {
     line[bit >> 3] |= (uint8_t)(1 << (bit & 7));
 }
 
-EB_INLINE unsigned line_d(const uint8_t *line) {
+EBI_INLINE unsigned line_d(const uint8_t *line) {
     return (unsigned)(ebi_load64(line + LINE - 8) >> 62) + 1;
 }
 
-EB_INLINE bool line_marked(const uint8_t *line) {
+EBI_INLINE bool line_marked(const uint8_t *line) {
     return line[TAIL] & MARKED;
 }
 
-EB_INLINE bool line_worn(const uint8_t *line) {
+EBI_INLINE bool line_worn(const uint8_t *line) {
     return !(line[0] & 1);
 }
 
-EB_INLINE uint64_t line_worn_get(const uint8_t *line, unsigned j) {
-    return line_bit(line, FIRST + j) ? EB_COUNTER_MAX : 0;
+EBI_INLINE uint64_t line_worn_get(const uint8_t *line, unsigned j) {
+    return line_bit(line, FIRST + j) ? EBI_COUNTER_MAX : 0;
 }
 
 typedef struct line_field {
@@ -113,7 +113,7 @@ typedef struct line_field {
     uint64_t digits;
 } line_field;
 
-EB_INLINE line_field line_field_at(const uint8_t *line, unsigned j, unsigned at, bool bmi2) {
+EBI_INLINE line_field line_field_at(const uint8_t *line, unsigned j, unsigned at, bool bmi2) {
     line_field f = {.d = line_d(line), .at = at};
     f.u = ebi_ctz(line_bits(line, at));
     f.low = TOP - f.d * (at - FIRST - j + f.u);
@@ -121,11 +121,11 @@ EB_INLINE line_field line_field_at(const uint8_t *line, unsigned j, unsigned at,
     return f;
 }
 
-EB_INLINE uint64_t line_value(line_field f, bool bmi2) {
+EBI_INLINE uint64_t line_value(line_field f, bool bmi2) {
     return ebi_low_bits(line_bases[f.d], f.d * f.u, bmi2) + f.digits;
 }
 
-EB_INLINE void line_put(uint8_t *line, unsigned low, unsigned bits, uint64_t digits) {
+EBI_INLINE void line_put(uint8_t *line, unsigned low, unsigned bits, uint64_t digits) {
     uint8_t *const p = line + (low >> 3);
     const unsigned shift = low & 7;
     ebi_store64(p, (ebi_load64(p) & ~(line_ones(bits) << shift)) | digits << shift);
@@ -139,26 +139,26 @@ typedef struct line_place {
     unsigned j;     /* counter in the line */
 } line_place;
 
-EB_INLINE line_place line_of(const eb_counters *c, uint64_t i) {
+EBI_INLINE line_place line_of(const ebi_counter_array *c, uint64_t i) {
     const uint64_t number = eb_scale(i, c->reciprocal); /* i / each: exact below 2^55 */
     const uint64_t first = number * c->each;
     return (line_place){c->cells + number * LINE, first, (unsigned)(i - first)};
 }
 
-EB_INLINE bool line_brief(const eb_counters *c) {
+EBI_INLINE bool line_brief(const ebi_counter_array *c) {
     return c->each <= BRIEF_MAX;
 }
 
-EB_INLINE line_field line_find(const eb_counters *c, line_place p, bool bmi2) {
+EBI_INLINE line_field line_find(const ebi_counter_array *c, line_place p, bool bmi2) {
     const unsigned at = line_select(p.line, p.j, line_brief(c), bmi2) + 1;
     return line_field_at(p.line, p.j, at, bmi2);
 }
 
 /* Reading */
 
-typedef uint64_t line_table(const eb_counters *c, uint64_t i); /* what it has of a counter */
+typedef uint64_t line_table(const ebi_counter_array *c, uint64_t i); /* what it has of a counter */
 
-EB_INLINE uint64_t line_get(const eb_counters *c, uint64_t i, line_table *table, bool bmi2) {
+EBI_INLINE uint64_t line_get(const ebi_counter_array *c, uint64_t i, line_table *table, bool bmi2) {
     const line_place p = line_of(c, i);
     if (line_worn(p.line)) return line_worn_get(p.line, p.j);
     const uint64_t value = line_value(line_find(c, p, bmi2), bmi2);
@@ -167,15 +167,15 @@ EB_INLINE uint64_t line_get(const eb_counters *c, uint64_t i, line_table *table,
 
 /* Step by step for several counters, so that the processor works on more of them at once. */
 
-enum { TOGETHER = EB_TOGETHER_MAX };
+enum { TOGETHER = EBI_TOGETHER_MAX };
 
 typedef struct line_group {
     uint8_t *line[TOGETHER];
     unsigned j[TOGETHER], at[TOGETHER]; /* at: as in line_field; 0 in a worn line */
 } line_group;
 
-EB_INLINE void line_group_find(const eb_counters *c, const uint64_t *i, size_t n, line_group *g,
-                               bool brief, bool bmi2) {
+EBI_INLINE void line_group_find(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                                line_group *g, bool brief, bool bmi2) {
     for (size_t t = 0; t < n; t++) {
         const line_place p = line_of(c, i[t]);
         g->line[t] = p.line;
@@ -184,8 +184,8 @@ EB_INLINE void line_group_find(const eb_counters *c, const uint64_t *i, size_t n
     }
 }
 
-EB_INLINE void line_group_read(const eb_counters *c, const uint64_t *i, size_t n, uint64_t *value,
-                               line_table *table, bool brief, bool bmi2) {
+EBI_INLINE void line_group_read(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                                uint64_t *value, line_table *table, bool brief, bool bmi2) {
     line_group g;
     line_group_find(c, i, n, &g, brief, bmi2);
     for (size_t t = 0; t < n; t++) {
@@ -196,15 +196,15 @@ EB_INLINE void line_group_read(const eb_counters *c, const uint64_t *i, size_t n
     }
 }
 
-EB_INLINE void line_read_all(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value,
-                             line_table *table, bool brief, bool bmi2) {
+EBI_INLINE void line_read_all(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                              uint64_t *value, line_table *table, bool brief, bool bmi2) {
     for (size_t done = 0; done < count; done += TOGETHER)
         line_group_read(c, i + done, ebi_min(count - done, TOGETHER), value + done, table, brief,
                         bmi2);
 }
 
-EB_INLINE void line_read(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value,
-                         line_table *table, bool bmi2) {
+EBI_INLINE void line_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                          uint64_t *value, line_table *table, bool bmi2) {
     if (line_brief(c))
         line_read_all(c, i, count, value, table, true, bmi2);
     else
@@ -213,12 +213,12 @@ EB_INLINE void line_read(const eb_counters *c, const uint64_t *i, size_t count, 
 
 /* With AVX-512.  Numbers of counters in a line must be bytes, and few counters are no gain: false.
  */
-void ebi_line_read_avx512(const eb_counters *c, const uint64_t *i, size_t count, uint64_t *value,
-                          line_table *table);
+void ebi_line_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                          uint64_t *value, line_table *table);
 
-EB_INLINE bool line_read_many(const eb_counters *c, const uint64_t *i, size_t count,
-                              uint64_t *value, line_table *table) {
-#if defined __x86_64__
+EBI_INLINE bool line_read_many(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                               uint64_t *value, line_table *table) {
+#if EBI_X86_64
     if (c->each <= UINT8_MAX && count >= TOGETHER) {
         ebi_line_read_avx512(c, i, count, value, table);
         return true;
@@ -235,7 +235,7 @@ void ebi_line_grow_avx2(uint8_t *line, const line_field *f, unsigned split, uint
 
 /* Whole lines */
 
-static inline void line_unpack(const eb_counters *c, const uint8_t *line, uint64_t *value) {
+static inline void line_unpack(const ebi_counter_array *c, const uint8_t *line, uint64_t *value) {
     const unsigned d = line_d(line);
     unsigned at = FIRST, low = TOP;
     for (uint64_t j = 0; j < c->each; j++) {
@@ -246,20 +246,20 @@ static inline void line_unpack(const eb_counters *c, const uint8_t *line, uint64
     }
 }
 
-EB_INLINE unsigned line_need(const uint64_t *value, uint64_t each, unsigned d) { /* bits */
+EBI_INLINE unsigned line_need(const uint64_t *value, uint64_t each, unsigned d) { /* bits */
     unsigned digits = 0;
     for (uint64_t j = 0; j < each; j++) digits += line_digits(d, value[j]);
     return LINE_BITS - TOP + FIRST + (unsigned)each + (1 + d) * digits;
 }
 
-EB_INLINE void line_needs(const uint64_t *value, uint64_t each, unsigned need[D_MAX]) {
+EBI_INLINE void line_needs(const uint64_t *value, uint64_t each, unsigned need[D_MAX]) {
     need[0] = line_need(value, each, 1);
     need[1] = line_need(value, each, 2);
     need[2] = line_need(value, each, 3);
     need[3] = line_need(value, each, 4);
 }
 
-EB_INLINE unsigned line_least(const unsigned need[D_MAX], unsigned *bits) { /* the best d */
+EBI_INLINE unsigned line_least(const unsigned need[D_MAX], unsigned *bits) { /* the best d */
     unsigned best = 0;
     for (unsigned d = 1; d < D_MAX; d++)
         if (need[d] < need[best]) best = d;
@@ -267,8 +267,8 @@ EB_INLINE unsigned line_least(const unsigned need[D_MAX], unsigned *bits) { /* t
     return best + 1;
 }
 
-static inline void line_pack(const eb_counters *c, uint8_t *line, unsigned d, const uint64_t *value,
-                             bool spilled) {
+static inline void line_pack(const ebi_counter_array *c, uint8_t *line, unsigned d,
+                             const uint64_t *value, bool spilled) {
     unsigned at = FIRST, low = TOP;
     memset(line, 0, LINE);
     line[0] = 1;
@@ -286,7 +286,7 @@ static inline void line_pack(const eb_counters *c, uint8_t *line, unsigned d, co
 
 /* Lengths that fit, zeros in the room, no number above the largest, and nothing
  * after the last counter. */
-static inline bool line_check_codes(const eb_counters *c, line_place p) {
+static inline bool line_check_codes(const ebi_counter_array *c, line_place p) {
     const unsigned d = line_d(p.line);
     const uint64_t counters = ebi_min(c->each, c->n - p.first);
     unsigned at = FIRST, low = TOP;
@@ -299,7 +299,7 @@ static inline bool line_check_codes(const eb_counters *c, line_place p) {
         if (at + d * u > low) return false;
         low -= d * u;
         const uint64_t digits = line_bits(p.line, low) & line_ones(d * u);
-        if (digits > EB_COUNTER_MAX - line_base(d, u)) return false;
+        if (digits > EBI_COUNTER_MAX - line_base(d, u)) return false;
     }
     for (unsigned bit = at; bit < low; bit++)
         if (line_bit(p.line, bit)) return false;

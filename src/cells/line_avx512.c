@@ -5,7 +5,7 @@
  * register, and sums of bytes say in which words the counters begin. */
 #include "line.h"
 
-#if defined __x86_64__
+#if EBI_X86_64
 #include <immintrin.h>
 
 #define LINE_AVX512                                                                                \
@@ -22,8 +22,8 @@ typedef struct line_many {
 } line_many;
 
 /* Whole registers are read, so what is behind the last counter is 0. */
-LINE_AVX512 EB_INLINE void line_many_ones(const eb_counters *c, const uint64_t *i, size_t n,
-                                          line_many *m) {
+LINE_AVX512 EBI_INLINE void line_many_ones(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                                           line_many *m) {
     for (size_t t = 0; t < n; t++) {
         const line_place p = line_of(c, i[t]);
         const __m512i ones = _mm512_popcnt_epi64(_mm512_loadu_si512(p.line));
@@ -35,13 +35,13 @@ LINE_AVX512 EB_INLINE void line_many_ones(const eb_counters *c, const uint64_t *
 }
 
 /* Sums of the bytes of a word up to each; 255 is that or more. */
-LINE_AVX512 EB_INLINE __m512i line_sums(__m512i bytes) {
+LINE_AVX512 EBI_INLINE __m512i line_sums(__m512i bytes) {
     __m512i sums = _mm512_adds_epu8(bytes, _mm512_slli_epi64(bytes, 8));
     sums = _mm512_adds_epu8(sums, _mm512_slli_epi64(sums, 16));
     return _mm512_adds_epu8(sums, _mm512_slli_epi64(sums, 32));
 }
 
-LINE_AVX512 EB_INLINE void line_many_words(line_many *m, size_t at) { /* of eight */
+LINE_AVX512 EBI_INLINE void line_many_words(line_many *m, size_t at) { /* of eight */
     const __m512i low_byte = _mm512_broadcast_i32x4(_mm_set_epi64x(0x0808080808080808, 0));
     const __m512i j = _mm512_cvtepu8_epi64(_mm_loadu_si64(m->j + at));
     const __m512i sums = line_sums(_mm512_loadu_si512(m->ones + at));
@@ -54,7 +54,7 @@ LINE_AVX512 EB_INLINE void line_many_words(line_many *m, size_t at) { /* of eigh
     _mm512_storeu_si512(m->bit + at, _mm512_sllv_epi64(_mm512_set1_epi64(1), rest));
 }
 
-LINE_AVX512 EB_INLINE uint64_t line_many_value(const line_many *m, size_t t) {
+LINE_AVX512 EBI_INLINE uint64_t line_many_value(const line_many *m, size_t t) {
     const uint8_t *const line = m->line[t];
     const uint64_t one = _pdep_u64(m->bit[t], ebi_load64(line + m->byte[t]));
     const unsigned at = 8 * (unsigned)m->byte[t] + (unsigned)_tzcnt_u64(one) + 1;
@@ -62,7 +62,7 @@ LINE_AVX512 EB_INLINE uint64_t line_many_value(const line_many *m, size_t t) {
     return line_value(line_field_at(line, m->j[t], at, true), true);
 }
 
-LINE_AVX512 void ebi_line_read_avx512(const eb_counters *c, const uint64_t *i, size_t count,
+LINE_AVX512 void ebi_line_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t count,
                                       uint64_t *value, line_table *table) {
     line_many m;
     for (size_t done = 0; done < count; done += MANY) {

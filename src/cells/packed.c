@@ -2,7 +2,7 @@
 #include "packed.h"
 
 uint64_t ebi_cells_used(const uint8_t *cells, unsigned width, uint64_t n) {
-    const eb_lanes l = ebi_lanes(width);
+    const ebi_lane_set l = ebi_lanes(width);
     uint64_t used = 0;
     for (uint64_t bit = 0; n > 0; bit += (uint64_t)l.each * width) {
         const unsigned now = n < l.each ? (unsigned)n : l.each;

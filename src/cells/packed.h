@@ -1,13 +1,13 @@
 /* packed.h - arrays of cells of `width` bits, 1..16, laid end to end: cell i is
  * the bits [i*width, (i+1)*width) of the array, least significant first.  Cells
  * are read with unaligned loads of up to 8 bytes, so 8 bytes must follow the array. */
-#ifndef EB_PACKED_H
-#define EB_PACKED_H
+#ifndef EBI_PACKED_H
+#define EBI_PACKED_H
 #include "base/bits.h"
 
 /* As few bytes as can hold a cell: an access seldom crosses into a line that
  * nobody has asked for. */
-EB_INLINE uint32_t ebi_cell_load(const uint8_t *p, unsigned width) {
+EBI_INLINE uint32_t ebi_cell_load(const uint8_t *p, unsigned width) {
     uint32_t four;
     uint16_t two;
     if (width <= 8) {
@@ -18,7 +18,7 @@ EB_INLINE uint32_t ebi_cell_load(const uint8_t *p, unsigned width) {
     return four;
 }
 
-EB_INLINE void ebi_cell_store(uint8_t *p, unsigned width, uint32_t bits) {
+EBI_INLINE void ebi_cell_store(uint8_t *p, unsigned width, uint32_t bits) {
     const uint16_t two = (uint16_t)bits;
     if (width <= 8)
         memcpy(p, &two, sizeof two);
@@ -26,12 +26,12 @@ EB_INLINE void ebi_cell_store(uint8_t *p, unsigned width, uint32_t bits) {
         memcpy(p, &bits, sizeof bits);
 }
 
-EB_INLINE uint64_t ebi_cell_get(const uint8_t *cells, unsigned width, uint64_t i) {
+EBI_INLINE uint64_t ebi_cell_get(const uint8_t *cells, unsigned width, uint64_t i) {
     const uint64_t bit = i * width;
     return (ebi_cell_load(cells + (bit >> 3), width) >> (bit & 7)) & (uint32_t)ebi_ones(width);
 }
 
-EB_INLINE void ebi_cell_set(uint8_t *cells, unsigned width, uint64_t i, uint64_t value) {
+EBI_INLINE void ebi_cell_set(uint8_t *cells, unsigned width, uint64_t i, uint64_t value) {
     const uint64_t bit = i * width;
     uint8_t *const p = cells + (bit >> 3);
     const unsigned shift = bit & 7;
@@ -41,27 +41,27 @@ EB_INLINE void ebi_cell_set(uint8_t *cells, unsigned width, uint64_t i, uint64_t
 
 /* Several cells in one 64-bit word, the first at bit 0: as many as are whole
  * after an unaligned load. */
-typedef struct eb_lanes {
+typedef struct ebi_lane_set {
     unsigned width, each;
     uint64_t ones; /* the lowest bit of each */
-} eb_lanes;
+} ebi_lane_set;
 
-EB_INLINE eb_lanes ebi_lanes(unsigned width) {
-    eb_lanes l = {width, 57 / width, 0};
+EBI_INLINE ebi_lane_set ebi_lanes(unsigned width) {
+    ebi_lane_set l = {width, 57 / width, 0};
     for (unsigned i = 0; i < l.each; i++) l.ones |= UINT64_C(1) << (i * width);
     return l;
 }
 
 /* The cells of x that are not zero, as a 1 in their lowest bit.  x holds cells
  * whose lowest bits are `ones`, and nothing above them. */
-EB_INLINE uint64_t ebi_cells_nonzero(uint64_t x, uint64_t ones, unsigned width) {
+EBI_INLINE uint64_t ebi_cells_nonzero(uint64_t x, uint64_t ones, unsigned width) {
     const uint64_t high = ones << (width - 1);
     const uint64_t low = high - ones; /* all but the top bit of each cell */
     return ((((x & low) + low) | x) & high) >> (width - 1);
 }
 
 /* Subtract 1 from each of n consecutive cells that is not zero. */
-EB_INLINE void ebi_cells_fade(uint8_t *cells, eb_lanes l, uint64_t first, uint64_t n) {
+EBI_INLINE void ebi_cells_fade(uint8_t *cells, ebi_lane_set l, uint64_t first, uint64_t n) {
     for (uint64_t bit = first * l.width; n > 0; bit += (uint64_t)l.each * l.width) {
         const unsigned now = n < l.each ? (unsigned)n : l.each;
         const uint64_t mask = ebi_ones(now * l.width);

@@ -20,7 +20,7 @@ static uint32_t pool_owner(uint64_t entry) {
     return (uint32_t)(entry >> 32);
 }
 
-void ebi_pool_init(const eb_pool *pool) {
+void ebi_pool_init(const ebi_pool *pool) {
     for (uint64_t i = 0; i < pool->size; i++)
         pool->entry[i] =
             pool_entry(pool_nobody, pool_word(i + 1 < pool->size ? (uint32_t)i + 2 : 0, 0));
@@ -28,7 +28,7 @@ void ebi_pool_init(const eb_pool *pool) {
     *pool->in_use = 0;
 }
 
-uint64_t ebi_pool_get(const eb_pool *pool, uint32_t word) {
+uint64_t ebi_pool_get(const ebi_pool *pool, uint32_t word) {
     uint64_t value = word & DIGIT;
     unsigned shift = 4;
     for (uint32_t link = pool_link(word); link != 0; shift += 4) {
@@ -39,20 +39,20 @@ uint64_t ebi_pool_get(const eb_pool *pool, uint32_t word) {
     return value;
 }
 
-static unsigned pool_length(const eb_pool *pool, uint32_t word) {
+static unsigned pool_length(const ebi_pool *pool, uint32_t word) {
     unsigned n = 0;
     for (uint32_t link = pool_link(word); link != 0; link = pool_link(pool->entry[link - 1])) n++;
     return n;
 }
 
-static uint32_t pool_take(const eb_pool *pool) {
+static uint32_t pool_take(const ebi_pool *pool) {
     const uint32_t link = (uint32_t)*pool->free;
     *pool->free = pool_link(pool->entry[link - 1]);
     ++*pool->in_use;
     return link;
 }
 
-static void pool_give(const eb_pool *pool, uint32_t link) { /* it and all after it */
+static void pool_give(const ebi_pool *pool, uint32_t link) { /* it and all after it */
     while (link != 0) {
         const uint32_t next = pool_link(pool->entry[link - 1]);
         pool->entry[link - 1] = pool_entry(pool_nobody, pool_word((uint32_t)*pool->free, 0));
@@ -62,7 +62,7 @@ static void pool_give(const eb_pool *pool, uint32_t link) { /* it and all after 
     }
 }
 
-bool ebi_pool_set(const eb_pool *pool, uint32_t place, uint32_t *word, uint64_t value) {
+bool ebi_pool_set(const ebi_pool *pool, uint32_t place, uint32_t *word, uint64_t value) {
     const unsigned want = value == 0 ? 0 : ebi_log2(value) / 4;
     const unsigned have = pool_length(pool, *word);
     if (want > have && want - have > pool->size - *pool->in_use) return false;
@@ -83,11 +83,11 @@ bool ebi_pool_set(const eb_pool *pool, uint32_t place, uint32_t *word, uint64_t 
     return true;
 }
 
-int ebi_pool_chain(const eb_pool *pool, uint32_t place, uint32_t word) {
+int ebi_pool_chain(const ebi_pool *pool, uint32_t place, uint32_t word) {
     int n = 0;
     uint64_t highest = 1;
     for (uint32_t link = pool_link(word); link != 0; n++) {
-        if (n + 1 == EB_POOL_DIGITS || link > pool->size) return -1;
+        if (n + 1 == EBI_POOL_DIGITS || link > pool->size) return -1;
         const uint64_t entry = pool->entry[link - 1];
         if (pool_owner(entry) != place) return -1;
         highest = entry & DIGIT;
@@ -96,7 +96,7 @@ int ebi_pool_chain(const eb_pool *pool, uint32_t place, uint32_t word) {
     return highest == 0 ? -1 : n;
 }
 
-bool ebi_pool_check(const eb_pool *pool, uint64_t used) {
+bool ebi_pool_check(const ebi_pool *pool, uint64_t used) {
     uint64_t n = 0;
     if (*pool->free > pool->size || used != *pool->in_use || used > pool->size) return false;
     for (uint32_t link = (uint32_t)*pool->free; link != 0; n++) {

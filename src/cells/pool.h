@@ -8,28 +8,28 @@
  * the lowest in the word to the highest at the end of the chain, which is never
  * zero.  An entry knows its owner, the place of the counter, so that a chain can
  * be followed both ways; free entries have no owner and form a chain too. */
-#ifndef EB_POOL_H
-#define EB_POOL_H
+#ifndef EBI_POOL_H
+#define EBI_POOL_H
 #include "base/bits.h"
 
-enum { EB_POOL_DIGITS = 11 }; /* of the largest counter: 44 bits */
-#define EB_POOL_MAX ((UINT64_C(1) << 28) - 2)
+enum { EBI_POOL_DIGITS = 11 }; /* of the largest counter: 44 bits */
+#define EBI_POOL_MAX ((UINT64_C(1) << 28) - 2)
 
-typedef struct eb_pool {
+typedef struct ebi_pool {
     uint64_t *entry;
     uint64_t size;
     uint64_t *free;   /* link to the first free entry */
     uint64_t *in_use; /* entries with an owner */
-} eb_pool;
+} ebi_pool;
 
-void ebi_pool_init(const eb_pool *pool); /* all are free */
-uint64_t ebi_pool_get(const eb_pool *pool, uint32_t word);
+void ebi_pool_init(const ebi_pool *pool); /* all are free */
+uint64_t ebi_pool_get(const ebi_pool *pool, uint32_t word);
 /* Make the counter at `place` hold value < 2^44.  False: the pool has not enough
  * free entries, and nothing was written. */
-bool ebi_pool_set(const eb_pool *pool, uint32_t place, uint32_t *word, uint64_t value);
+bool ebi_pool_set(const ebi_pool *pool, uint32_t place, uint32_t *word, uint64_t value);
 
 /* For bytes from outside: the length of the chain of a word, or -1 if it is no
  * chain of this place; and whether the free entries and `used` others are all. */
-int ebi_pool_chain(const eb_pool *pool, uint32_t place, uint32_t word);
-bool ebi_pool_check(const eb_pool *pool, uint64_t used);
+int ebi_pool_chain(const ebi_pool *pool, uint32_t place, uint32_t word);
+bool ebi_pool_check(const ebi_pool *pool, uint64_t used);
 #endif

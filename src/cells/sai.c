@@ -37,28 +37,28 @@ typedef struct sai_block {
     bool worn;
 } sai_block;
 
-EB_INLINE uint64_t sai_start(const eb_counters *c, uint64_t b) { /* b may be the end */
+EBI_INLINE uint64_t sai_start(const ebi_counter_array *c, uint64_t b) { /* b may be the end */
     return b == c->parts ? c->words : c->coarse[b / SUPER] + (c->fine[b] & (WORN - 1));
 }
 
-EB_INLINE sai_block sai_open_block(const eb_counters *c, uint64_t b) {
+EBI_INLINE sai_block sai_open_block(const ebi_counter_array *c, uint64_t b) {
     const uint64_t start = sai_start(c, b), end = sai_start(c, b + 1);
     return (sai_block){(uint64_t *)(void *)c->cells + start, (unsigned)(end - start),
                        (c->fine[b] & WORN) != 0};
 }
 
 /* The bit after one number j, counted from 1, of the lengths. */
-EB_INLINE unsigned sai_after(const uint64_t *w, unsigned j, bool bmi2) {
+EBI_INLINE unsigned sai_after(const uint64_t *w, unsigned j, bool bmi2) {
     unsigned k = 0, ones = ebi_popcount(w[0]);
     for (; ones < j; ones = ebi_popcount(w[++k])) j -= ones;
     return 64 * k + ebi_select(w[k], j - 1, bmi2) + 1;
 }
 
-EB_INLINE unsigned sai_lengths(sai_block a, bool bmi2) { /* bits */
+EBI_INLINE unsigned sai_lengths(sai_block a, bool bmi2) { /* bits */
     return a.worn ? BLOCK : sai_after(a.w, BLOCK, bmi2);
 }
 
-EB_INLINE unsigned sai_words(unsigned lengths) { /* that a block needs: lengths and digits */
+EBI_INLINE unsigned sai_words(unsigned lengths) { /* that a block needs: lengths and digits */
     return (2 * lengths - BLOCK + 63) / 64;
 }
 
@@ -68,7 +68,7 @@ typedef struct sai_field {
     unsigned low; /* first bit of its digits */
 } sai_field;
 
-EB_INLINE sai_field sai_find(sai_block a, unsigned j, bool bmi2) {
+EBI_INLINE sai_field sai_find(sai_block a, unsigned j, bool bmi2) {
     const unsigned at = j == 0 ? 0 : sai_after(a.w, j, bmi2);
     unsigned k = at / 64, u = 0;
     uint64_t rest = a.w[k] >> (at % 64);
@@ -80,7 +80,7 @@ EB_INLINE sai_field sai_find(sai_block a, unsigned j, bool bmi2) {
     return (sai_field){u, at, 64 * a.size - (at - j) - u};
 }
 
-EB_INLINE uint64_t sai_digits(sai_block a, sai_field f) {
+EBI_INLINE uint64_t sai_digits(sai_block a, sai_field f) {
     const unsigned k = f.low / 64, shift = f.low % 64;
     if (f.u == 0) return 0;
     uint64_t x = a.w[k] >> shift;
@@ -96,17 +96,17 @@ static void sai_put(sai_block a, sai_field f, uint64_t digits) {
         a.w[k + 1] = (a.w[k + 1] & ~(ebi_ones(f.u) >> (64 - shift))) | digits >> (64 - shift);
 }
 
-EB_INLINE uint64_t sai_get(const eb_counters *c, uint64_t i, bool bmi2) {
+EBI_INLINE uint64_t sai_get(const ebi_counter_array *c, uint64_t i, bool bmi2) {
     const sai_block a = sai_open_block(c, i / BLOCK);
     const unsigned j = (unsigned)(i % BLOCK);
-    if (a.worn) return a.w[0] >> j & 1 ? 0 : EB_COUNTER_MAX;
+    if (a.worn) return a.w[0] >> j & 1 ? 0 : EBI_COUNTER_MAX;
     const sai_field f = sai_find(a, j, bmi2);
     return ebi_ones(f.u) + sai_digits(a, f);
 }
 
 /* Segments */
 
-static void sai_open(eb_counters *c) {
+static void sai_open(ebi_counter_array *c) {
     uint8_t *const start = (uint8_t *)c->state + sizeof *c->state;
     c->parts = (c->n + BLOCK - 1) / BLOCK;
     const uint64_t coarse = (c->parts + SUPER - 1) / SUPER * sizeof *c->coarse;
@@ -119,18 +119,18 @@ static void sai_open(eb_counters *c) {
 
 /* Where block b begins if slack is spread evenly over blocks that need `needed`
  * words, `before` of them before b. */
-static uint64_t sai_even(const eb_counters *c, uint64_t needed, uint64_t before, uint64_t b) {
+static uint64_t sai_even(const ebi_counter_array *c, uint64_t needed, uint64_t before, uint64_t b) {
     const uint64_t slack = c->words - needed, each = slack / c->parts;
     const uint64_t more = slack % c->parts; /* below 2^42, as parts is */
     return before + each * b + (uint64_t)((unsigned __int128)more * b / c->parts);
 }
 
-static void sai_place(const eb_counters *c, uint64_t b, uint64_t start, bool worn) {
+static void sai_place(const ebi_counter_array *c, uint64_t b, uint64_t start, bool worn) {
     if (b % SUPER == 0) c->coarse[b / SUPER] = start;
     c->fine[b] = (uint16_t)((start - c->coarse[b / SUPER]) | (worn ? WORN : 0));
 }
 
-static void sai_init(const eb_counters *c) {
+static void sai_init(const ebi_counter_array *c) {
     for (uint64_t b = 0; b < c->parts; b++) {
         const uint64_t start = sai_even(c, c->parts, b, b);
         sai_place(c, b, start, false);
@@ -156,7 +156,8 @@ static void sai_move(sai_block a, unsigned lengths, uint64_t *to, unsigned size)
 }
 
 /* Blocks (after, last] begin a word later (or earlier: by is all ones). */
-static void sai_shift_starts(const eb_counters *c, uint64_t after, uint64_t last, uint64_t by) {
+static void sai_shift_starts(const ebi_counter_array *c, uint64_t after, uint64_t last,
+                             uint64_t by) {
     for (uint64_t b = after + 1; b <= last;) {
         const uint64_t super = b / SUPER, end = ebi_min((super + 1) * SUPER, c->parts);
         const uint64_t stop = ebi_min(last + 1, end);
@@ -171,7 +172,7 @@ static void sai_shift_starts(const eb_counters *c, uint64_t after, uint64_t last
 }
 
 /* Block b gets a word at its end from block t behind it, which has one to spare. */
-static void sai_take_up(const eb_counters *c, uint64_t b, uint64_t t) {
+static void sai_take_up(const ebi_counter_array *c, uint64_t b, uint64_t t) {
     const sai_block a = sai_open_block(c, b), from = sai_open_block(c, t);
     uint64_t *const next = a.w + a.size;
     sai_move(from, sai_lengths(from, false), from.w + 1, from.size - 1);
@@ -181,7 +182,7 @@ static void sai_take_up(const eb_counters *c, uint64_t b, uint64_t t) {
 }
 
 /* Block b gets a word at its start from block t before it. */
-static void sai_take_down(const eb_counters *c, uint64_t b, uint64_t t) {
+static void sai_take_down(const ebi_counter_array *c, uint64_t b, uint64_t t) {
     const sai_block a = sai_open_block(c, b), from = sai_open_block(c, t);
     uint64_t *const next = from.w + from.size;
     sai_move(from, sai_lengths(from, false), from.w, from.size - 1);
@@ -192,7 +193,8 @@ static void sai_take_down(const eb_counters *c, uint64_t b, uint64_t t) {
 
 /* Spreading slack evenly */
 
-static void sai_pack_down(const eb_counters *c) { /* all blocks to the bottom, without slack */
+static void
+sai_pack_down(const ebi_counter_array *c) { /* all blocks to the bottom, without slack */
     uint64_t *const words = (uint64_t *)(void *)c->cells;
     uint64_t old[SUPER + 1], free_word = 0;
     for (uint64_t first = 0; first < c->parts; first += SUPER) {
@@ -211,7 +213,7 @@ static void sai_pack_down(const eb_counters *c) { /* all blocks to the bottom, w
 
 /* From the top down, so that nothing is overwritten.  A superblock's places are
  * relative to its first block, which moves last: they are remembered. */
-static void sai_spread_up(const eb_counters *c) {
+static void sai_spread_up(const ebi_counter_array *c) {
     uint64_t *const words = (uint64_t *)(void *)c->cells;
     const uint64_t needed = c->state->reserved[NEEDED];
     uint64_t packed_end = needed, end = c->words, start[SUPER];
@@ -231,7 +233,7 @@ static void sai_spread_up(const eb_counters *c) {
     }
 }
 
-static void sai_spread(const eb_counters *c) {
+static void sai_spread(const ebi_counter_array *c) {
     sai_pack_down(c);
     sai_spread_up(c);
     c->state->reserved[TAKEN] = 0;
@@ -239,12 +241,12 @@ static void sai_spread(const eb_counters *c) {
 
 /* Room for a block */
 
-static bool sai_has_slack(const eb_counters *c, uint64_t b) {
+static bool sai_has_slack(const ebi_counter_array *c, uint64_t b) {
     const sai_block a = sai_open_block(c, b);
     return a.size > 1 && sai_words(sai_lengths(a, false)) < a.size;
 }
 
-static bool sai_take_near(const eb_counters *c, uint64_t b, uint64_t reach) {
+static bool sai_take_near(const ebi_counter_array *c, uint64_t b, uint64_t reach) {
     for (uint64_t away = 1; away <= reach; away++) {
         if (away < c->parts - b && sai_has_slack(c, b + away)) {
             sai_take_up(c, b, b + away);
@@ -259,7 +261,7 @@ static bool sai_take_near(const eb_counters *c, uint64_t b, uint64_t reach) {
 }
 
 /* Block b gets a word: there is one somewhere. */
-static void sai_take(const eb_counters *c, uint64_t b) {
+static void sai_take(const ebi_counter_array *c, uint64_t b) {
     uint64_t *const reserved = c->state->reserved;
     const bool soon = reserved[TAKEN] < c->parts / 64;
     reserved[TAKEN] += soon;
@@ -270,7 +272,7 @@ static void sai_take(const eb_counters *c, uint64_t b) {
 
 /* Setting a counter */
 
-static void sai_wear(const eb_counters *c, uint64_t b, unsigned grown) {
+static void sai_wear(const ebi_counter_array *c, uint64_t b, unsigned grown) {
     const sai_block a = sai_open_block(c, b);
     uint64_t zeros = 0;
     for (unsigned j = 0; j < BLOCK; j++)
@@ -295,7 +297,7 @@ static void sai_resize(sai_block a, sai_field f, unsigned u, unsigned lengths) {
     }
 }
 
-EB_INLINE void sai_set(const eb_counters *c, uint64_t i, uint64_t value, bool bmi2) {
+EBI_INLINE void sai_set(const ebi_counter_array *c, uint64_t i, uint64_t value, bool bmi2) {
     const uint64_t b = i / BLOCK;
     const unsigned j = (unsigned)(i % BLOCK), u = ebi_log2(value + 1);
     sai_block a = sai_open_block(c, b);
@@ -319,9 +321,9 @@ EB_INLINE void sai_set(const eb_counters *c, uint64_t i, uint64_t value, bool bm
     sai_put(a, f, value - ebi_ones(u));
 }
 
-static uint64_t worn_add(const eb_counters *c, sai_block a, unsigned j, uint64_t by) {
+static uint64_t worn_add(const ebi_counter_array *c, sai_block a, unsigned j, uint64_t by) {
     const uint64_t bit = UINT64_C(1) << j;
-    if (!(a.w[0] & bit)) return EB_COUNTER_MAX;
+    if (!(a.w[0] & bit)) return EBI_COUNTER_MAX;
     if (by > 0) {
         a.w[0] &= ~bit;
         c->state->saturated++;
@@ -329,7 +331,7 @@ static uint64_t worn_add(const eb_counters *c, sai_block a, unsigned j, uint64_t
     return 0;
 }
 
-EB_INLINE uint64_t sai_add(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
+EBI_INLINE uint64_t sai_add(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
     const sai_block a = sai_open_block(c, i / BLOCK);
     const unsigned j = (unsigned)(i % BLOCK);
     if (a.worn) return worn_add(c, a, j, by);
@@ -342,19 +344,19 @@ EB_INLINE uint64_t sai_add(const eb_counters *c, uint64_t i, uint64_t by, bool b
     return before;
 }
 
-EB_INLINE void sai_sub(const eb_counters *c, uint64_t i, uint64_t by, bool bmi2) {
+EBI_INLINE void sai_sub(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
     const uint64_t value = sai_get(c, i, bmi2);
     assert(by <= value);
-    if (by > 0 && value < EB_COUNTER_MAX) sai_set(c, i, value - by, bmi2);
+    if (by > 0 && value < EBI_COUNTER_MAX) sai_set(c, i, value - by, bmi2);
 }
 
-static const uint8_t *sai_address(const eb_counters *c, uint64_t i) {
+static const uint8_t *sai_address(const ebi_counter_array *c, uint64_t i) {
     return (const uint8_t *)sai_open_block(c, i / BLOCK).w;
 }
 
 /* Checking */
 
-static bool sai_check_index(const eb_counters *c) {
+static bool sai_check_index(const ebi_counter_array *c) {
     const uint8_t *const end = (const uint8_t *)(c->fine + c->parts);
     uint64_t before = 0;
     for (const uint8_t *p = end; p < c->cells; p++)
@@ -399,7 +401,7 @@ static bool sai_check_worn(sai_block a, unsigned counters) {
     return any == 0 && (a.w[0] | ebi_ones(counters)) == UINT64_MAX;
 }
 
-static bool sai_check(const eb_counters *c) {
+static bool sai_check(const ebi_counter_array *c) {
     uint64_t saturated = 0, needed = 0;
     if (c->state->spilled != 0 || !ebi_counters_plain(c->state, TAKEN + 1) || !sai_check_index(c))
         return false;
@@ -417,40 +419,41 @@ static bool sai_check(const eb_counters *c) {
 /* The store, for machines with BMI2 and for others: the same bytes. */
 
 #define SAI_STORE(flavour, attribute, bmi2)                                                        \
-    attribute static uint64_t sai_get_##flavour(const eb_counters *c, uint64_t i) {                \
+    attribute static uint64_t sai_get_##flavour(const ebi_counter_array *c, uint64_t i) {          \
         return sai_get(c, i, bmi2);                                                                \
     }                                                                                              \
-    attribute static void sai_read_##flavour(const eb_counters *c, const uint64_t *i,              \
+    attribute static void sai_read_##flavour(const ebi_counter_array *c, const uint64_t *i,        \
                                              size_t count, uint64_t *value) {                      \
         for (size_t j = 0; j < count; j++) value[j] = sai_get(c, i[j], bmi2);                      \
     }                                                                                              \
-    attribute static uint64_t sai_add_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {   \
+    attribute static uint64_t sai_add_##flavour(const ebi_counter_array *c, uint64_t i,            \
+                                                uint64_t by) {                                     \
         return sai_add(c, i, by, bmi2);                                                            \
     }                                                                                              \
-    attribute static bool sai_raise_##flavour(const eb_counters *c, const uint64_t *i,             \
+    attribute static bool sai_raise_##flavour(const ebi_counter_array *c, const uint64_t *i,       \
                                               size_t count, uint64_t by) {                         \
         return ebi_raise_each(c, i, count, by, sai_add_##flavour);                                 \
     }                                                                                              \
-    attribute static uint64_t sai_lift_##flavour(const eb_counters *c, const uint64_t *i,          \
+    attribute static uint64_t sai_lift_##flavour(const ebi_counter_array *c, const uint64_t *i,    \
                                                  size_t count, uint64_t by) {                      \
         return ebi_lift_each(c, i, count, by, sai_get_##flavour, sai_add_##flavour);               \
     }                                                                                              \
-    attribute static void sai_sub_##flavour(const eb_counters *c, uint64_t i, uint64_t by) {       \
+    attribute static void sai_sub_##flavour(const ebi_counter_array *c, uint64_t i, uint64_t by) { \
         sai_sub(c, i, by, bmi2);                                                                   \
     }                                                                                              \
-    const eb_store ebi_store_sai_##flavour = {.name = "sai",                                       \
-                                              .bits_least = 1500000,                               \
-                                              .bits_usual = 8000000,                               \
-                                              .bytes_more = 128,                                   \
-                                              .open = sai_open,                                    \
-                                              .init = sai_init,                                    \
-                                              .get = sai_get_##flavour,                            \
-                                              .read = sai_read_##flavour,                          \
-                                              .add = sai_add_##flavour,                            \
-                                              .raise = sai_raise_##flavour,                        \
-                                              .lift = sai_lift_##flavour,                          \
-                                              .sub = sai_sub_##flavour,                            \
-                                              .address = sai_address,                              \
-                                              .check = sai_check};
-SAI_STORE(bmi2, EB_BMI2, true)
+    const ebi_store ebi_store_sai_##flavour = {.name = "sai",                                      \
+                                               .bits_least = 1500000,                              \
+                                               .bits_usual = 8000000,                              \
+                                               .bytes_more = 128,                                  \
+                                               .open = sai_open,                                   \
+                                               .init = sai_init,                                   \
+                                               .get = sai_get_##flavour,                           \
+                                               .read = sai_read_##flavour,                         \
+                                               .add = sai_add_##flavour,                           \
+                                               .raise = sai_raise_##flavour,                       \
+                                               .lift = sai_lift_##flavour,                         \
+                                               .sub = sai_sub_##flavour,                           \
+                                               .address = sai_address,                             \
+                                               .check = sai_check};
+SAI_STORE(bmi2, EBI_BMI2, true)
 SAI_STORE(portable, , false)

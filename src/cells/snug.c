@@ -2,15 +2,15 @@
 #include "snug.h"
 #include "words.h"
 
-enum { STAMP = 4, BITMAP = 7, FIELDS = 8 * (BITMAP + EB_SNUG_CELLS / 8), END = 8 * EB_SNUG_LINE };
-enum { SLOT_BITS = 7, ENTRIES_MAX = 63, W_MIN = 2, HIGH_BITS = EB_SNUG_CELLS - 64 };
-static const uint64_t snug_top = UINT64_C(1) << EB_SNUG_BITS;
+enum { STAMP = 4, BITMAP = 7, FIELDS = 8 * (BITMAP + EBI_SNUG_CELLS / 8), END = 8 * EBI_SNUG_LINE };
+enum { SLOT_BITS = 7, ENTRIES_MAX = 63, W_MIN = 2, HIGH_BITS = EBI_SNUG_CELLS - 64 };
+static const uint64_t snug_top = UINT64_C(1) << EBI_SNUG_BITS;
 
 typedef struct snug_head {
     unsigned w, v, n, grain;
 } snug_head;
 
-EB_INLINE snug_head snug_head_of(const uint8_t *line) {
+EBI_INLINE snug_head snug_head_of(const uint8_t *line) {
     const uint32_t x = (uint32_t)(ebi_load64(line) >> (8 * STAMP)) & 0xffffff;
     return (snug_head){x & 63, x >> 6 & 63, x >> 12 & 63, x >> 18};
 }
@@ -21,27 +21,27 @@ static void snug_set_head(uint8_t *line, snug_head h) {
 }
 
 /* Up to 57 bits of a line; those at its end are read with the last word. */
-EB_INLINE uint64_t snug_bits(const uint8_t *line, unsigned at, unsigned n) {
-    const unsigned byte = (unsigned)ebi_min(at >> 3, EB_SNUG_LINE - 8);
+EBI_INLINE uint64_t snug_bits(const uint8_t *line, unsigned at, unsigned n) {
+    const unsigned byte = (unsigned)ebi_min(at >> 3, EBI_SNUG_LINE - 8);
     return ebi_load64(line + byte) >> (at - 8 * byte) & ebi_ones(n);
 }
 
-EB_INLINE void snug_set_bits(uint8_t *line, unsigned at, unsigned n, uint64_t bits) {
-    const unsigned byte = (unsigned)ebi_min(at >> 3, EB_SNUG_LINE - 8), shift = at - 8 * byte;
+EBI_INLINE void snug_set_bits(uint8_t *line, unsigned at, unsigned n, uint64_t bits) {
+    const unsigned byte = (unsigned)ebi_min(at >> 3, EBI_SNUG_LINE - 8), shift = at - 8 * byte;
     const uint64_t word = ebi_load64(line + byte) & ~(ebi_ones(n) << shift);
     ebi_store64(line + byte, word | bits << shift);
 }
 
-EB_INLINE uint64_t snug_map(const uint8_t *line, unsigned half) {
+EBI_INLINE uint64_t snug_map(const uint8_t *line, unsigned half) {
     const uint64_t word = ebi_load64(line + BITMAP + 8 * half);
     return half == 0 ? word : word & ebi_ones(HIGH_BITS);
 }
 
-EB_INLINE bool snug_is_there(const uint8_t *line, unsigned slot) {
+EBI_INLINE bool snug_is_there(const uint8_t *line, unsigned slot) {
     return snug_map(line, slot >> 6) >> (slot & 63) & 1;
 }
 
-EB_INLINE unsigned snug_rank(const uint8_t *line, unsigned slot) { /* fields before that of slot */
+EBI_INLINE unsigned snug_rank(const uint8_t *line, unsigned slot) { /* fields before that of slot */
     const uint64_t below = snug_map(line, slot >> 6) & ebi_ones(slot & 63);
     return ebi_popcount(below) + (slot < 64 ? 0 : ebi_popcount(snug_map(line, 0)));
 }
@@ -59,14 +59,14 @@ static unsigned snug_entry(const uint8_t *line, snug_head h, unsigned slot) {
     return 0;
 }
 
-static uint64_t snug_large(const eb_snug *s, const uint8_t *line, uint64_t first, unsigned slot,
+static uint64_t snug_large(const ebi_snug *s, const uint8_t *line, uint64_t first, unsigned slot,
                            snug_head h) {
     const unsigned at = snug_entry(line, h, slot);
     if (at == 0) return ebi_spill_get(s->table, s->slots, first + slot);
     return snug_bits(line, at + SLOT_BITS, h.v) << h.grain;
 }
 
-uint64_t ebi_snug_get(const eb_snug *s, const uint8_t *line, uint64_t first, unsigned slot) {
+uint64_t ebi_snug_get(const ebi_snug *s, const uint8_t *line, uint64_t first, unsigned slot) {
     if (!snug_is_there(line, slot)) return 0;
     const snug_head h = snug_head_of(line);
     const uint64_t field = snug_bits(line, FIELDS + snug_rank(line, slot) * h.w, h.w);
@@ -88,13 +88,13 @@ unsigned ebi_snug_grain(const uint8_t *line, unsigned slot) {
 
 typedef struct snug_line { /* the counters that have fields, in the order of their slots */
     unsigned n, spills;
-    uint8_t slot[EB_SNUG_CELLS];
-    bool spilled[EB_SNUG_CELLS];
-    uint64_t value[EB_SNUG_CELLS]; /* without its grain; of spilled ones with all their bits */
+    uint8_t slot[EBI_SNUG_CELLS];
+    bool spilled[EBI_SNUG_CELLS];
+    uint64_t value[EBI_SNUG_CELLS]; /* without its grain; of spilled ones with all their bits */
 } snug_line;
 
 /* Counters with an escape: from the entries, all others from the table. */
-static void snug_unpack_large(const eb_snug *s, const uint8_t *line, uint64_t first, snug_line *u,
+static void snug_unpack_large(const ebi_snug *s, const uint8_t *line, uint64_t first, snug_line *u,
                               snug_head h) {
     for (unsigned i = 1, at = END; i <= h.n; i++) {
         at -= SLOT_BITS + h.v;
@@ -111,15 +111,15 @@ static void snug_unpack_large(const eb_snug *s, const uint8_t *line, uint64_t fi
  * halved.  They work on a copy with a word behind its end, so that all fields are read and written
  * alike. */
 typedef struct snug_copy {
-    uint8_t bytes[EB_SNUG_LINE + 8];
+    uint8_t bytes[EBI_SNUG_LINE + 8];
 } snug_copy;
 
-static snug_head snug_unpack(const eb_snug *s, const uint8_t *line, uint64_t first, snug_line *u) {
+static snug_head snug_unpack(const ebi_snug *s, const uint8_t *line, uint64_t first, snug_line *u) {
     const snug_head h = snug_head_of(line);
     const uint64_t escape = ebi_ones(h.w);
     snug_copy from = {{0}};
     unsigned n = 0, at = FIELDS, escapes = 0;
-    memcpy(from.bytes, line, EB_SNUG_LINE);
+    memcpy(from.bytes, line, EBI_SNUG_LINE);
     for (unsigned half = 0; half < 2; half++)
         for (uint64_t map = snug_map(line, half); map != 0; map &= map - 1, n++, at += h.w) {
             u->slot[n] = (uint8_t)(64 * half + ebi_ctz(map));
@@ -135,7 +135,7 @@ static snug_head snug_unpack(const eb_snug *s, const uint8_t *line, uint64_t fir
 
 /* The shortest form of the numbers that are not spilled, and its bits. */
 static unsigned snug_best(const snug_line *u, snug_head *h) {
-    unsigned lengths[EB_SNUG_BITS + 3] = {0}, fields = 0, best = UINT32_MAX;
+    unsigned lengths[EBI_SNUG_BITS + 3] = {0}, fields = 0, best = UINT32_MAX;
     uint64_t all = 0;
     for (unsigned i = 0; i < u->n; i++) {
         const uint64_t value = u->value[i] & (u->spilled[i] - UINT64_C(1));
@@ -154,7 +154,7 @@ static unsigned snug_best(const snug_line *u, snug_head *h) {
     return best;
 }
 
-EB_INLINE void snug_write(snug_copy *to, unsigned at, uint64_t bits) { /* over zeros */
+EBI_INLINE void snug_write(snug_copy *to, unsigned at, uint64_t bits) { /* over zeros */
     ebi_store64(to->bytes + (at >> 3), ebi_load64(to->bytes + (at >> 3)) | bits << (at & 7));
 }
 
@@ -175,7 +175,7 @@ static void snug_pack(uint8_t *line, const snug_line *u, snug_head h) {
     }
     snug_write(&to, 8 * BITMAP, map[0]);
     snug_write(&to, 8 * BITMAP + 64, map[1]);
-    memcpy(line + BITMAP, to.bytes + BITMAP, EB_SNUG_LINE - BITMAP);
+    memcpy(line + BITMAP, to.bytes + BITMAP, EBI_SNUG_LINE - BITMAP);
     snug_set_head(line, h);
 }
 
@@ -185,15 +185,15 @@ static void snug_coarsen(snug_line *u, snug_head *h) {
     h->grain++;
 }
 
-static bool snug_spill_largest(const eb_snug *s, uint64_t first, snug_line *u, snug_head h) {
-    unsigned most = EB_SNUG_CELLS;
+static bool snug_spill_largest(const ebi_snug *s, uint64_t first, snug_line *u, snug_head h) {
+    unsigned most = EBI_SNUG_CELLS;
     uint64_t largest = 0;
     for (unsigned i = 0; i < u->n; i++) {
         const bool more = !u->spilled[i] && u->value[i] > largest;
         most = more ? i : most;
         largest = more ? u->value[i] : largest;
     }
-    if (most == EB_SNUG_CELLS) return false;
+    if (most == EBI_SNUG_CELLS) return false;
     const uint64_t value = largest << h.grain;
     if (!ebi_spill_set(s->table, s->slots, s->used, first + u->slot[most], value)) return false;
     u->value[most] = value;
@@ -202,7 +202,7 @@ static bool snug_spill_largest(const eb_snug *s, uint64_t first, snug_line *u, s
     return true;
 }
 
-static void snug_repack(const eb_snug *s, uint8_t *line, uint64_t first, snug_line *u,
+static void snug_repack(const ebi_snug *s, uint8_t *line, uint64_t first, snug_line *u,
                         snug_head h) {
     while (snug_best(u, &h) > END - FIELDS) {
         if (h.grain < s->grain_max) {
@@ -229,7 +229,7 @@ static unsigned snug_open(snug_line *u, unsigned rank, unsigned slot) {
     return rank;
 }
 
-static void snug_put_slowly(const eb_snug *s, uint8_t *line, uint64_t first, unsigned slot,
+static void snug_put_slowly(const ebi_snug *s, uint8_t *line, uint64_t first, unsigned slot,
                             uint64_t value) {
     snug_line u;
     snug_head h = snug_unpack(s, line, first, &u);
@@ -246,7 +246,7 @@ static void snug_put_slowly(const eb_snug *s, uint8_t *line, uint64_t first, uns
 
 /* A counter that was 0 gets a field, if there is room for it. */
 static bool snug_insert(uint8_t *line, snug_head h, unsigned slot, uint64_t code) {
-    uint64_t words[EB_SNUG_LINE / 8];
+    uint64_t words[EBI_SNUG_LINE / 8];
     const unsigned at = FIELDS + snug_rank(line, slot) * h.w;
     const unsigned end = FIELDS + snug_population(line) * h.w;
     if (h.w < W_MIN || end + h.w > END - h.n * (SLOT_BITS + h.v)) return false;
@@ -277,7 +277,7 @@ static bool snug_put_quickly(uint8_t *line, unsigned slot, uint64_t value) {
     return true;
 }
 
-void ebi_snug_put(const eb_snug *s, uint8_t *line, uint64_t first, unsigned slot, uint64_t value) {
+void ebi_snug_put(const ebi_snug *s, uint8_t *line, uint64_t first, unsigned slot, uint64_t value) {
     value = ebi_min(value, snug_top);
     if (!snug_put_quickly(line, slot, value)) snug_put_slowly(s, line, first, slot, value);
 }
@@ -285,7 +285,7 @@ void ebi_snug_put(const eb_snug *s, uint8_t *line, uint64_t first, unsigned slot
 /* Halving */
 
 /* All spilled counters of a line come back, if they fit as it is. */
-static bool snug_fetch(const eb_snug *s, uint64_t first, snug_line *u, snug_head h) {
+static bool snug_fetch(const ebi_snug *s, uint64_t first, snug_line *u, snug_head h) {
     snug_line whole = *u;
     whole.spills = 0;
     for (unsigned i = 0; i < u->n; i++)
@@ -300,7 +300,7 @@ static bool snug_fetch(const eb_snug *s, uint64_t first, snug_line *u, snug_head
     return true;
 }
 
-static void snug_keep_spilled(const eb_snug *s, uint64_t first, snug_line *u) {
+static void snug_keep_spilled(const ebi_snug *s, uint64_t first, snug_line *u) {
     for (unsigned i = 0; i < u->n; i++) {
         if (!u->spilled[i]) continue;
         (void)ebi_spill_set(s->table, s->slots, s->used, first + u->slot[i], u->value[i]);
@@ -325,7 +325,7 @@ static void snug_halve_all(snug_line *u, snug_head h, uint64_t times) {
         if (u->spilled[i]) u->value[i] = ebi_halved(u->value[i], times);
 }
 
-void ebi_snug_halve(const eb_snug *s, uint8_t *line, uint64_t first, uint64_t times) {
+void ebi_snug_halve(const ebi_snug *s, uint8_t *line, uint64_t first, uint64_t times) {
     snug_line u;
     if (times == 0 || snug_population(line) == 0) return;
     snug_head h = snug_unpack(s, line, first, &u);
@@ -338,12 +338,12 @@ void ebi_snug_halve(const eb_snug *s, uint8_t *line, uint64_t first, uint64_t ti
 /* Checking */
 
 static bool snug_check_entries(const uint8_t *line, snug_head h) {
-    unsigned last = EB_SNUG_CELLS;
+    unsigned last = EBI_SNUG_CELLS;
     for (unsigned i = 1, at = END; i <= h.n; i++) {
         at -= SLOT_BITS + h.v;
         const unsigned slot = (unsigned)snug_bits(line, at, SLOT_BITS);
         const uint64_t value = snug_bits(line, at + SLOT_BITS, h.v);
-        if (slot >= EB_SNUG_CELLS || (i > 1 && slot == last) || !snug_is_there(line, slot))
+        if (slot >= EBI_SNUG_CELLS || (i > 1 && slot == last) || !snug_is_there(line, slot))
             return false;
         if (snug_entry(line, h, slot) != at || value < ebi_ones(h.w)) return false;
         if (snug_bits(line, FIELDS + snug_rank(line, slot) * h.w, h.w) != ebi_ones(h.w))
@@ -353,16 +353,16 @@ static bool snug_check_entries(const uint8_t *line, snug_head h) {
     return true;
 }
 
-bool ebi_snug_check(const eb_snug *s, const uint8_t *line, uint64_t first, uint64_t *spilled) {
+bool ebi_snug_check(const ebi_snug *s, const uint8_t *line, uint64_t first, uint64_t *spilled) {
     const snug_head h = snug_head_of(line);
     const unsigned fields = snug_population(line);
     const unsigned low = FIELDS + fields * h.w, high = END - h.n * (SLOT_BITS + h.v);
-    if (h.w > EB_SNUG_BITS + 2 || h.v > EB_SNUG_BITS + 1 || h.grain > EB_SNUG_BITS) return false;
+    if (h.w > EBI_SNUG_BITS + 2 || h.v > EBI_SNUG_BITS + 1 || h.grain > EBI_SNUG_BITS) return false;
     if ((fields > 0 && h.w < W_MIN) || (h.n > 0 && h.v == 0)) return false;
     if (h.n > fields || low > high || !snug_check_entries(line, h)) return false;
     for (unsigned at = low; at < high; at++)
         if (snug_bits(line, at, 1) != 0) return false;
-    for (unsigned slot = 0; slot < EB_SNUG_CELLS; slot++) {
+    for (unsigned slot = 0; slot < EBI_SNUG_CELLS; slot++) {
         const uint64_t value = ebi_snug_get(s, line, first, slot);
         if (value > snug_top || (value == 0) != !snug_is_there(line, slot)) return false;
         *spilled += snug_is_spilled(line, h, slot);

@@ -4,39 +4,39 @@
  *     | stamp, 4 bytes | 60 cells of 8 bits, or 30 of 16, or 15 of 32 |
  *
  * A cell is named by its place: 128 times its line plus its slot there. */
-#ifndef EB_STAMPED_H
-#define EB_STAMPED_H
+#ifndef EBI_STAMPED_H
+#define EBI_STAMPED_H
 #include "base/bits.h"
 
-enum { EB_LINE = 64, EB_LINE_STAMP = 4, EB_SLOT_BITS = 7 };
+enum { EBI_LINE = 64, EBI_LINE_STAMP = 4, EBI_SLOT_BITS = 7 };
 
-EB_INLINE uint64_t ebi_place_line(uint64_t place) {
-    return place >> EB_SLOT_BITS;
+EBI_INLINE uint64_t ebi_place_line(uint64_t place) {
+    return place >> EBI_SLOT_BITS;
 }
 
-EB_INLINE unsigned ebi_place_slot(uint64_t place) {
-    return (unsigned)(place & ebi_ones(EB_SLOT_BITS));
+EBI_INLINE unsigned ebi_place_slot(uint64_t place) {
+    return (unsigned)(place & ebi_ones(EBI_SLOT_BITS));
 }
 
-EB_INLINE unsigned ebi_line_cells(unsigned width) { /* 8, 16 or 32 bits */
-    return (EB_LINE - EB_LINE_STAMP) * 8 / width;
+EBI_INLINE unsigned ebi_line_cells(unsigned width) { /* 8, 16 or 32 bits */
+    return (EBI_LINE - EBI_LINE_STAMP) * 8 / width;
 }
 
-EB_INLINE uint32_t ebi_load32(const void *p) {
+EBI_INLINE uint32_t ebi_load32(const void *p) {
     uint32_t word;
     memcpy(&word, p, sizeof word);
     return word;
 }
 
-EB_INLINE void ebi_store32(void *p, uint32_t word) {
+EBI_INLINE void ebi_store32(void *p, uint32_t word) {
     memcpy(p, &word, sizeof word);
 }
 
-EB_INLINE uint64_t ebi_place_byte(unsigned width, uint64_t place) {
-    return ebi_place_line(place) * EB_LINE + EB_LINE_STAMP + ebi_place_slot(place) * (width / 8);
+EBI_INLINE uint64_t ebi_place_byte(unsigned width, uint64_t place) {
+    return ebi_place_line(place) * EBI_LINE + EBI_LINE_STAMP + ebi_place_slot(place) * (width / 8);
 }
 
-EB_INLINE uint32_t ebi_place_get(const uint8_t *lines, unsigned width, uint64_t place) {
+EBI_INLINE uint32_t ebi_place_get(const uint8_t *lines, unsigned width, uint64_t place) {
     const uint8_t *const p = lines + ebi_place_byte(width, place);
     uint16_t half;
     if (width == 8) return *p;
@@ -45,7 +45,7 @@ EB_INLINE uint32_t ebi_place_get(const uint8_t *lines, unsigned width, uint64_t 
     return half;
 }
 
-EB_INLINE void ebi_place_set(uint8_t *lines, unsigned width, uint64_t place, uint32_t value) {
+EBI_INLINE void ebi_place_set(uint8_t *lines, unsigned width, uint64_t place, uint32_t value) {
     uint8_t *const p = lines + ebi_place_byte(width, place);
     const uint16_t half = (uint16_t)value;
     if (width == 8)

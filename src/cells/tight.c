@@ -12,19 +12,19 @@
 enum { EACH }; /* in state->reserved */
 enum { SAMPLE = 1 << 17, PAD = 8 };
 
-static void tight_open(eb_counters *c) {
+static void tight_open(ebi_counter_array *c) {
     const uint64_t each = c->state->reserved[EACH];
     c->each = ebi_min(ebi_max(each, EACH_MIN), EACH_MAX); /* bytes from anyone */
     c->reciprocal = UINT64_MAX / c->each + 1;
     c->parts = (c->n + c->each - 1) / c->each;
     c->cells = (uint8_t *)c->state + sizeof *c->state;
-    c->table = (eb_spill_slot *)(void *)(c->cells + c->parts * LINE);
+    c->table = (ebi_spill_slot *)(void *)(c->cells + c->parts * LINE);
     c->slots = c->state->spilled;
 }
 
 /* Asking */
 
-static uint64_t tight_entry(const eb_counters *c, uint64_t i) { /* 0: there is none */
+static uint64_t tight_entry(const ebi_counter_array *c, uint64_t i) { /* 0: there is none */
     uint64_t low = 0, high = c->slots;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
@@ -36,7 +36,7 @@ static uint64_t tight_entry(const eb_counters *c, uint64_t i) { /* 0: there is n
     return low < c->slots && c->table[low].index == i + 1 ? c->table[low].extra : 0;
 }
 
-static const uint8_t *tight_address(const eb_counters *c, uint64_t i) {
+static const uint8_t *tight_address(const ebi_counter_array *c, uint64_t i) {
     return line_of(c, i).line;
 }
 
@@ -59,14 +59,14 @@ static unsigned tight_fit(uint64_t *value, uint64_t each, unsigned *d) {
 }
 
 /* The counters of the line that begins with `first`, and zeros after the last one. */
-static void tight_read(const eb_source *from, uint64_t first, uint64_t each, uint64_t *value) {
+static void tight_read(const ebi_source *from, uint64_t first, uint64_t each, uint64_t *value) {
     const uint64_t count = ebi_min(each, from->counters->n - first);
     ebi_source_read(from, first, count, value);
     memset(value + count, 0, (each - count) * sizeof *value);
 }
 
 /* Bits for 1024 counters, measured on lines from all over. */
-static uint64_t tight_cost(const eb_source *from, uint64_t each) {
+static uint64_t tight_cost(const ebi_source *from, uint64_t each) {
     const uint64_t all = (from->counters->n + each - 1) / each;
     const uint64_t lines = ebi_min(all, SAMPLE / each);
     uint64_t value[EACH_MAX], entries = 0;
@@ -75,14 +75,14 @@ static uint64_t tight_cost(const eb_source *from, uint64_t each) {
         tight_read(from, all * i / lines * each, each, value);
         entries += tight_fit(value, each, &d);
     }
-    return (lines * LINE_BITS + entries * 8 * sizeof(eb_spill_slot)) * 1024 / (lines * each);
+    return (lines * LINE_BITS + entries * 8 * sizeof(ebi_spill_slot)) * 1024 / (lines * each);
 }
 
 typedef struct tight_choice {
     uint64_t each, cost;
 } tight_choice;
 
-static void tight_try(const eb_source *from, uint64_t low, uint64_t high, uint64_t step,
+static void tight_try(const ebi_source *from, uint64_t low, uint64_t high, uint64_t step,
                       tight_choice *best) {
     for (uint64_t each = low; each <= high; each += step) {
         const uint64_t cost = tight_cost(from, each);
@@ -90,7 +90,7 @@ static void tight_try(const eb_source *from, uint64_t low, uint64_t high, uint64
     }
 }
 
-static uint64_t tight_choose(const eb_source *from) {
+static uint64_t tight_choose(const ebi_source *from) {
     tight_choice best = {EACH_MIN, UINT64_MAX};
     for (uint64_t each = EACH_MIN; each <= EACH_MAX; each += 1 + each / 4)
         tight_try(from, each, each, 1, &best);
@@ -105,11 +105,11 @@ static uint64_t tight_choose(const eb_source *from) {
 /* Freezing */
 
 static uint64_t tight_bytes(uint64_t lines, uint64_t entries) {
-    return sizeof(eb_store_state) + lines * LINE +
-           ebi_round_up(entries * sizeof(eb_spill_slot) + PAD, 64);
+    return sizeof(ebi_store_state) + lines * LINE +
+           ebi_round_up(entries * sizeof(ebi_spill_slot) + PAD, 64);
 }
 
-static uint64_t tight_frozen_bytes(const eb_source *from) {
+static uint64_t tight_frozen_bytes(const ebi_source *from) {
     const uint64_t each = tight_choose(from), lines = (from->counters->n + each - 1) / each;
     uint64_t value[EACH_MAX], entries = 0;
     unsigned d;
@@ -120,23 +120,23 @@ static uint64_t tight_frozen_bytes(const eb_source *from) {
     return tight_bytes(lines, entries);
 }
 
-static void tight_write(const eb_counters *c, uint64_t first, const uint64_t *all) {
+static void tight_write(const ebi_counter_array *c, uint64_t first, const uint64_t *all) {
     uint64_t value[EACH_MAX];
     unsigned d;
     memcpy(value, all, c->each * sizeof *value);
     const unsigned left_out = tight_fit(value, c->each, &d);
     line_pack(c, line_of(c, first).line, d, value, left_out > 0);
     for (uint64_t j = 0; j < c->each; j++) {
-        c->state->saturated += all[j] == EB_COUNTER_MAX;
+        c->state->saturated += all[j] == EBI_COUNTER_MAX;
         if (value[j] != all[j])
-            c->table[c->state->spilled++] = (eb_spill_slot){first + j + 1, all[j]};
+            c->table[c->state->spilled++] = (ebi_spill_slot){first + j + 1, all[j]};
     }
 }
 
-static void tight_freeze(const eb_counters *c, const eb_source *from) {
+static void tight_freeze(const ebi_counter_array *c, const ebi_source *from) {
     uint64_t value[EACH_MAX];
     c->state->reserved[EACH] = tight_choose(from);
-    const eb_counters opened =
+    const ebi_counter_array opened =
         ebi_counters(&ebi_frozen_line_portable, (const uint8_t *)c->state, c->n, c->bytes);
     for (uint64_t first = 0; first < c->n; first += opened.each) {
         tight_read(from, first, opened.each, value);
@@ -155,28 +155,28 @@ typedef struct tight_sums {
     uint64_t marked, marks_used; /* lines with a mark, lines with entries */
 } tight_sums;
 
-static bool tight_check_entry(const eb_counters *c, uint64_t k, tight_sums *sums) {
-    const eb_spill_slot s = c->table[k];
+static bool tight_check_entry(const ebi_counter_array *c, uint64_t k, tight_sums *sums) {
+    const ebi_spill_slot s = c->table[k];
     const uint64_t before = k == 0 ? 0 : c->table[k - 1].index;
-    if (s.index <= before || s.index > c->n || s.extra == 0 || s.extra > EB_COUNTER_MAX)
+    if (s.index <= before || s.index > c->n || s.extra == 0 || s.extra > EBI_COUNTER_MAX)
         return false;
     const line_place p = line_of(c, s.index - 1);
     sums->marks_used += before <= p.first;
-    sums->saturated += s.extra == EB_COUNTER_MAX;
+    sums->saturated += s.extra == EBI_COUNTER_MAX;
     return line_marked(p.line) && line_find(c, p, false).u == 0;
 }
 
-static bool tight_check_line(const eb_counters *c, uint64_t first, tight_sums *sums) {
+static bool tight_check_line(const ebi_counter_array *c, uint64_t first, tight_sums *sums) {
     const line_place p = line_of(c, first);
     uint64_t value[EACH_MAX];
     if (!line_check_codes(c, p)) return false;
     line_unpack(c, p.line, value);
-    for (uint64_t j = 0; j < c->each; j++) sums->saturated += value[j] == EB_COUNTER_MAX;
+    for (uint64_t j = 0; j < c->each; j++) sums->saturated += value[j] == EBI_COUNTER_MAX;
     sums->marked += line_marked(p.line);
     return true;
 }
 
-static bool tight_check(const eb_counters *c) {
+static bool tight_check(const ebi_counter_array *c) {
     const uint8_t *const end = (const uint8_t *)c->state + c->bytes;
     tight_sums sums = {0, 0, 0};
     if (c->each != c->state->reserved[EACH] || !ebi_counters_plain(c->state, EACH + 1) ||
@@ -194,31 +194,31 @@ static bool tight_check(const eb_counters *c) {
 /* The store, for machines with AVX-512, with BMI2, and for others: the same bytes. */
 
 #define TIGHT_LOOPS(flavour, attribute, bmi2)                                                      \
-    attribute static uint64_t tight_get_##flavour(const eb_counters *c, uint64_t i) {              \
+    attribute static uint64_t tight_get_##flavour(const ebi_counter_array *c, uint64_t i) {        \
         return line_get(c, i, tight_entry, bmi2);                                                  \
     }                                                                                              \
-    attribute static void tight_read_##flavour(const eb_counters *c, const uint64_t *i,            \
+    attribute static void tight_read_##flavour(const ebi_counter_array *c, const uint64_t *i,      \
                                                size_t count, uint64_t *value) {                    \
         line_read(c, i, count, value, tight_entry, bmi2);                                          \
     }
-TIGHT_LOOPS(bmi2, EB_BMI2, true)
+TIGHT_LOOPS(bmi2, EBI_BMI2, true)
 TIGHT_LOOPS(portable, , false)
 
-static void tight_read_avx512(const eb_counters *c, const uint64_t *i, size_t count,
+static void tight_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t count,
                               uint64_t *value) {
     if (!line_read_many(c, i, count, value, tight_entry)) tight_read_bmi2(c, i, count, value);
 }
 
 #define TIGHT_STORE(machine, flavour)                                                              \
-    const eb_store ebi_frozen_line_##machine = {.name = "line",                                    \
-                                                .open = tight_open,                                \
-                                                .get = tight_get_##flavour,                        \
-                                                .read = tight_read_##machine,                      \
-                                                .address = tight_address,                          \
-                                                .check = tight_check,                              \
-                                                .frozen_bytes = tight_frozen_bytes,                \
-                                                .freeze = tight_freeze,                            \
-                                                .fits = tight_fits};
+    const ebi_store ebi_frozen_line_##machine = {.name = "line",                                   \
+                                                 .open = tight_open,                               \
+                                                 .get = tight_get_##flavour,                       \
+                                                 .read = tight_read_##machine,                     \
+                                                 .address = tight_address,                         \
+                                                 .check = tight_check,                             \
+                                                 .frozen_bytes = tight_frozen_bytes,               \
+                                                 .freeze = tight_freeze,                           \
+                                                 .fits = tight_fits};
 TIGHT_STORE(avx512, bmi2)
 TIGHT_STORE(bmi2, bmi2)
 TIGHT_STORE(portable, portable)

@@ -1,17 +1,17 @@
 /* words.h - select, low bits, and moving ranges of bits in arrays of 64-bit words:
  * bit i is bit i % 64 of word i / 64. */
-#ifndef EB_WORDS_H
-#define EB_WORDS_H
+#ifndef EBI_WORDS_H
+#define EBI_WORDS_H
 #include "base/bits.h"
 
 /* Functions with this attribute may be called where ebi_has_bmi2(). */
-#if defined __x86_64__
-#define EB_BMI2 __attribute__((target("popcnt,bmi,bmi2")))
+#if EBI_X86_64
+#define EBI_BMI2 __attribute__((target("popcnt,bmi,bmi2")))
 #else
-#define EB_BMI2
+#define EBI_BMI2
 #endif
 
-EB_INLINE unsigned ebi_select_portable(uint64_t word, unsigned r) {
+EBI_INLINE unsigned ebi_select_portable(uint64_t word, unsigned r) {
     const uint64_t low = UINT64_C(0x0101010101010101), high = low << 7;
     uint64_t sums = word - ((word >> 1) & UINT64_C(0x5555555555555555));
     sums = (sums & UINT64_C(0x3333333333333333)) + ((sums >> 2) & UINT64_C(0x3333333333333333));
@@ -25,8 +25,8 @@ EB_INLINE unsigned ebi_select_portable(uint64_t word, unsigned r) {
 }
 
 /* The place of one number r of a word that has more than r of them. */
-EB_INLINE unsigned ebi_select(uint64_t word, unsigned r, bool bmi2) {
-#if defined __x86_64__
+EBI_INLINE unsigned ebi_select(uint64_t word, unsigned r, bool bmi2) {
+#if EBI_X86_64
     if (bmi2) { /* an intrinsic would ask for a target that the portable flavour has not */
         uint64_t bit;
         __asm__("pdep %2, %1, %0" : "=r"(bit) : "r"(UINT64_C(1) << r), "r"(word));
@@ -37,8 +37,8 @@ EB_INLINE unsigned ebi_select(uint64_t word, unsigned r, bool bmi2) {
     return ebi_select_portable(word, r);
 }
 
-EB_INLINE uint64_t ebi_low_bits(uint64_t word, unsigned bits, bool bmi2) { /* bits < 64 */
-#if defined __x86_64__
+EBI_INLINE uint64_t ebi_low_bits(uint64_t word, unsigned bits, bool bmi2) { /* bits < 64 */
+#if EBI_X86_64
     if (bmi2) {
         uint64_t low;
         __asm__("bzhi %2, %1, %0" : "=r"(low) : "rm"(word), "r"((uint64_t)bits) : "cc");
@@ -50,7 +50,7 @@ EB_INLINE uint64_t ebi_low_bits(uint64_t word, unsigned bits, bool bmi2) { /* bi
 }
 
 /* Move bits [from, to), at least one, up by 1..63; zeros take their place. */
-EB_INLINE void ebi_bits_up(uint64_t *w, unsigned from, unsigned to, unsigned by) {
+EBI_INLINE void ebi_bits_up(uint64_t *w, unsigned from, unsigned to, unsigned by) {
     const unsigned first = from / 64, last = (to - 1 + by) / 64;
     const uint64_t below = ebi_ones(from % 64), upto = ebi_ones(to + by - 64 * last);
     const uint64_t low = w[first] & below, high = w[last] & ~upto;
@@ -61,7 +61,7 @@ EB_INLINE void ebi_bits_up(uint64_t *w, unsigned from, unsigned to, unsigned by)
 }
 
 /* The same downwards. */
-EB_INLINE void ebi_bits_down(uint64_t *w, unsigned from, unsigned to, unsigned by) {
+EBI_INLINE void ebi_bits_down(uint64_t *w, unsigned from, unsigned to, unsigned by) {
     const unsigned first = (from - by) / 64, last = (to - 1) / 64;
     const uint64_t below = ebi_ones((from - by) % 64), upto = ebi_ones(to - 64 * last);
     const uint64_t low = w[first] & below, high = w[last] & ~upto;

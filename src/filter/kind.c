@@ -1,25 +1,25 @@
 /* kind.c - the registry of kinds, and sizing that kinds share. */
 #include "kind.h"
 
-const eb_entry ebi_registry[] = {
-#define EB_KIND(name, number) {&ebi_kind_##name, number},
+const ebi_entry ebi_registry[] = {
+#define EBI_KIND(name, number) {&ebi_kind_##name, number},
 #include "kinds.def"
-#undef EB_KIND
+#undef EBI_KIND
 };
-const size_t ebi_registry_size = EB_COUNT_OF(ebi_registry);
+const size_t ebi_registry_size = EBI_COUNT_OF(ebi_registry);
 
-uint64_t ebi_budget(const eb_params *p) {
-    const uint64_t each = (p->opt[EB_O_MEMORY] - EB_OVERHEAD) / p->opt[EB_O_SHARDS] / 64 * 64;
-    return each > sizeof(eb_head) ? each - sizeof(eb_head) : 0;
+uint64_t ebi_budget(const ebi_params *p) {
+    const uint64_t each = (p->opt[EBI_O_MEMORY] - EBI_OVERHEAD) / p->opt[EBI_O_SHARDS] / 64 * 64;
+    return each > sizeof(ebi_block_head) ? each - sizeof(ebi_block_head) : 0;
 }
 
 /* Cells are read eight bytes at a time from any byte: this much must follow. */
 enum { TAIL_BITS = 64 };
 
-eb_status ebi_size_cells(eb_params *p, const eb_args *a, const char *kind, unsigned width,
+eb_status ebi_size_cells(ebi_params *p, const ebi_args *a, const char *kind, unsigned width,
                          uint64_t multiple, uint64_t fixed, eb_error *err) {
-    uint64_t cells = p->opt[EB_O_CELLS];
-    if (!a->given[EB_O_CELLS]) {
+    uint64_t cells = p->opt[EBI_O_CELLS];
+    if (!a->given[EBI_O_CELLS]) {
         const uint64_t budget = ebi_budget(p);
         const uint64_t bits = budget > fixed + 8 ? (budget - fixed) * 8 - TAIL_BITS : 0;
         cells = bits / width / multiple * multiple;
@@ -29,9 +29,10 @@ eb_status ebi_size_cells(eb_params *p, const eb_args *a, const char *kind, unsig
     }
     if (cells < 64)
         return ebi_fail(err, EB_ESPEC, "%s: memory=%llu is too small for shards=%llu", kind,
-                        (unsigned long long)p->opt[EB_O_MEMORY],
-                        (unsigned long long)p->opt[EB_O_SHARDS]);
-    p->opt[EB_O_CELLS] = cells;
-    p->span = sizeof(eb_head) + fixed + ebi_round_up((cells * width + TAIL_BITS + 7) / 8, 64);
+                        (unsigned long long)p->opt[EBI_O_MEMORY],
+                        (unsigned long long)p->opt[EBI_O_SHARDS]);
+    p->opt[EBI_O_CELLS] = cells;
+    p->span =
+        sizeof(ebi_block_head) + fixed + ebi_round_up((cells * width + TAIL_BITS + 7) / 8, 64);
     return EB_OK;
 }

@@ -1,27 +1,27 @@
 /* kind.h - what a filter is, to the rest of the library.
  *
- * A filter is one eb_kind in one file of src/filter/, named in kinds.def.  It
+ * A filter is one ebi_kind in one file of src/filter/, named in kinds.def.  It
  * works on the block of one shard:
  *
- *     | eb_head, 64 bytes | the kind's segments, each a multiple of 64 bytes |
+ *     | ebi_block_head, 64 bytes | the kind's segments, each a multiple of 64 bytes |
  *
  * The api has cut the work to size before a kind sees it: batches of at most
- * EB_BATCH keys of one shard (EB_LONG_BATCH if the kind likes them long), value
+ * EBI_BATCH keys of one shard (EBI_LONG_BATCH if the kind likes them long), value
  * and time present where the kind's caps ask for them, seen never NULL, values
  * in range, time in order. */
-#ifndef EB_KIND_H
-#define EB_KIND_H
+#ifndef EBI_KIND_H
+#define EBI_KIND_H
 #include "base/hash.h"
 
-enum { EB_BATCH = 64, EB_LONG_BATCH = 512, EB_OPTIONS_MAX = 24 };
+enum { EBI_BATCH = 64, EBI_LONG_BATCH = 512, EBI_OPTIONS_MAX = 24 };
 
 /* What a filter costs besides its cells: the handle in memory, or the header
  * and the spec in a file. */
-enum { EB_OVERHEAD = 512 };
+enum { EBI_OVERHEAD = 512 };
 
 /* Options that every kind has.  They come first in its table. */
-enum { EB_O_MEMORY, EB_O_CELLS, EB_O_SEED, EB_O_SHARDS, EB_O_HASH, EB_O_KEY, EB_O_OWN };
-#define EB_COMMON_OPTIONS                                                                          \
+enum { EBI_O_MEMORY, EBI_O_CELLS, EBI_O_SEED, EBI_O_SHARDS, EBI_O_HASH, EBI_O_KEY, EBI_O_OWN };
+#define EBI_COMMON_OPTIONS                                                                         \
     {"memory", "size", "64M", "1K", "64T", "bytes in all, header included", true},                 \
         {"cells", "count", NULL, "64", "1e15", "cells in each shard; instead of memory", false},   \
         {"seed", "int", "0", "0", "18446744073709551615", "of hashing and random choices", false}, \
@@ -33,138 +33,168 @@ enum { EB_O_MEMORY, EB_O_CELLS, EB_O_SEED, EB_O_SHARDS, EB_O_HASH, EB_O_KEY, EB_
 /* Resolved: integers only.  opt has one number for each option in table order:
  * fixed in millionths, a|b|c as the index of the choice.  Wishes stay as the
  * text gave them and shape nothing after resolve. */
-typedef struct eb_params {
-    uint64_t opt[EB_OPTIONS_MAX];
+typedef struct ebi_params {
+    uint64_t opt[EBI_OPTIONS_MAX];
     uint64_t key[2];
     uint64_t span;                 /* bytes of one shard's block */
     uint32_t value_min, value_max; /* of a key's value; resolve may narrow them */
     uint64_t derived[3];           /* what the loops want ready; resolve computes it */
-} eb_params;
+} ebi_params;
 
 /* What the spec text said: resolve turns it into parameters. */
-typedef struct eb_args {
-    bool given[EB_OPTIONS_MAX];
-    double real[EB_OPTIONS_MAX]; /* the value as a real number; of options with no value 0 */
-} eb_args;
+typedef struct ebi_args {
+    bool given[EBI_OPTIONS_MAX];
+    double real[EBI_OPTIONS_MAX]; /* the value as a real number; of options with no value 0 */
+} ebi_args;
 
-typedef struct eb_head { /* the first 64 bytes of every block */
-    uint64_t items;      /* keys added */
-    uint64_t clock;      /* time of the last one; equal to items where time is not used */
+typedef struct ebi_block_head { /* the first 64 bytes of every block */
+    uint64_t items;             /* keys added; all numbers here stay at their largest value */
+    uint64_t clock;             /* time of the last one; equal to items where time is not used */
     uint64_t rng;
-    uint64_t reserved[5]; /* zero */
-} eb_head;
-static_assert(sizeof(eb_head) == 64, "the head is one cache line");
+    uint64_t new_keys;    /* keys added that were not seen before; 0 in kinds that count */
+    uint64_t reserved[4]; /* zero */
+} ebi_block_head;
+static_assert(sizeof(ebi_block_head) == 64, "the head is one cache line");
 
-typedef struct eb_ops { /* loops for one set of parameters */
-    void (*add)(const eb_params *p, uint8_t *block, const eb_batch *b, uint8_t *seen);
-    void (*test)(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
-                 uint8_t *seen);
-    void (*count)(const eb_params *p, const uint8_t *block, const eb_hash *h, size_t n,
-                  double *count); /* or NULL: 0 or 1 from test */
-    void (*test_values)(const eb_params *p, const uint8_t *block, const eb_batch *b,
-                        uint8_t *seen); /* or NULL: answers do not depend on values */
+/* Keys as a kind sees them.  value and time are NULL if the kind's caps do not ask for them;
+ * in questions value is NULL if the caller gave none, and time is the moment asked about. */
+typedef struct ebi_batch {
+    size_t n;
+    const eb_hash *hash;
+    const uint32_t *value;
+    const uint64_t *time;
+} ebi_batch;
+
+typedef struct ebi_ops { /* loops for one set of parameters */
+    void (*add)(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen);
+    void (*test)(const ebi_params *p, const uint8_t *block, const ebi_batch *b, uint8_t *seen);
+    void (*count)(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                  double *count); /* EB_CAN_COUNT; else NULL */
     /* As add, or NULL: after[i] is a count that is not too low, of the key as it was then, without
      * looking again. */
-    void (*add_count)(const eb_params *p, uint8_t *block, const eb_batch *b, double *after);
-} eb_ops;
+    void (*add_count)(const ebi_params *p, uint8_t *block, const ebi_batch *b, double *after);
+} ebi_ops;
 
-struct eb_counting; /* counting.h */
-struct eb_claims;   /* cells/claims.h */
+struct ebi_counting; /* counting.h */
+struct ebi_claims;   /* cells/claims.h */
 
-typedef struct eb_faded_counts { /* see eb_stats */
+typedef struct ebi_faded_counts { /* see eb_stats */
     double halflife, epsilon, excess;
     double weight; /* without a half-life: what all ages count together, in ticks */
-} eb_faded_counts;
+} ebi_faded_counts;
 
-typedef struct eb_kind {
+/* Filters that can be full, and grow: their block gets further parts behind those that it has. */
+typedef struct ebi_growing {
+    uint64_t (*capacity)(const ebi_params *p); /* new keys that it takes; UINT64_MAX: no limit */
+    uint32_t (*parts)(const ebi_params *p);
+    bool (*set_parts)(ebi_params *p, uint32_t parts); /* false: it cannot have so many */
+    /* Whether what both hold together keeps what was promised.  They differ in parts at most. */
+    bool (*may_merge)(const ebi_params *p, const uint8_t *a, const ebi_params *q, const uint8_t *b);
+} ebi_growing;
+
+typedef struct ebi_kind {
     eb_kind_info info;
     uint16_t version; /* of what the block means; snapshots store it */
-    /* Takes EB_LONG_BATCH keys at once: for loops that fetch some keys ahead of their turn and lose
-     * time at each start.  Only for kinds without values. */
+    /* Takes EBI_LONG_BATCH keys at once: for loops that fetch some keys ahead of their turn and
+     * lose time at each start.  Only for kinds without values. */
     bool long_batches;
+    /* Its functions take any bytes at any address: they look at the block byte by byte or through
+     * ebi_load64, and whatever it holds they stay inside.  So a view needs no aligned copy, and
+     * with EB_TRUST no check. */
+    bool plain;
     /* Merged filters keep all promises, but have not the bytes of one stream.  So it is, too, where
      * counters are no sums: of all that count but cannot remove. */
     bool merge_bounds;
     /* Check the options together, choose those not given, set p->span.  Given a
      * canonical spec it must use no floating point that shapes the block. */
-    eb_status (*resolve)(eb_params *p, const eb_args *a, eb_error *err);
-    const eb_ops *(*select)(const eb_params *p);
-    unsigned (*caps)(const eb_params *p);             /* or NULL: info.caps, whatever the options */
-    void (*init)(const eb_params *p, uint8_t *block); /* or NULL */
+    eb_status (*resolve)(ebi_params *p, const ebi_args *a, eb_error *err);
+    const ebi_ops *(*select)(const ebi_params *p);
+    unsigned (*caps)(const ebi_params *p); /* or NULL: info.caps, whatever the options */
+    void (*init)(const ebi_params *p, uint8_t *block); /* or NULL */
     /* Removing, or NULL.  The most counters that a key takes from; claiming them for the keys of
-     * a batch, EB_EINVAL if one was never there so often; and, when all keys of a call have their
-     * claims, taking a batch out. */
-    unsigned (*claims)(const eb_params *p);
-    eb_status (*claim)(const eb_params *p, const uint8_t *block, const eb_batch *b,
-                       const struct eb_claims *claims);
-    void (*remove)(const eb_params *p, uint8_t *block, const eb_batch *b);
-    void (*merge)(const eb_params *p, uint8_t *into, const uint8_t *from);         /* or NULL */
-    void (*advance)(const eb_params *p, uint8_t *block, uint64_t time);            /* or NULL */
-    eb_status (*check)(const eb_params *p, const uint8_t *block, eb_error *err);   /* or NULL */
-    void (*stat)(const eb_params *p, const uint8_t *block, eb_stats *s);           /* of a shard */
-    void (*predict)(const eb_params *p, const eb_workload *w, eb_prediction *out); /* of a shard */
+     * a batch, until one that was never there so often (its index, or n: all were); and, when
+     * all keys of a call have their claims, taking a batch out. */
+    unsigned (*claims)(const ebi_params *p);
+    size_t (*claim)(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                    const struct ebi_claims *claims);
+    void (*remove)(const ebi_params *p, uint8_t *block, const ebi_batch *b);
+    void (*merge)(const ebi_params *p, uint8_t *into, const uint8_t *from);       /* or NULL */
+    void (*advance)(const ebi_params *p, uint8_t *block, uint64_t time);          /* or NULL */
+    eb_status (*check)(const ebi_params *p, const uint8_t *block, eb_error *err); /* or NULL */
+    void (*stat)(const ebi_params *p, const uint8_t *block, eb_stats *s);         /* of a shard */
+    /* Of a shard, in bounded time.  out has NANs; if its size is 0, only misses are asked for. */
+    void (*predict)(const ebi_params *p, const eb_workload *w, eb_prediction *out);
     /* How fast counts fade, and by how much rounding makes them wrong; or NULL: they do not. */
-    void (*fading)(const eb_params *p, eb_faded_counts *out);
+    void (*fading)(const ebi_params *p, ebi_faded_counts *out);
     /* Filters with classes, or NULL: their number, keys that can still be named, naming them
-     * (at most EB_BATCH), the bits of a class.  set_k fails for the same reasons in all shards. */
-    uint32_t (*classes)(const eb_params *p);
-    uint64_t (*classify_room)(const eb_params *p, const uint8_t *block);
-    void (*classify)(const eb_params *p, uint8_t *block, const eb_batch *b);
+     * (at most EBI_BATCH), the bits of a class.  set_k fails for the same reasons in all shards. */
+    uint32_t (*classes)(const ebi_params *p);
+    uint64_t (*classify_room)(const ebi_params *p, const uint8_t *block);
+    void (*classify)(const ebi_params *p, uint8_t *block, const ebi_batch *b);
     void (*get_k)(const uint8_t *block, uint32_t class_number, uint32_t *insert, uint32_t *query);
-    eb_status (*set_k)(const eb_params *p, uint8_t *block, uint32_t class_number, uint32_t insert,
+    eb_status (*set_k)(const ebi_params *p, uint8_t *block, uint32_t class_number, uint32_t insert,
                        uint32_t query, bool renewed, eb_error *err);
     /* Filters that count, or NULL: their counters, and the word that says (1) that the block takes
      * no more keys, since it is the outcome of an operation on filters. */
-    void (*counters)(const eb_params *p, const uint8_t *block, struct eb_counting *out);
+    void (*counters)(const ebi_params *p, const uint8_t *block, struct ebi_counting *out);
     uint64_t *(*sealed)(uint8_t *block);
     /* Filters that can be frozen: the option that says so (0: it is not frozen), with room= next in
      * the table; counters beside the first ones, which are not frozen with them, or NULL; and
      * merging a filter whose parameters q differ in that, or not. */
     unsigned frozen;
-    bool (*second)(const eb_params *p, const uint8_t *block, struct eb_counting *out);
-    void (*merge_from)(const eb_params *p, uint8_t *into, const eb_params *q, const uint8_t *from);
-    bool (*view)(const eb_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
-} eb_kind;
+    bool (*second)(const ebi_params *p, const uint8_t *block, struct ebi_counting *out);
+    void (*merge_from)(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                       const uint8_t *from);
+    /* EB_KEYS_ARE_NUMBERS: the least and the greatest; else NULL. */
+    void (*domain)(const ebi_params *p, uint64_t *low, uint64_t *high);
+    bool (*view)(const ebi_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
+    const ebi_growing *growing; /* or NULL: it is never full; then merge_from is there, too */
+} ebi_kind;
 
 /* The registry, from kinds.def. */
-#define EB_KIND(name, number) extern const eb_kind ebi_kind_##name;
+#define EBI_KIND(name, number) extern const ebi_kind ebi_kind_##name;
 #include "kinds.def"
-#undef EB_KIND
-typedef struct eb_entry {
-    const eb_kind *kind;
+#undef EBI_KIND
+typedef struct ebi_entry {
+    const ebi_kind *kind;
     uint16_t number;
-} eb_entry;
-extern const eb_entry ebi_registry[];
+} ebi_entry;
+extern const ebi_entry ebi_registry[];
 extern const size_t ebi_registry_size;
 
-EB_INLINE eb_head *ebi_head(uint8_t *block) {
-    return (eb_head *)(void *)block;
+/* Kinds that count do not say of each key whether it is new. */
+EBI_INLINE bool ebi_counts_new(const ebi_kind *kind) {
+    return !(kind->info.caps & EB_CAN_COUNT);
 }
 
-EB_INLINE const eb_head *ebi_head_of(const uint8_t *block) {
-    return (const eb_head *)(const void *)block;
+EBI_INLINE ebi_block_head *ebi_head(uint8_t *block) {
+    return (ebi_block_head *)(void *)block;
+}
+
+EBI_INLINE const ebi_block_head *ebi_head_of(const uint8_t *block) {
+    return (const ebi_block_head *)(const void *)block;
 }
 
 /* What a shard of several sees of a hash (see handle.c), and the hash again. */
-EB_INLINE eb_hash ebi_inner_hash(eb_hash h) {
+EBI_INLINE eb_hash ebi_inner_hash(eb_hash h) {
     return h * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-EB_INLINE eb_hash ebi_outer_hash(eb_hash inner) {
+EBI_INLINE eb_hash ebi_outer_hash(eb_hash inner) {
     return inner * UINT64_C(0xF1DE83E19937733D);
 }
 
 /* Is a block so large that prefetching pays?  About half of a typical L2. */
-EB_INLINE bool ebi_is_far(const eb_params *p) {
-    return p->span * p->opt[EB_O_SHARDS] > (UINT64_C(512) << 10);
+EBI_INLINE bool ebi_is_far(const ebi_params *p) {
+    return p->span * p->opt[EBI_O_SHARDS] > (UINT64_C(512) << 10);
 }
 
 /* Bytes that memory= leaves for the segments of one shard, a multiple of 64. */
-uint64_t ebi_budget(const eb_params *p);
+uint64_t ebi_budget(const ebi_params *p);
 
 /* Size an array of width-bit cells that follows the head and `fixed` bytes of
  * other segments: cells= as given, or as many as memory= allows, a multiple of
- * `multiple`.  Sets opt[EB_O_CELLS] and span. */
-eb_status ebi_size_cells(eb_params *p, const eb_args *a, const char *kind, unsigned width,
+ * `multiple`.  Sets opt[EBI_O_CELLS] and span. */
+eb_status ebi_size_cells(ebi_params *p, const ebi_args *a, const char *kind, unsigned width,
                          uint64_t multiple, uint64_t fixed, eb_error *err);
 #endif

@@ -4,78 +4,78 @@
  *
  *     FILE_add(p, block, b, seen, k, far)      FILE_test(p, block, h, n, seen, k, far)
  *
- * and says EB_LOOPS(FILE).  That compiles them for k = 1..8 and for any k, each
+ * and says EBI_LOOPS(FILE).  That compiles them for k = 1..8 and for any k, each
  * with far = false (touch cells as you go) and far = true (compute and prefetch
  * the positions of the whole batch first), and defines FILE_loops(p), which picks
- * one; FILE_k(p) says k.  EB_LOOPS_FOR(attribute, FILE) does so for machines that
+ * one; FILE_k(p) says k.  EBI_LOOPS_FOR(attribute, FILE) does so for machines that
  * have more than the usual instructions. */
-#ifndef EB_LOOPS_H
-#define EB_LOOPS_H
+#ifndef EBI_LOOPS_H
+#define EBI_LOOPS_H
 #include "cells/packed.h"
 #include "kind.h"
 
-#define EB_LOOP(attribute, file, name, k_of_p, far)                                                \
-    attribute static void file##_add_##name(const eb_params *p, uint8_t *block, const eb_batch *b, \
-                                            uint8_t *seen) {                                       \
+#define EBI_LOOP(attribute, file, name, k_of_p, far)                                               \
+    attribute static void file##_add_##name(const ebi_params *p, uint8_t *block,                   \
+                                            const ebi_batch *b, uint8_t *seen) {                   \
         file##_add(p, block, b, seen, k_of_p, far);                                                \
     }                                                                                              \
-    attribute static void file##_test_##name(const eb_params *p, const uint8_t *block,             \
-                                             const eb_hash *h, size_t n, uint8_t *seen) {          \
-        file##_test(p, block, h, n, seen, k_of_p, far);                                            \
+    attribute static void file##_test_##name(const ebi_params *p, const uint8_t *block,            \
+                                             const ebi_batch *b, uint8_t *seen) {                  \
+        file##_test(p, block, b->hash, b->n, seen, k_of_p, far);                                   \
     }
-#define EB_LOOP_NEAR_FAR(attribute, file, k)                                                       \
-    EB_LOOP(attribute, file, near_##k, k, false) EB_LOOP(attribute, file, far_##k, k, true)
-#define EB_LOOP_OPS(file, name)                                                                    \
+#define EBI_LOOP_NEAR_FAR(attribute, file, k)                                                      \
+    EBI_LOOP(attribute, file, near_##k, k, false) EBI_LOOP(attribute, file, far_##k, k, true)
+#define EBI_LOOP_OPS(file, name)                                                                   \
     { .add = file##_add_##name, .test = file##_test_##name }
-#define EB_LOOP_PAIR(file, k)                                                                      \
-    { EB_LOOP_OPS(file, near_##k), EB_LOOP_OPS(file, far_##k) }
+#define EBI_LOOP_PAIR(file, k)                                                                     \
+    { EBI_LOOP_OPS(file, near_##k), EBI_LOOP_OPS(file, far_##k) }
 
-#define EB_LOOPS(file) EB_LOOPS_FOR(, file)
-#define EB_LOOPS_FOR(attribute, file)                                                              \
-    EB_LOOP_NEAR_FAR(attribute, file, 1)                                                           \
-    EB_LOOP_NEAR_FAR(attribute, file, 2)                                                           \
-    EB_LOOP_NEAR_FAR(attribute, file, 3)                                                           \
-    EB_LOOP_NEAR_FAR(attribute, file, 4)                                                           \
-    EB_LOOP_NEAR_FAR(attribute, file, 5)                                                           \
-    EB_LOOP_NEAR_FAR(attribute, file, 6)                                                           \
-    EB_LOOP_NEAR_FAR(attribute, file, 7)                                                           \
-    EB_LOOP_NEAR_FAR(attribute, file, 8)                                                           \
-    EB_LOOP(attribute, file, near_any, file##_k(p), false)                                         \
-    EB_LOOP(attribute, file, far_any, file##_k(p), true)                                           \
-    static const eb_ops *file##_loops(const eb_params *p) {                                        \
-        static const eb_ops ops[9][2] = {                                                          \
-            EB_LOOP_PAIR(file, any), EB_LOOP_PAIR(file, 1), EB_LOOP_PAIR(file, 2),                 \
-            EB_LOOP_PAIR(file, 3),   EB_LOOP_PAIR(file, 4), EB_LOOP_PAIR(file, 5),                 \
-            EB_LOOP_PAIR(file, 6),   EB_LOOP_PAIR(file, 7), EB_LOOP_PAIR(file, 8)};                \
+#define EBI_LOOPS(file) EBI_LOOPS_FOR(, file)
+#define EBI_LOOPS_FOR(attribute, file)                                                             \
+    EBI_LOOP_NEAR_FAR(attribute, file, 1)                                                          \
+    EBI_LOOP_NEAR_FAR(attribute, file, 2)                                                          \
+    EBI_LOOP_NEAR_FAR(attribute, file, 3)                                                          \
+    EBI_LOOP_NEAR_FAR(attribute, file, 4)                                                          \
+    EBI_LOOP_NEAR_FAR(attribute, file, 5)                                                          \
+    EBI_LOOP_NEAR_FAR(attribute, file, 6)                                                          \
+    EBI_LOOP_NEAR_FAR(attribute, file, 7)                                                          \
+    EBI_LOOP_NEAR_FAR(attribute, file, 8)                                                          \
+    EBI_LOOP(attribute, file, near_any, file##_k(p), false)                                        \
+    EBI_LOOP(attribute, file, far_any, file##_k(p), true)                                          \
+    static const ebi_ops *file##_loops(const ebi_params *p) {                                      \
+        static const ebi_ops ops[9][2] = {                                                         \
+            EBI_LOOP_PAIR(file, any), EBI_LOOP_PAIR(file, 1), EBI_LOOP_PAIR(file, 2),              \
+            EBI_LOOP_PAIR(file, 3),   EBI_LOOP_PAIR(file, 4), EBI_LOOP_PAIR(file, 5),              \
+            EBI_LOOP_PAIR(file, 6),   EBI_LOOP_PAIR(file, 7), EBI_LOOP_PAIR(file, 8)};             \
         const unsigned k = file##_k(p);                                                            \
         return &ops[k <= 8 ? k : 0][ebi_is_far(p)];                                                \
     }
 
 /* The k positions of a hash: the i-th is in [i * stride, i * stride + range). */
-EB_INLINE void ebi_positions(eb_hash h, unsigned k, uint64_t range, uint64_t stride,
-                             uint64_t *pos) {
+EBI_INLINE void ebi_positions(eb_hash h, unsigned k, uint64_t range, uint64_t stride,
+                              uint64_t *pos) {
     uint64_t x = h, first = 0;
     for (unsigned i = 0; i < k; i++, x = eb_next(x), first += stride)
         pos[i] = first + eb_scale(x, range);
 }
 
-enum { EB_K_MAX = 32 };
+enum { EBI_K_MAX = 32 };
 
 /* Far blocks: positions are computed, and their cells asked for, some keys ahead,
  * so that a few dozen lines are on the way while one key is worked on.  More than
  * that pushes each other out. */
-typedef struct eb_fetch {
+typedef struct ebi_fetch {
     const uint8_t *cells;
     unsigned width;
     uint64_t range, stride;
     const eb_hash *hash;
     size_t n, next; /* keys, and how many are fetched */
     bool write;
-    uint64_t pos[EB_BATCH * EB_K_MAX];
-} eb_fetch;
+    uint64_t pos[EBI_BATCH * EBI_K_MAX];
+} ebi_fetch;
 
-EB_INLINE void ebi_fetch_open(eb_fetch *f, const uint8_t *cells, unsigned width, uint64_t range,
-                              uint64_t stride, const eb_hash *hash, size_t n, bool write) {
+EBI_INLINE void ebi_fetch_open(ebi_fetch *f, const uint8_t *cells, unsigned width, uint64_t range,
+                               uint64_t stride, const eb_hash *hash, size_t n, bool write) {
     f->cells = cells;
     f->width = width;
     f->range = range;
@@ -85,11 +85,11 @@ EB_INLINE void ebi_fetch_open(eb_fetch *f, const uint8_t *cells, unsigned width,
     f->write = write;
 }
 
-EB_INLINE size_t ebi_ahead(unsigned k) {
+EBI_INLINE size_t ebi_ahead(unsigned k) {
     return k >= 8 ? 6 : 48 / k;
 }
 
-EB_INLINE void ebi_fetch_next(eb_fetch *f, unsigned k) {
+EBI_INLINE void ebi_fetch_next(ebi_fetch *f, unsigned k) {
     if (f->next == f->n) return;
     uint64_t *const pos = f->pos + f->next * k;
     ebi_positions(f->hash[f->next++], k, f->range, f->stride, pos);
@@ -102,13 +102,13 @@ EB_INLINE void ebi_fetch_next(eb_fetch *f, unsigned k) {
     }
 }
 
-EB_INLINE void ebi_fetch_begin(eb_fetch *f, unsigned k, bool far) {
+EBI_INLINE void ebi_fetch_begin(ebi_fetch *f, unsigned k, bool far) {
     f->next = 0;
     for (size_t i = 0; far && i < ebi_ahead(k); i++) ebi_fetch_next(f, k);
 }
 
 /* The positions of key i; call for i = 0, 1, ... */
-EB_INLINE const uint64_t *ebi_fetch_key(eb_fetch *f, size_t i, unsigned k, bool far) {
+EBI_INLINE const uint64_t *ebi_fetch_key(ebi_fetch *f, size_t i, unsigned k, bool far) {
     if (far) {
         ebi_fetch_next(f, k);
         return f->pos + i * k;

@@ -1,47 +1,15 @@
-/* algebra.c - difference, product, maximum, minimum and folding of filters.
+/* algebra.c - product, maximum, minimum and folding of filters.
  *
- * Where every counter is the sum of its keys' counts, differences of counters are
- * those of the difference.  Product, maximum and minimum need less: each counter
- * of a key is at least its count, so combined counters are at least the combined
+ * Each counter of a key is at least its count, so combined counters are at least the combined
  * counts, and so is their minimum.  A position in a part of w counters is
  * floor(x w / 2^64); in one of w/2 it is half of that, rounded down, so folding
  * adds neighbours. */
 #include "query.h"
 #include <stdio.h>
 
-eb_status eb_subtract(eb_filter *from, const eb_filter *what, eb_error *err) {
-    EB_TRY(ebi_query_equal(from, what, err));
-    EB_TRY(ebi_query_linear(from, err));
-    EB_TRY(ebi_query_linear(what, err));
-    if (from->flags & EB_FLAG_VIEW) return ebi_fail(err, EB_EREADONLY, "a view cannot be changed");
-    if (ebi_is_frozen(from))
-        return ebi_fail(err, EB_EREADONLY, "a frozen filter cannot be changed: thaw it first");
-    if (!(eb_caps(from) & EB_CAN_MERGE))
-        return ebi_fail(err, EB_ENOTSUP,
-                        "second counters cannot be subtracted: use policy=ms or policy=rmx");
-    for (uint64_t shard = 0; shard < ebi_shards(from); shard++) {
-        const eb_counting a = ebi_query_open(from, shard), b = ebi_query_open(what, shard);
-        bool contained = *a.total >= *b.total;
-        for (uint64_t i = 0; i < a.n && contained; i++)
-            contained = ebi_counting_get(&a, i) >= ebi_counting_get(&b, i);
-        if (!contained)
-            return ebi_fail(err, EB_EINVAL,
-                            "cannot subtract a stream that is not part of the other");
-    }
-    for (uint64_t shard = 0; shard < ebi_shards(from); shard++) {
-        const eb_counting a = ebi_query_open(from, shard), b = ebi_query_open(what, shard);
-        for (uint64_t i = 0; i < a.n; i++) {
-            const uint64_t less = ebi_counting_get(&b, i);
-            if (less > 0) a.store->sub(&a.counters, i, less);
-        }
-        if (*a.total < EB_COUNTER_MAX) *a.total -= *b.total;
-    }
-    return EB_OK;
-}
-
 static uint64_t algebra_product(uint64_t a, uint64_t b) {
     uint64_t product;
-    return ebi_mul(a, b, &product) ? ebi_min(product, EB_COUNTER_MAX) : EB_COUNTER_MAX;
+    return ebi_mul(a, b, &product) ? ebi_min(product, EBI_COUNTER_MAX) : EBI_COUNTER_MAX;
 }
 
 static uint64_t algebra_combined(uint64_t a, uint64_t b, eb_combination how) {
@@ -50,24 +18,39 @@ static uint64_t algebra_combined(uint64_t a, uint64_t b, eb_combination how) {
                                : ebi_min(a, b);
 }
 
+static void algebra_combine(const ebi_counting *x, const ebi_counting *y, const ebi_counting *z,
+                            eb_combination how) {
+    for (uint64_t i = 0; i < x->n && !x->joins; i++) {
+        const uint64_t value =
+            algebra_combined(ebi_counting_get(x, i), ebi_counting_get(y, i), how);
+        if (value > 0) ebi_counting_raise(z, i, value);
+    }
+    for (uint64_t i = 0; i < ebi_counting_words_of(x) && x->joins; i++) {
+        ebi_wide_word a, b; /* of joined cells the combined sums are no less than their own */
+        ebi_counting_word(x, i, &a);
+        ebi_counting_word(y, i, &b);
+        ebi_counting_match(x, &a, &b);
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++)
+            a.value[cell] = algebra_combined(ebi_min(a.value[cell], EBI_COUNTER_MAX),
+                                             ebi_min(b.value[cell], EBI_COUNTER_MAX), how);
+        ebi_wide_save(&z->counters, i, &a, false);
+    }
+}
+
 eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb_combination how,
                      const eb_allocator *mem, eb_error *err) {
     char spec[EB_SPEC_MAX];
     eb_filter *f;
-    EB_TRY(ebi_query_equal(a, b, err));
+    EBI_TRY(ebi_query_equal(a, b, err));
     if (!a->kind->sealed)
         return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be combined: use spectral",
                         a->kind->info.name);
     (void)ebi_spec_thawed(a, spec, sizeof spec);
-    EB_TRY(eb_new(&f, spec, mem, err));
+    EBI_TRY(eb_new(&f, spec, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(a); shard++) {
-        const eb_counting x = ebi_query_open(a, shard), y = ebi_query_open(b, shard);
-        const eb_counting z = ebi_query_open(f, shard);
-        for (uint64_t i = 0; i < x.n; i++) {
-            const uint64_t value =
-                algebra_combined(ebi_counting_get(&x, i), ebi_counting_get(&y, i), how);
-            if (value > 0) ebi_counting_raise(&z, i, value);
-        }
+        const ebi_counting x = ebi_query_open(a, shard), y = ebi_query_open(b, shard);
+        const ebi_counting z = ebi_query_open(f, shard);
+        algebra_combine(&x, &y, &z, how);
         *z.total = algebra_combined(*x.total, *y.total, how);
         *f->kind->sealed(ebi_shard(f, shard)) = 1;
     }
@@ -76,7 +59,29 @@ eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb
 }
 
 /* Of a filter whose counters are no sums the larger neighbour is bound enough. */
-static void algebra_fold_shard(const eb_counting *from, const eb_counting *into) {
+static void algebra_fold_words(const ebi_counting *from, const ebi_counting *into) {
+    enum { HALF = EBI_WIDE_CELLS / 2 };
+    for (uint64_t i = 0; i < ebi_counting_words_of(into); i++) {
+        ebi_wide_word half[2] = {{{0}, {0}}, {{0}, {0}}}, w;
+        for (uint64_t j = 0; j < 2 && 2 * i + j < ebi_counting_words_of(from); j++)
+            ebi_counting_word(from, 2 * i + j, &half[j]);
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++) {
+            const ebi_wide_word *const h = &half[cell / HALF];
+            const unsigned at = cell % HALF * 2;
+            const uint64_t a = h->value[at], b = h->level[at] > 0 ? 0 : h->value[at + 1];
+            w.value[cell] = from->linear ? a + b : ebi_max(a, b);
+            w.level[cell] = h->level[at] > 0 ? h->level[at] - 1 : 0;
+        }
+        ebi_wide_save(&into->counters, i, &w, from->linear);
+    }
+}
+
+static void algebra_fold_shard(const ebi_counting *from, const ebi_counting *into) {
+    if (into->joins) {
+        algebra_fold_words(from, into);
+        *into->total = *from->total;
+        return;
+    }
     for (uint64_t i = 0; i < into->n; i++) {
         const uint64_t a = ebi_counting_get(from, 2 * i), b = ebi_counting_get(from, 2 * i + 1);
         const uint64_t value = from->linear ? ebi_counter_sum(a, b) : ebi_max(a, b);
@@ -96,13 +101,13 @@ void ebi_query_spec_with(char spec[2 * EB_SPEC_MAX], const char *key, const char
                    found ? at + 1 + strcspn(at + 1, ",") : at);
 }
 
-eb_status eb_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err) {
+eb_status ebi_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err) {
     char spec[2 * EB_SPEC_MAX], cells[40];
     eb_filter *half;
-    EB_TRY(ebi_query_counts(f, err));
-    const eb_counting c = ebi_query_open(f, 0);
+    EBI_TRY(ebi_query_counts(f, err));
+    const ebi_counting c = ebi_query_open(f, 0);
     if (!f->kind->sealed || ebi_is_sealed(f) || c.window != c.n)
-        return ebi_fail(err, EB_ENOTSUP, "only spectral filters with window=0 can be folded");
+        return ebi_fail(err, EB_ENOTSUP, "only spectral filters with span=0 can be folded");
     if (c.part % 2 != 0 || c.k * c.part / 2 < 64)
         return ebi_fail(err, EB_EINVAL,
                         "cells=%llu cannot be folded: cells/k must be even and cells at least 128",
@@ -110,11 +115,11 @@ eb_status eb_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, 
     (void)snprintf(cells, sizeof cells, "%llu", (unsigned long long)(c.k * c.part / 2));
     (void)ebi_spec_thawed(f, spec, sizeof spec);
     ebi_query_spec_with(spec, "cells", cells);
-    EB_TRY(eb_new(&half, spec, mem, err));
+    EBI_TRY(eb_new(&half, spec, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
-        const eb_counting from = ebi_query_open(f, shard), into = ebi_query_open(half, shard);
+        const ebi_counting from = ebi_query_open(f, shard), into = ebi_query_open(half, shard);
         algebra_fold_shard(&from, &into);
-        const eb_head *const head = ebi_head_of(ebi_shard(f, shard));
+        const ebi_block_head *const head = ebi_head_of(ebi_shard(f, shard));
         ebi_head(ebi_shard(half, shard))->items = head->items;
         ebi_head(ebi_shard(half, shard))->clock = head->clock;
     }

@@ -4,12 +4,17 @@
  * is f plus noise of mean (F1-f)/w, so (C - F1/w) / (1-1/w) is right on average, in
  * each of the k parts.  The noise has the variance (F2-f^2)(1/w)(1-1/w) (not F1/w,
  * as the paper has it): n keys and k parts together F2 n / m.  Squares of counters
- * add up to F2 + (F1^2-F2)/w on average in each part, which gives F2. */
+ * add up to F2 + (F1^2-F2)/w on average in each part, which gives F2.
+ *
+ * Where counters join (store=wide), a group of g cells is one sum, and two keys meet in it g times
+ * as often.  A key that made its group large meets all others there, so keys x and y meet with the
+ * probability max(g_x, g_y) / w, and on average over what they count that is as if a part had
+ * fewer counters: their number is what w means then. */
+#include "math/probability.h"
 #include "query.h"
-#include "theory/theory.h"
 #include <math.h>
 
-static_assert(EB_COUNTER_MAX == (uint64_t)EB_COUNT_FULL, "as the public header says");
+static_assert(EBI_COUNTER_MAX == (uint64_t)EB_COUNT_FULL, "as the public header says");
 
 /* Reasons */
 
@@ -20,29 +25,41 @@ eb_status ebi_query_counts(const eb_filter *f, eb_error *err) {
 }
 
 eb_status ebi_query_linear(const eb_filter *f, eb_error *err) {
-    EB_TRY(ebi_query_counts(f, err));
+    EBI_TRY(ebi_query_counts(f, err));
     if (ebi_query_open(f, 0).linear) return EB_OK;
     if (ebi_is_sealed(f))
         return ebi_fail(err, EB_ENOTSUP, "counters of a product, maximum or minimum are no sums");
+    return ebi_fail(
+        err, EB_ENOTSUP,
+        "with update=conservative counters are not sums of their keys: use update=plain");
+}
+
+eb_status ebi_query_sums(const ebi_counting *c, eb_error *err) {
+    if (ebi_counting_is_sums(c)) return EB_OK;
     return ebi_fail(err, EB_ENOTSUP,
-                    "with policy=mi counters are no sums of their keys: use policy=ms");
+                    "keys were removed before the filter was frozen, so its counters are only "
+                    "bounds: ask before freezing");
 }
 
 eb_status ebi_query_uniform(const eb_filter *f, eb_error *err) {
-    EB_TRY(ebi_query_linear(f, err));
-    const eb_counting c = ebi_query_open(f, 0);
+    EBI_TRY(ebi_query_linear(f, err));
+    const ebi_counting c = ebi_query_open(f, 0);
     uint64_t saturated = 0;
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
-        const eb_counting shard = ebi_query_open(f, i);
-        saturated += ebi_counting_saturated(&shard) + (*shard.total == EB_COUNTER_MAX);
+        const ebi_counting shard = ebi_query_open(f, i);
+        saturated += ebi_counting_saturated(&shard) + (*shard.total == EBI_COUNTER_MAX);
     }
     if (saturated > 0)
         return ebi_fail(
             err, EB_ENOTSUP,
-            "%llu counters or sums are saturated, so averages are wrong: use more bits=",
+            "%llu counters or sums are saturated, so averages are wrong: use more counter_bits=",
             (unsigned long long)saturated);
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        const ebi_counting shard = ebi_query_open(f, i);
+        EBI_TRY(ebi_query_sums(&shard, err));
+    }
     if (c.window == c.n) return EB_OK;
-    return ebi_fail(err, EB_ENOTSUP, "window=%llu makes the noise of counters uneven: use window=0",
+    return ebi_fail(err, EB_ENOTSUP, "span=%llu makes the noise of counters uneven: use span=0",
                     (unsigned long long)c.window);
 }
 
@@ -50,12 +67,12 @@ eb_status ebi_query_never_low(const eb_filter *f, eb_error *err) {
     const unsigned caps = eb_caps(f), wanted = EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES;
     if ((caps & wanted) == wanted && !(caps & EB_USES_TIME)) return EB_OK;
     return ebi_fail(err, EB_ENOTSUP, "%s: counts of this filter may be too low: use %s",
-                    f->kind->info.name, "spectral, or spectral_rm with policy=rmx");
+                    f->kind->info.name, "spectral, or spectral_rm with method=rmx");
 }
 
 eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err) {
     char left[EB_SPEC_MAX], right[EB_SPEC_MAX];
-    EB_TRY(ebi_query_counts(a, err));
+    EBI_TRY(ebi_query_counts(a, err));
     (void)ebi_spec_thawed(a, left, sizeof left);
     (void)ebi_spec_thawed(b, right, sizeof right);
     if (strcmp(left, right) == 0) return EB_OK;
@@ -70,11 +87,10 @@ static eb_hash estimate_inner(const eb_filter *f, eb_hash h) {
     return f->shard_bits == 0 ? h : ebi_inner_hash(h);
 }
 
-eb_status eb_estimate_key(const eb_filter *f, eb_hash h, eb_estimate *out, eb_error *err) {
-    EB_TRY(ebi_query_counts(f, err));
-    const eb_counting c = ebi_query_open(f, eb_shard_of(f, h));
+static void estimate_key(const eb_filter *f, eb_hash h, eb_estimate *out) {
+    const ebi_counting c = ebi_query_open(f, eb_shard_of(f, h));
     const bool windows = c.window != c.n;
-    uint64_t pos[EB_COUNTING_K_MAX], counter[EB_COUNTING_K_MAX];
+    uint64_t pos[EBI_COUNTING_K_MAX], counter[EBI_COUNTING_K_MAX];
     eb_estimate e = {.size = sizeof e};
     ebi_counting_positions(&c, estimate_inner(f, h), pos);
     const uint64_t least = ebi_counting_minimum(&c, pos, counter);
@@ -82,22 +98,86 @@ eb_status eb_estimate_key(const eb_filter *f, eb_hash h, eb_estimate *out, eb_er
     const double noise = (double)*c.total / reach;
     unsigned times = 0;
     for (unsigned j = 0; j < c.k; j++) times += counter[j] == least;
-    eb_count_batch(f, &h, 1, &e.count);
+    e.count = ebi_count(f, h);
     e.upper = eb_caps(f) & EB_NO_FALSE_NEGATIVES ? e.count : (double)least;
     e.lower = fmax(0, ceil((double)least - exp(1) * noise));
     e.confidence = 1 - pow(noise / ((double)least - e.lower + 1), windows ? 1 : c.k);
-    if (least == EB_COUNTER_MAX || ebi_is_sealed(f)) e.lower = 0;
+    if (least == EBI_COUNTER_MAX || ebi_is_sealed(f)) e.lower = 0;
     e.lower = fmin(e.lower, e.upper);
     if (e.lower == 0) e.confidence = 1;
     e.single = times == 1;
-    ebi_give(out, &e, sizeof e);
+    *out = e;
+}
+
+/* Questions take hashes; times mean nothing to filters whose counts stay. */
+static eb_status estimate_batch_is_good(const eb_batch *b, eb_error *err) {
+    EBI_CHECK_SIZE(b, eb_batch, err);
+    if (b->n > 0 && !b->hash)
+        return ebi_fail(err, EB_EINVAL, "a batch of %zu keys needs hashes", b->n);
+    return EB_OK;
+}
+
+eb_status eb_estimate_batch(const eb_filter *f, const eb_batch *b, eb_estimate *out,
+                            eb_error *err) {
+    EBI_TRY(estimate_batch_is_good(b, err));
+    EBI_TRY(ebi_query_counts(f, err));
+    if (b->n > 0) EBI_CHECK_SIZE(out, eb_estimate, err);
+    for (size_t i = 0; i < b->n; i++) estimate_key(f, b->hash[i], &out[i]);
     return EB_OK;
 }
 
 /* Sums */
 
-double ebi_query_products(const eb_counting *a, const eb_counting *b, double *least) {
+/* Counts by the level of the groups they are in. */
+static void estimate_levels(const ebi_counting *c, double mass[EBI_WIDE_LEVELS + 1]) {
+    for (unsigned level = 0; level <= EBI_WIDE_LEVELS; level++) mass[level] = 0;
+    for (uint64_t i = 0; i < ebi_counting_words_of(c); i++) {
+        ebi_wide_word w;
+        ebi_counting_word(c, i, &w);
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell += 1u << w.level[cell])
+            mass[w.level[cell]] += (double)w.value[cell] / c->k;
+    }
+}
+
+double ebi_query_width(const ebi_counting *a, const ebi_counting *b) {
+    double x[EBI_WIDE_LEVELS + 1], y[EBI_WIDE_LEVELS + 1], all = 0, meet = 0;
+    if (!a->joins) return (double)a->part;
+    estimate_levels(a, x);
+    estimate_levels(b, y);
+    for (int l = 0; l <= EBI_WIDE_LEVELS; l++)
+        for (int m = 0; m <= EBI_WIDE_LEVELS; m++) {
+            all += x[l] * y[m];
+            meet += x[l] * y[m] * (1 << (l > m ? l : m));
+        }
+    return meet > 0 ? (double)a->part * all / meet : (double)a->part;
+}
+
+/* A group that lies in two parts may hold a key of either. */
+static double estimate_joined_products(const ebi_counting *a, const ebi_counting *b,
+                                       double *least) {
+    double part[EBI_COUNTING_K_MAX + 1] = {0}, sum = 0;
+    for (uint64_t i = 0; i < ebi_counting_words_of(a); i++) {
+        ebi_wide_word x, y;
+        ebi_counting_word(a, i, &x);
+        ebi_counting_word(b, i, &y);
+        ebi_counting_match(a, &x, &y);
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell += 1u << x.level[cell]) {
+            const double product = (double)x.value[cell] * (double)y.value[cell];
+            const uint64_t first = i * EBI_WIDE_CELLS + cell,
+                           last = first + (1u << x.level[cell]) - 1;
+            for (uint64_t j = first / a->part; j <= ebi_min(last / a->part, a->k); j++)
+                part[j] += product;
+            sum += product;
+        }
+    }
+    *least = part[0];
+    for (unsigned j = 1; j < a->k; j++) *least = fmin(*least, part[j]);
+    return sum;
+}
+
+double ebi_query_products(const ebi_counting *a, const ebi_counting *b, double *least) {
     double sum = 0;
+    if (a->joins) return estimate_joined_products(a, b, least);
     *least = INFINITY;
     for (unsigned j = 0; j < a->k; j++) {
         double part = 0;
@@ -109,26 +189,27 @@ double ebi_query_products(const eb_counting *a, const eb_counting *b, double *le
     return sum;
 }
 
-double ebi_query_f2(const eb_counting *c) {
-    const double f1 = (double)*c->total, w = (double)c->part;
+double ebi_query_f2(const ebi_counting *c) {
+    const double f1 = (double)*c->total, w = ebi_query_width(c, c);
     double least;
     const double squares = ebi_query_products(c, c, &least) / c->k;
     return fmax(f1, (squares - f1 * f1 / w) / (1 - 1 / w));
 }
 
 eb_status eb_moments_of(const eb_filter *f, eb_moments *out, eb_error *err) {
+    EBI_CHECK_SIZE(out, eb_moments, err);
     eb_moments m = {.size = sizeof m};
     double variance = 0;
-    EB_TRY(ebi_query_uniform(f, err));
+    EBI_TRY(ebi_query_uniform(f, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
-        const eb_counting c = ebi_query_open(f, shard);
+        const ebi_counting c = ebi_query_open(f, shard);
         const double f2 = ebi_query_f2(&c);
         m.f1 += (double)*c.total;
         m.f2 += f2;
-        variance += 2 * f2 * f2 / ((double)c.part * c.k);
+        variance += 2 * f2 * f2 / (ebi_query_width(&c, &c) * c.k);
     }
     m.f2_error = sqrt(variance);
-    ebi_give(out, &m, sizeof m);
+    *out = m;
     return EB_OK;
 }
 
@@ -142,79 +223,107 @@ static double estimate_median(double *x, unsigned n) {
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
+/* What others leave on average in a group, by its level. */
+static void estimate_noise(const ebi_counting *c, double noise[EBI_WIDE_LEVELS + 1]) {
+    double mass[EBI_WIDE_LEVELS + 1] = {(double)*c->total};
+    if (c->joins) estimate_levels(c, mass);
+    for (int l = 0; l <= EBI_WIDE_LEVELS; l++) {
+        noise[l] = 0;
+        for (int m = 0; m <= EBI_WIDE_LEVELS; m++)
+            noise[l] += mass[m] * (1 << (l > m ? l : m)) / (double)c->part;
+    }
+}
+
+static unsigned estimate_level(const ebi_counting *c, uint64_t i) {
+    ebi_wide_word w;
+    if (!c->joins) return 0;
+    ebi_counting_word(c, i / EBI_WIDE_CELLS, &w);
+    return w.level[i % EBI_WIDE_CELLS];
+}
+
 /* Add the keys of a shard to the sums of each part. */
 static void estimate_add_keys(const eb_filter *f, uint64_t shard, const eb_hash *h, size_t n,
                               double *sums, double *variance) {
-    const eb_counting c = ebi_query_open(f, shard);
-    const double w = (double)c.part, noise = (double)*c.total / w;
+    const ebi_counting c = ebi_query_open(f, shard);
+    const double w = ebi_query_width(&c, &c);
+    double noise[EBI_WIDE_LEVELS + 1];
+    estimate_noise(&c, noise);
     size_t keys = 0;
     for (size_t i = 0; i < n; i++) {
-        uint64_t pos[EB_COUNTING_K_MAX], counter[EB_COUNTING_K_MAX];
+        uint64_t pos[EBI_COUNTING_K_MAX], counter[EBI_COUNTING_K_MAX];
         if (eb_shard_of(f, h[i]) != shard) continue;
         ebi_counting_positions(&c, estimate_inner(f, h[i]), pos);
         (void)ebi_counting_minimum(&c, pos, counter);
-        for (unsigned j = 0; j < c.k; j++) sums[j] += ((double)counter[j] - noise) / (1 - 1 / w);
+        for (unsigned j = 0; j < c.k; j++)
+            sums[j] += ((double)counter[j] - noise[estimate_level(&c, pos[j])]) / (1 - 1 / w);
         keys++;
     }
     *variance += ebi_query_f2(&c) * (double)keys / (w * c.k);
 }
 
-eb_status eb_sum_keys(const eb_filter *f, const eb_hash *h, size_t n, eb_sum *out, eb_error *err) {
-    EB_TRY(ebi_query_uniform(f, err));
+eb_status eb_sum_batch(const eb_filter *f, const eb_batch *b, eb_sum *out, eb_error *err) {
+    EBI_TRY(estimate_batch_is_good(b, err));
+    const eb_hash *const h = b->hash;
+    const size_t n = b->n;
+    EBI_CHECK_SIZE(out, eb_sum, err);
+    EBI_TRY(ebi_query_uniform(f, err));
     const unsigned k = ebi_query_open(f, 0).k;
-    double sums[EB_COUNTING_K_MAX] = {0}, variance = 0;
+    double sums[EBI_COUNTING_K_MAX] = {0}, variance = 0;
     eb_sum s = {.size = sizeof s};
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++)
         estimate_add_keys(f, shard, h, n, sums, &variance);
     for (unsigned j = 0; j < k; j++) s.sum += sums[j] / k;
     for (size_t i = 0; i < n; i++) {
-        eb_estimate e = {.size = sizeof e};
-        EB_TRY(eb_estimate_key(f, h[i], &e, err));
+        eb_estimate e;
+        estimate_key(f, h[i], &e);
         s.upper += e.upper;
     }
     s.error = sqrt(variance);
     s.median = estimate_median(sums, k);
-    ebi_give(out, &s, sizeof s);
+    *out = s;
     return EB_OK;
 }
 
 /* The same hashes must name the same keys in both. */
 eb_status ebi_query_same_hashes(const eb_filter *a, const eb_filter *b, eb_error *err) {
-    EB_TRY(ebi_query_counts(a, err));
-    EB_TRY(ebi_query_counts(b, err));
-    if (a->p.opt[EB_O_HASH] == b->p.opt[EB_O_HASH] && a->p.opt[EB_O_SEED] == b->p.opt[EB_O_SEED] &&
+    EBI_TRY(ebi_query_counts(a, err));
+    EBI_TRY(ebi_query_counts(b, err));
+    if (a->p.opt[EBI_O_HASH] == b->p.opt[EBI_O_HASH] &&
+        a->p.opt[EBI_O_SEED] == b->p.opt[EBI_O_SEED] &&
         memcmp(a->p.key, b->p.key, sizeof a->p.key) == 0)
         return EB_OK;
     return ebi_fail(err, EB_EMISMATCH, "filters must have the same seed: %llu and %llu differ",
-                    (unsigned long long)a->p.opt[EB_O_SEED],
-                    (unsigned long long)b->p.opt[EB_O_SEED]);
+                    (unsigned long long)a->p.opt[EBI_O_SEED],
+                    (unsigned long long)b->p.opt[EBI_O_SEED]);
 }
 
-eb_status eb_average_keys(const eb_filter *sums, const eb_filter *counts, const eb_hash *h,
-                          size_t n, eb_average *out, eb_error *err) {
+eb_status eb_average_batch(const eb_filter *sums, const eb_filter *counts, const eb_batch *b,
+                           eb_average *out, eb_error *err) {
+    EBI_CHECK_SIZE(out, eb_average, err);
     eb_sum s = {.size = sizeof s}, c = {.size = sizeof c};
     eb_average a = {.size = sizeof a};
-    EB_TRY(ebi_query_same_hashes(sums, counts, err));
-    EB_TRY(eb_sum_keys(sums, h, n, &s, err));
-    EB_TRY(eb_sum_keys(counts, h, n, &c, err));
+    EBI_TRY(ebi_query_same_hashes(sums, counts, err));
+    EBI_TRY(eb_sum_batch(sums, b, &s, err));
+    EBI_TRY(eb_sum_batch(counts, b, &c, err));
     const double sum = fmax(0, fmin(s.sum, s.upper)), count = fmax(0, fmin(c.sum, c.upper));
     const double most = fmin(c.upper, c.sum + 2 * c.error), least = count - 2 * c.error;
     a.average = count > 0 ? sum / count : NAN;
     a.lower = most > 0 ? fmax(0, sum - 2 * s.error) / most : 0;
     a.upper = least > 0 ? fmin(s.upper, s.sum + 2 * s.error) / least : INFINITY;
-    ebi_give(out, &a, sizeof a);
+    *out = a;
     return EB_OK;
 }
 
 eb_status eb_join_size(const eb_filter *a, const eb_filter *b, eb_join *out, eb_error *err) {
+    EBI_CHECK_SIZE(out, eb_join, err);
     eb_join j = {.size = sizeof j};
     double variance = 0;
-    EB_TRY(ebi_query_equal(a, b, err));
-    EB_TRY(ebi_query_uniform(a, err));
-    EB_TRY(ebi_query_uniform(b, err));
+    EBI_TRY(ebi_query_equal(a, b, err));
+    EBI_TRY(ebi_query_uniform(a, err));
+    EBI_TRY(ebi_query_uniform(b, err));
     for (uint64_t shard = 0; shard < ebi_shards(a); shard++) {
-        const eb_counting x = ebi_query_open(a, shard), y = ebi_query_open(b, shard);
-        const double w = (double)x.part, all = (double)*x.total * (double)*y.total;
+        const ebi_counting x = ebi_query_open(a, shard), y = ebi_query_open(b, shard);
+        const double w = ebi_query_width(&x, &y), all = (double)*x.total * (double)*y.total;
         double least;
         const double products = ebi_query_products(&x, &y, &least) / x.k;
         const double join = (products - all / w) / (1 - 1 / w);
@@ -223,7 +332,7 @@ eb_status eb_join_size(const eb_filter *a, const eb_filter *b, eb_join *out, eb_
         variance += (ebi_query_f2(&x) * ebi_query_f2(&y) + join * join) / (w * x.k);
     }
     j.error = sqrt(variance);
-    ebi_give(out, &j, sizeof j);
+    *out = j;
     return EB_OK;
 }
 

@@ -6,17 +6,22 @@
 #include "query.h"
 #include <stdio.h>
 
-static uint8_t *freeze_segment(const eb_counting *c) {
+static uint8_t *freeze_segment(const ebi_counting *c) {
     return (uint8_t *)c->counters.state;
 }
 
-static void freeze_counters(const eb_counting *from, const eb_counting *into) {
-    const eb_source source = {from->store, &from->counters};
+static void freeze_counters(const ebi_counting *from, const ebi_counting *into) {
+    const ebi_source source = {from->store, &from->counters};
     if (into->store->freeze) {
         into->store->freeze(&into->counters, &source);
         return;
     }
-    for (uint64_t i = 0; i < from->n; i++) {
+    for (uint64_t i = 0; i < ebi_counting_words_of(into) && into->joins; i++) {
+        ebi_wide_word w;
+        ebi_counting_word(from, i, &w);
+        ebi_wide_save(&into->counters, i, &w, into->linear);
+    }
+    for (uint64_t i = 0; i < from->n && !into->joins; i++) {
         const uint64_t value = ebi_counting_get(from, i);
         if (value > 0) (void)ebi_counting_raise(into, i, value);
     }
@@ -25,7 +30,7 @@ static void freeze_counters(const eb_counting *from, const eb_counting *into) {
 static void freeze_copy_shard(const eb_filter *from, eb_filter *into, uint64_t shard) {
     const uint8_t *const a = ebi_shard(from, shard);
     uint8_t *const b = ebi_shard(into, shard);
-    eb_counting x = ebi_query_open(from, shard), y = ebi_query_open(into, shard);
+    ebi_counting x = ebi_query_open(from, shard), y = ebi_query_open(into, shard);
     memcpy(b, a, (size_t)(freeze_segment(&x) - a));
     freeze_counters(&x, &y);
     const uint8_t *rest = freeze_segment(&x) + x.bytes;
@@ -40,7 +45,7 @@ static void freeze_copy_shard(const eb_filter *from, eb_filter *into, uint64_t s
 }
 
 /* Counters that found no room are too large. */
-static bool freeze_equal(const eb_counting *a, const eb_counting *b) {
+static bool freeze_equal(const ebi_counting *a, const ebi_counting *b) {
     for (uint64_t i = 0; i < a->n; i++)
         if (ebi_counting_get(a, i) != ebi_counting_get(b, i)) return false;
     return true;
@@ -48,7 +53,7 @@ static bool freeze_equal(const eb_counting *a, const eb_counting *b) {
 
 static bool freeze_same_counters(const eb_filter *f, const eb_filter *g) {
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
-        eb_counting a = ebi_query_open(f, shard), b = ebi_query_open(g, shard);
+        ebi_counting a = ebi_query_open(f, shard), b = ebi_query_open(g, shard);
         if (!freeze_equal(&a, &b)) return false;
         if (!f->kind->second || !f->kind->second(&f->p, ebi_shard(f, shard), &a)) continue;
         (void)g->kind->second(&g->p, ebi_shard(g, shard), &b);
@@ -58,68 +63,66 @@ static bool freeze_same_counters(const eb_filter *f, const eb_filter *g) {
 }
 
 static eb_status freeze_can(const eb_filter *f, eb_error *err) {
-    EB_TRY(ebi_query_counts(f, err));
+    EBI_TRY(ebi_query_counts(f, err));
     if (f->kind->frozen) return EB_OK;
     return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be frozen: use spectral or spectral_rm",
                     f->kind->info.name);
 }
 
-eb_status eb_freeze(eb_filter **out, const eb_filter *f, const char *code, const eb_allocator *mem,
-                    eb_error *err) {
+eb_status ebi_freeze(eb_filter **out, const eb_filter *f, const char *code, const eb_allocator *mem,
+                     eb_error *err) {
     char thawed[EB_SPEC_MAX], spec[EB_SPEC_MAX + 64];
-    const eb_kind *kind;
-    eb_params p;
+    const ebi_kind *kind;
+    ebi_params p;
     eb_filter *frozen;
     uint64_t room = 0;
-    const eb_store *const store = ebi_counting_frozen(code ? code : "line");
-    EB_TRY(freeze_can(f, err));
+    const ebi_store *const store = ebi_counting_frozen(code ? code : "line");
+    EBI_TRY(freeze_can(f, err));
     if (!store)
         return ebi_fail(err, EB_EINVAL, "code must be line, elias or steps, not %.40s", code);
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
-        const eb_counting c = ebi_query_open(f, shard);
-        room = ebi_max(room, store->frozen_bytes(&(eb_source){c.store, &c.counters}));
+        const ebi_counting c = ebi_query_open(f, shard);
+        room = ebi_max(room, store->frozen_bytes(&(ebi_source){c.store, &c.counters}));
     }
     (void)ebi_spec_thawed(f, thawed, sizeof thawed);
     (void)snprintf(spec, sizeof spec, "%s,frozen=%s,room=%llu", thawed, store->name,
                    (unsigned long long)room);
-    EB_TRY(ebi_spec_parse(spec, &kind, &p, err));
-    EB_TRY(ebi_new(&frozen, kind, &p, mem, err));
+    EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
+    EBI_TRY(ebi_new(&frozen, kind, &p, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) freeze_copy_shard(f, frozen, shard);
     *out = frozen;
     return EB_OK;
 }
 
-eb_status eb_thaw(eb_filter **out, const eb_filter *f, const char *store, double bits,
-                  const eb_allocator *mem, eb_error *err) {
-    char spec[2 * EB_SPEC_MAX], value[40];
+eb_status ebi_thaw(eb_filter **out, const eb_filter *f, const char *store, const char *bits,
+                   const eb_allocator *mem, eb_error *err) {
+    char spec[2 * EB_SPEC_MAX];
     eb_filter *thawed;
-    EB_TRY(freeze_can(f, err));
+    EBI_TRY(freeze_can(f, err));
     if (!ebi_is_frozen(f)) return ebi_fail(err, EB_EINVAL, "the filter is not frozen");
     (void)ebi_spec_thawed(f, spec, sizeof spec);
     if (store) {
         ebi_query_spec_with(spec, "store", store);
-        ebi_query_spec_with(spec, "bits", NULL);
+        ebi_query_spec_with(spec, "counter_bits", NULL);
     }
-    if (bits > 0) {
-        (void)snprintf(value, sizeof value, "%.6f", bits);
-        ebi_query_spec_with(spec, "bits", value);
-    }
-    EB_TRY(eb_new(&thawed, spec, mem, err));
+    if (bits) ebi_query_spec_with(spec, "counter_bits", bits);
+    EBI_TRY(eb_new(&thawed, spec, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) freeze_copy_shard(f, thawed, shard);
     if (freeze_same_counters(f, thawed)) {
         *out = thawed;
         return EB_OK;
     }
     eb_free(thawed);
-    return ebi_fail(err, EB_EINVAL, "the counters do not fit in there: use more bits");
+    return ebi_fail(err, EB_EINVAL, "the counters do not fit in there: use more counter_bits");
 }
 
 eb_status eb_lengths_of(const eb_filter *f, eb_lengths *out, eb_error *err) {
+    EBI_CHECK_SIZE(out, eb_lengths, err);
     eb_lengths full = {.size = sizeof full};
     uint64_t bytes = 0, counters = 0;
-    EB_TRY(ebi_query_counts(f, err));
+    EBI_TRY(ebi_query_counts(f, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
-        const eb_counting c = ebi_query_open(f, shard);
+        const ebi_counting c = ebi_query_open(f, shard);
         bytes += c.bytes;
         counters += c.n;
         for (uint64_t i = 0; i < c.n; i++) {
@@ -129,6 +132,6 @@ eb_status eb_lengths_of(const eb_filter *f, eb_lengths *out, eb_error *err) {
     }
     full.bits = 8 * (double)bytes / (double)counters;
     full.frozen = ebi_is_frozen(f);
-    ebi_give(out, &full, sizeof full);
+    *out = full;
     return EB_OK;
 }

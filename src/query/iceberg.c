@@ -29,7 +29,8 @@ typedef enum iceberg_phase {
 struct eb_iceberg {
     eb_allocator mem;
     eb_filter *f;
-    eb_keyset set;
+    size_t memory; /* for candidates */
+    ebi_keyset set;
     iceberg_phase phase;
     uint64_t watermark;
     uint64_t least;      /* no candidate has a smaller count */
@@ -38,11 +39,12 @@ struct eb_iceberg {
 
 eb_status eb_iceberg_new(eb_iceberg **out, eb_filter *f, size_t memory, const eb_allocator *mem,
                          eb_error *err) {
-    EB_TRY(ebi_query_never_low(f, err));
-    if (!mem) mem = &ebi_malloc;
-    eb_iceberg *const ice = mem->alloc(mem->ctx, sizeof *ice, 64);
+    EBI_TRY(ebi_query_never_low(f, err));
+    eb_allocator from;
+    EBI_TRY(ebi_allocator(&from, mem, err));
+    eb_iceberg *const ice = ebi_alloc(&from, sizeof *ice);
     if (!ice) return ebi_fail(err, EB_ENOMEM, "no memory for a set of candidates");
-    *ice = (eb_iceberg){.mem = *mem, .f = f};
+    *ice = (eb_iceberg){.mem = from, .f = f, .memory = memory};
     const eb_status status = ebi_keyset_open(&ice->set, memory, mem, err);
     if (status != EB_OK) {
         eb_iceberg_free(ice);
@@ -52,11 +54,19 @@ eb_status eb_iceberg_new(eb_iceberg **out, eb_filter *f, size_t memory, const eb
     return EB_OK;
 }
 
+const eb_filter *ebi_iceberg_filter(const eb_iceberg *ice) {
+    return ice->f;
+}
+
+size_t ebi_iceberg_memory(const eb_iceberg *ice) {
+    return ice->memory;
+}
+
 void eb_iceberg_free(eb_iceberg *ice) {
     if (!ice) return;
     const eb_allocator mem = ice->mem;
     ebi_keyset_close(&ice->set);
-    mem.free(mem.ctx, ice, sizeof *ice);
+    ebi_release(&mem, ice, sizeof *ice);
 }
 
 /* From half of the least T on, since counts are exact from when a key is admitted. */
@@ -77,9 +87,9 @@ static unsigned iceberg_bucket(uint64_t count) {
 }
 
 /* The least rank such that candidates up to it take an eighth of the bytes. */
-static uint64_t iceberg_low_end(const eb_keyset *s, eb_keyset_rank *rank, const void *ctx) {
+static uint64_t iceberg_low_end(const ebi_keyset *s, ebi_keyset_rank *rank, const void *ctx) {
     uint64_t bytes[BUCKETS] = {0}, sum = 0, low = 0;
-    const eb_keyset_entry *e;
+    const ebi_keyset_entry *e;
     for (uint64_t at = 0, from = 0; (e = ebi_keyset_next(s, &at)); from = at)
         bytes[iceberg_bucket(ebi_keyset_rank_of(e, rank, ctx))] += at - from;
     unsigned last = 0;
@@ -92,7 +102,7 @@ static uint64_t iceberg_low_end(const eb_keyset *s, eb_keyset_rank *rank, const 
 }
 
 static void iceberg_make_room(eb_iceberg *ice) {
-    const eb_keyset_entry *e;
+    const ebi_keyset_entry *e;
     ice->watermark = iceberg_low_end(&ice->set, NULL, NULL);
     ebi_keyset_drop(&ice->set, ice->watermark, NULL, NULL);
     ice->least = UINT64_MAX;
@@ -123,7 +133,7 @@ static bool iceberg_is_count(double x) {
 static void iceberg_keep(eb_iceberg *ice, eb_key key, uint64_t count) {
     eb_hash h;
     eb_hash_keys(ice->f, &key, 1, &h);
-    eb_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
+    ebi_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
     if (e)
         e->count = ebi_max(e->count, count);
     else
@@ -145,19 +155,19 @@ eb_status eb_iceberg_resume(eb_iceberg *ice, const eb_iceberg_state *was, const 
 
 /* Adding */
 
-/* What eb_add_count_batch would refuse, for all pieces at once. */
+/* What eb_add_batch would refuse, for all pieces at once. */
 static eb_status iceberg_may_add(const eb_iceberg *ice, const eb_batch *b) {
-    EB_TRY(ebi_may_add(ice->f, b));
+    EBI_TRY(ebi_may_add(ice->f, b, NULL));
     return ice->phase == PHASE_ADD ? EB_OK : EB_EINVAL;
 }
 
-static uint32_t iceberg_value(const eb_batch *b, size_t i) {
-    return b->value ? b->value[i] : 1;
+static uint64_t iceberg_value(const eb_batch *b, size_t i) {
+    return b->value ? b->value[b->flags & EB_SAME_VALUE ? 0 : i] : 1;
 }
 
-static void iceberg_take(eb_iceberg *ice, eb_key key, eb_hash h, uint32_t value, uint64_t after) {
+static void iceberg_take(eb_iceberg *ice, eb_key key, eb_hash h, uint64_t value, uint64_t after) {
     if (after <= ice->watermark) return;
-    eb_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
+    ebi_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
     if (e)
         e->count = ebi_min(e->count + value, after);
     else
@@ -165,20 +175,20 @@ static void iceberg_take(eb_iceberg *ice, eb_key key, eb_hash h, uint32_t value,
 }
 
 eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b) {
-    double after[EB_BATCH];
-    EB_TRY(iceberg_may_add(ice, b));
-    for (size_t i = 0; i < b->n; i += EB_BATCH) {
-        const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
-                                b->value ? b->value + i : NULL, NULL};
+    double after[EBI_BATCH];
+    EBI_TRY(iceberg_may_add(ice, b));
+    for (size_t i = 0; i < b->n; i += EBI_BATCH) {
+        eb_batch piece = ebi_batch_part(b, i, ebi_min(EBI_BATCH, b->n - i));
+        piece.count = after;
         for (size_t j = 0; j < piece.n; j++) ebi_keyset_prefetch(&ice->set, piece.hash[j]);
-        EB_TRY(eb_add_count_batch(ice->f, &piece, after));
+        EBI_TRY(eb_add_batch(ice->f, &piece, NULL));
         for (size_t j = 0; j < piece.n; j++)
             if (after[j] > (double)ice->watermark)
                 ebi_keyset_prefetch_entry(&ice->set, piece.hash[j]);
         for (size_t j = 0; j < piece.n; j++) {
             iceberg_take(ice, keys[i + j], piece.hash[j], iceberg_value(&piece, j),
                          (uint64_t)after[j]);
-            ice->total += iceberg_value(&piece, j);
+            ice->total += (double)iceberg_value(&piece, j);
         }
     }
     return EB_OK;
@@ -189,7 +199,7 @@ eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b)
 eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least) {
     if (!(at_least >= 1 && at_least <= EB_COUNT_FULL)) return EB_EINVAL;
     const uint64_t below = (uint64_t)ceil(at_least) - 1;
-    eb_keyset_entry *e;
+    ebi_keyset_entry *e;
     ice->phase = below >= ice->watermark ? PHASE_KNOWN : PHASE_FIND;
     if (ice->phase == PHASE_KNOWN)
         ebi_keyset_drop(&ice->set, below, NULL, NULL);
@@ -201,16 +211,14 @@ eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least) {
     return EB_OK;
 }
 
-static uint64_t iceberg_filter_rank(const void *f, const eb_keyset_entry *e) {
-    double count;
-    eb_count_batch(f, &e->hash, 1, &count);
-    return (uint64_t)count;
+static uint64_t iceberg_filter_rank(const void *f, const ebi_keyset_entry *e) {
+    return (uint64_t)ebi_count(f, e->hash);
 }
 
 /* A key to which the filter gives `count`.  That is the same whenever it comes, so who is above
  * the watermark in the end was counted from the start. */
-static void iceberg_find(eb_iceberg *ice, eb_key key, eb_hash h, uint32_t value, uint64_t count) {
-    eb_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
+static void iceberg_find(eb_iceberg *ice, eb_key key, eb_hash h, uint64_t value, uint64_t count) {
+    ebi_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
     if (e) {
         e->count += value;
         return;
@@ -224,16 +232,16 @@ static void iceberg_find(eb_iceberg *ice, eb_key key, eb_hash h, uint32_t value,
 }
 
 static void iceberg_read_piece(eb_iceberg *ice, const eb_key *keys, const eb_batch *b) {
-    double count[EB_BATCH];
+    double count[EBI_BATCH];
     const bool known = ice->phase == PHASE_KNOWN;
-    if (!known) eb_count_batch(ice->f, b->hash, b->n, count);
+    if (!known) ebi_counts(ice->f, b->hash, b->n, count);
     for (size_t i = 0; i < b->n; i++) ebi_keyset_prefetch(&ice->set, b->hash[i]);
     for (size_t i = 0; i < b->n; i++) ebi_keyset_prefetch_entry(&ice->set, b->hash[i]);
     for (size_t i = 0; i < b->n; i++) {
-        const uint32_t value = iceberg_value(b, i);
-        ice->again += value;
+        const uint64_t value = iceberg_value(b, i);
+        ice->again += (double)value;
         if (known) {
-            eb_keyset_entry *const e = ebi_keyset_find(&ice->set, b->hash[i], keys[i]);
+            ebi_keyset_entry *const e = ebi_keyset_find(&ice->set, b->hash[i], keys[i]);
             if (e) e->count += value;
         } else if (count[i] > (double)ice->watermark)
             iceberg_find(ice, keys[i], b->hash[i], value, (uint64_t)count[i]);
@@ -241,10 +249,10 @@ static void iceberg_read_piece(eb_iceberg *ice, const eb_key *keys, const eb_bat
 }
 
 eb_status eb_iceberg_read(eb_iceberg *ice, const eb_key *keys, const eb_batch *b) {
+    EBI_CHECK_SIZE(b, eb_batch, NULL);
     if (ice->phase == PHASE_ADD) return EB_EINVAL;
-    for (size_t i = 0; i < b->n; i += EB_BATCH) {
-        const eb_batch piece = {ebi_min(EB_BATCH, b->n - i), b->hash + i,
-                                b->value ? b->value + i : NULL, NULL};
+    for (size_t i = 0; i < b->n; i += EBI_BATCH) {
+        const eb_batch piece = ebi_batch_part(b, i, ebi_min(EBI_BATCH, b->n - i));
         iceberg_read_piece(ice, keys + i, &piece);
     }
     return EB_OK;
@@ -252,7 +260,8 @@ eb_status eb_iceberg_read(eb_iceberg *ice, const eb_key *keys, const eb_batch *b
 
 /* Answers */
 
-void eb_iceberg_state_of(const eb_iceberg *ice, eb_iceberg_state *out) {
+eb_status eb_iceberg_state_of(const eb_iceberg *ice, eb_iceberg_state *out, eb_error *err) {
+    EBI_CHECK_SIZE(out, eb_iceberg_state, err);
     eb_iceberg_state s = {.size = sizeof s};
     s.watermark = (double)ice->watermark;
     s.total = ice->total;
@@ -260,11 +269,12 @@ void eb_iceberg_state_of(const eb_iceberg *ice, eb_iceberg_state *out) {
     s.keys = ice->set.n;
     s.bytes = sizeof *ice + ice->set.bytes;
     s.exact = ice->phase != PHASE_ADD;
-    ebi_give(out, &s, sizeof s);
+    *out = s;
+    return EB_OK;
 }
 
 bool eb_iceberg_next(const eb_iceberg *ice, double at_least, uint64_t *at, eb_candidate *out) {
-    const eb_keyset_entry *e;
+    const ebi_keyset_entry *e;
     while ((e = ebi_keyset_next(&ice->set, at))) {
         if ((double)e->count < at_least) continue;
         *out = (eb_candidate){ebi_keyset_key(e), (double)e->count};

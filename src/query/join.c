@@ -34,9 +34,7 @@ static join_side join_open(const eb_filter *f, const eb_hash *sample, size_t n) 
 }
 
 static double join_count(const join_side *s, eb_hash h) {
-    double count;
-    eb_count_batch(s->f, &h, 1, &count);
-    return count;
+    return ebi_count(s->f, h);
 }
 
 /* The sum over tuples of one stream of the counts in another, where those are sparse, from the
@@ -84,12 +82,12 @@ static eb_status join_dense_of_samples(const join_side *a, const join_side *b, d
                                        eb_error *err) {
     const eb_allocator *const mem = &a->f->mem;
     const size_t size = (a->n + b->n) * sizeof(eb_hash);
-    eb_hash *const both = mem->alloc(mem->ctx, size, 64);
+    eb_hash *const both = ebi_alloc(mem, size);
     if (!both) return ebi_fail(err, EB_ENOMEM, "no memory for %zu bytes of samples", size);
     memcpy(both, a->sample, a->n * sizeof *both);
     memcpy(both + a->n, b->sample, b->n * sizeof *both);
     *sum = join_dense(a, b, both, a->n + b->n);
-    mem->free(mem->ctx, both, size);
+    ebi_release(mem, both, size);
     return EB_OK;
 }
 
@@ -98,7 +96,7 @@ static double join_upper(const eb_filter *a, const eb_filter *b) {
     double sum = 0;
     if (ebi_query_equal(a, b, NULL) != EB_OK || ebi_query_linear(a, NULL) != EB_OK) return INFINITY;
     for (uint64_t i = 0; i < ebi_shards(a); i++) {
-        const eb_counting x = ebi_query_open(a, i), y = ebi_query_open(b, i);
+        const ebi_counting x = ebi_query_open(a, i), y = ebi_query_open(b, i);
         double least;
         (void)ebi_query_products(&x, &y, &least);
         sum += least;
@@ -108,20 +106,21 @@ static double join_upper(const eb_filter *a, const eb_filter *b) {
 
 eb_status eb_join_sampled(const eb_filter *a, const eb_filter *b, const eb_join_samples *s,
                           eb_join *out, eb_error *err) {
+    EBI_CHECK_SIZE(out, eb_join, err);
     eb_join j = {.size = sizeof j};
     double variance = 0, dense = 0;
-    EB_TRY(ebi_query_same_hashes(a, b, err));
+    EBI_TRY(ebi_query_same_hashes(a, b, err));
     if (s->a_n == 0 || s->b_n == 0)
         return ebi_fail(err, EB_EINVAL, "samples must have 1 tuple or more");
     const join_side x = join_open(a, s->a, s->a_n), y = join_open(b, s->b, s->b_n);
-    EB_TRY(join_dense_of_samples(&x, &y, &dense, err));
+    EBI_TRY(join_dense_of_samples(&x, &y, &dense, err));
     const size_t sparse = s->sparse_n > 0 ? s->sparse_n : SIZE_MAX;
     j.join = dense + join_sparse(&y, ebi_min(sparse, y.n), &x, false, &variance) +
              join_sparse(&x, ebi_min(sparse, x.n), &y, true, &variance);
     const double excess = y.tuples * join_excess(&x) + x.tuples * join_excess(&y);
     j.error = sqrt(variance + excess * excess);
     j.upper = join_upper(a, b);
-    ebi_give(out, &j, sizeof j);
+    *out = j;
     return EB_OK;
 }
 

@@ -21,7 +21,7 @@
 enum { STAGES = 6, MEMORY_MIN = 4096, SPEC_TEXT = 96 };
 
 typedef struct multiscan_stage {
-    eb_counting shape; /* without its counters */
+    ebi_counting shape; /* without its counters */
     uint8_t *bits;
     uint64_t bytes;
 } multiscan_stage;
@@ -33,7 +33,7 @@ struct eb_multiscan {
     unsigned stages;
     char spec[SPEC_TEXT];
     eb_filter *f; /* of this reading */
-    eb_keyset set;
+    ebi_keyset set;
     bool set_full, done, stuck;
     bool crowded; /* stuck for want of counters, not of room for keys */
     uint32_t readings;
@@ -45,17 +45,17 @@ struct eb_multiscan {
 
 static void multiscan_choose(const eb_multiscan *m, double items, char *spec) {
     const bool many = (double)m->at_least < items / (double)m->cells;
-    (void)snprintf(spec, SPEC_TEXT, "spectral:policy=%s,store=u32,cells=%llu",
-                   many ? "ms,k=1" : "mi,k=4", (unsigned long long)m->cells);
+    (void)snprintf(spec, SPEC_TEXT, "spectral:update=%s,store=u32,cells=%llu",
+                   many ? "plain,k=1" : "conservative,k=4", (unsigned long long)m->cells);
 }
 
 void eb_multiscan_free(eb_multiscan *m) {
     if (!m) return;
     const eb_allocator mem = m->mem;
-    for (unsigned i = 0; i < m->stages; i++) mem.free(mem.ctx, m->stage[i].bits, m->stage[i].bytes);
+    for (unsigned i = 0; i < m->stages; i++) ebi_release(&mem, m->stage[i].bits, m->stage[i].bytes);
     eb_free(m->f);
     ebi_keyset_close(&m->set);
-    mem.free(mem.ctx, m, sizeof *m);
+    ebi_release(&mem, m, sizeof *m);
 }
 
 eb_status eb_multiscan_new(eb_multiscan **out, double at_least, size_t memory, double items,
@@ -63,13 +63,14 @@ eb_status eb_multiscan_new(eb_multiscan **out, double at_least, size_t memory, d
     if (!(at_least >= 1 && at_least < UINT32_MAX))
         return ebi_fail(err, EB_EINVAL, "multiscan: the least count must be 1..2^32-2, not %g",
                         at_least);
-    if (memory < MEMORY_MIN || memory > EB_KEYSET_MAX)
+    if (memory < MEMORY_MIN || memory > EBI_KEYSET_MAX)
         return ebi_fail(err, EB_EINVAL, "multiscan: memory must be 4K..32G, not %llu bytes",
                         (unsigned long long)memory);
-    if (!mem) mem = &ebi_malloc;
-    eb_multiscan *const m = mem->alloc(mem->ctx, sizeof *m, 64);
+    eb_allocator from;
+    EBI_TRY(ebi_allocator(&from, mem, err));
+    eb_multiscan *const m = ebi_alloc(&from, sizeof *m);
     if (!m) return ebi_fail(err, EB_ENOMEM, "no memory for a multiscan");
-    *m = (eb_multiscan){.mem = *mem, .at_least = (uint64_t)ceil(at_least), .seed = seed};
+    *m = (eb_multiscan){.mem = from, .at_least = (uint64_t)ceil(at_least), .seed = seed};
     m->cells = memory / 8 * 5 / sizeof(uint32_t);
     multiscan_choose(m, items, m->spec);
     eb_status status = ebi_keyset_open(&m->set, memory / 4, mem, err);
@@ -91,7 +92,7 @@ static eb_hash multiscan_hash(eb_hash h, unsigned stage) {
 static bool multiscan_is_left(const eb_multiscan *m, eb_hash h) {
     for (unsigned i = 0; i < m->stages; i++) {
         const multiscan_stage *const s = &m->stage[i];
-        uint64_t pos[EB_COUNTING_K_MAX];
+        uint64_t pos[EBI_COUNTING_K_MAX];
         ebi_counting_positions(&s->shape, multiscan_hash(h, i), pos);
         for (unsigned j = 0; j < s->shape.k; j++)
             if (!(s->bits[pos[j] / 8] >> pos[j] % 8 & 1)) return false;
@@ -105,26 +106,27 @@ bool ebi_multiscan_is_left(const eb_multiscan *m, eb_key key) {
     return multiscan_is_left(m, h);
 }
 
-static void multiscan_count(eb_multiscan *m, eb_hash h, eb_key key, uint32_t value) {
+static void multiscan_count(eb_multiscan *m, eb_hash h, eb_key key, uint64_t value) {
     if (m->set_full) return;
-    eb_keyset_entry *const e = ebi_keyset_find(&m->set, h, key);
+    ebi_keyset_entry *const e = ebi_keyset_find(&m->set, h, key);
     if (e)
         e->count += value;
     else
         m->set_full = !ebi_keyset_put(&m->set, h, key, value);
 }
 
-static eb_status multiscan_piece(eb_multiscan *m, const eb_key *keys, const uint32_t *value,
+static eb_status multiscan_piece(eb_multiscan *m, const eb_key *keys, const uint64_t *value,
                                  size_t n) {
-    eb_hash hash[EB_BATCH], left[EB_BATCH];
-    uint32_t values[EB_BATCH];
-    eb_batch b = {0, left, values, NULL};
+    eb_hash hash[EBI_BATCH], left[EBI_BATCH];
+    uint64_t values[EBI_BATCH];
+    eb_batch b = eb_batch_hashes(left, 0);
+    b.value = values;
     ebi_hash_xxh3(m->seed, keys, n, hash);
     for (size_t i = 0; i < n; i++) {
-        const uint32_t v = value ? value[i] : 1;
-        m->items += v;
+        const uint64_t v = value ? value[i] : 1;
+        m->items += (double)v;
         if (!multiscan_is_left(m, hash[i])) continue;
-        m->passed += v;
+        m->passed += (double)v;
         multiscan_count(m, hash[i], keys[i], v);
         left[b.n] = multiscan_hash(hash[i], m->stages);
         values[b.n++] = v;
@@ -132,12 +134,12 @@ static eb_status multiscan_piece(eb_multiscan *m, const eb_key *keys, const uint
     return eb_add_batch(m->f, &b, NULL);
 }
 
-eb_status eb_multiscan_add(eb_multiscan *m, const eb_key *keys, const uint32_t *value, size_t n) {
+eb_status eb_multiscan_add(eb_multiscan *m, const eb_key *keys, const uint64_t *value, size_t n) {
     if (m->done || m->stuck) return EB_EINVAL;
     for (size_t i = 0; value && i < n; i++)
-        if (value[i] == 0) return EB_EINVAL;
-    for (size_t i = 0; i < n; i += EB_BATCH)
-        EB_TRY(multiscan_piece(m, keys + i, value ? value + i : NULL, ebi_min(EB_BATCH, n - i)));
+        if (value[i] == 0 || value[i] > UINT32_MAX) return EB_EVALUE;
+    for (size_t i = 0; i < n; i += EBI_BATCH)
+        EBI_TRY(multiscan_piece(m, keys + i, value ? value + i : NULL, ebi_min(EBI_BATCH, n - i)));
     return EB_OK;
 }
 
@@ -146,7 +148,7 @@ eb_status eb_multiscan_add(eb_multiscan *m, const eb_key *keys, const uint32_t *
 /* One bit for each counter; the shares of counters that reached T, and of their sum. */
 static void multiscan_sort_out(const eb_multiscan *m, multiscan_stage *s, double *cells,
                                double *sum) {
-    const eb_counting c = ebi_query_open(m->f, 0);
+    const ebi_counting c = ebi_query_open(m->f, 0);
     double reached = 0, heavy = 0, all = 0;
     for (uint64_t i = 0; i < c.n; i++) {
         const uint64_t count = ebi_counting_get(&c, i);
@@ -171,7 +173,7 @@ static eb_status multiscan_next_stage(eb_multiscan *m) {
     multiscan_sort_out(m, &s, &cells, &sum);
     multiscan_choose(m, m->passed * sum, spec);
     if (eb_new(&next, spec, &m->mem, NULL) != EB_OK) {
-        m->mem.free(m->mem.ctx, s.bits, s.bytes);
+        ebi_release(&m->mem, s.bits, s.bytes);
         return EB_ENOMEM;
     }
     eb_free(m->f);
@@ -200,15 +202,16 @@ static void multiscan_say(const eb_multiscan *m, const char *spec, eb_multiscan_
     s.wanted = multiscan_wanted(m);
     s.keys = m->done ? m->set.n : 0;
     memcpy(s.filter, spec, SPEC_TEXT);
-    ebi_give(out, &s, sizeof s);
+    *out = s;
 }
 
 eb_status eb_multiscan_end(eb_multiscan *m, eb_multiscan_state *out) {
     char spec[SPEC_TEXT];
+    EBI_CHECK_SIZE(out, eb_multiscan_state, NULL);
     memcpy(spec, m->spec, sizeof spec);
     if (m->done || m->stuck) return EB_EINVAL;
     if (m->set_full)
-        EB_TRY(multiscan_next_stage(m));
+        EBI_TRY(multiscan_next_stage(m));
     else {
         m->done = true;
         ebi_keyset_drop(&m->set, m->at_least - 1, NULL, NULL);
@@ -222,7 +225,7 @@ eb_status eb_multiscan_end(eb_multiscan *m, eb_multiscan_state *out) {
 }
 
 bool eb_multiscan_next(const eb_multiscan *m, uint64_t *at, eb_candidate *out) {
-    const eb_keyset_entry *const e = m->done ? ebi_keyset_next(&m->set, at) : NULL;
+    const ebi_keyset_entry *const e = m->done ? ebi_keyset_next(&m->set, at) : NULL;
     if (e) *out = (eb_candidate){ebi_keyset_key(e), (double)e->count};
     return e != NULL;
 }

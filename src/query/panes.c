@@ -20,16 +20,16 @@ static size_t panes_size(size_t n) {
 
 /* Sums, which can be merged and subtracted. */
 static eb_status panes_can(const eb_filter *f, eb_error *err) {
-    EB_TRY(ebi_query_linear(f, err));
+    EBI_TRY(ebi_query_linear(f, err));
     if (eb_caps(f) & EB_CAN_MERGE) return EB_OK;
     return ebi_fail(err, EB_ENOTSUP,
-                    "second counters cannot be subtracted: use policy=ms or policy=rmx");
+                    "second counters cannot be subtracted: use update=plain or method=rmx");
 }
 
 static eb_status panes_fill(eb_panes *w, const char *spec, size_t panes, eb_error *err) {
-    EB_TRY(eb_new(&w->whole, spec, &w->mem, err));
-    EB_TRY(panes_can(w->whole, err));
-    for (; w->n < panes; w->n++) EB_TRY(eb_new(&w->pane[w->n], spec, &w->mem, err));
+    EBI_TRY(eb_new(&w->whole, spec, &w->mem, err));
+    EBI_TRY(panes_can(w->whole, err));
+    for (; w->n < panes; w->n++) EBI_TRY(eb_new(&w->pane[w->n], spec, &w->mem, err));
     return EB_OK;
 }
 
@@ -37,8 +37,9 @@ eb_status eb_panes_new(eb_panes **out, const char *spec, size_t panes, const eb_
                        eb_error *err) {
     if (panes < 1 || panes > EB_PANES_MAX)
         return ebi_fail(err, EB_EINVAL, "panes must be 1..%d, not %zu", EB_PANES_MAX, panes);
-    const eb_allocator from = mem ? *mem : ebi_malloc;
-    eb_panes *const w = from.alloc(from.ctx, panes_size(panes), 64);
+    eb_allocator from;
+    EBI_TRY(ebi_allocator(&from, mem, err));
+    eb_panes *const w = ebi_alloc(&from, panes_size(panes));
     if (!w) return ebi_fail(err, EB_ENOMEM, "no memory for a handle");
     *w = (eb_panes){.mem = from};
     const eb_status status = panes_fill(w, spec, panes, err);
@@ -48,7 +49,7 @@ eb_status eb_panes_new(eb_panes **out, const char *spec, size_t panes, const eb_
     }
     for (size_t i = 0; i < w->n; i++) eb_free(w->pane[i]);
     eb_free(w->whole);
-    from.free(from.ctx, w, panes_size(panes));
+    ebi_release(&from, w, panes_size(panes));
     return status;
 }
 
@@ -57,18 +58,21 @@ void eb_panes_free(eb_panes *w) {
     const eb_allocator mem = w->mem;
     for (size_t i = 0; i < w->n; i++) eb_free(w->pane[i]);
     eb_free(w->whole);
-    mem.free(mem.ctx, w, panes_size(w->n));
+    ebi_release(&mem, w, panes_size(w->n));
 }
 
-eb_status eb_panes_add(eb_panes *w, const eb_batch *b, uint8_t *seen) {
-    EB_TRY(eb_add_batch(w->pane[w->newest], b, NULL));
-    return eb_add_batch(w->whole, b, seen); /* the same spec: it takes what the pane took */
+eb_status eb_panes_add(eb_panes *w, const eb_batch *b, eb_error *err) {
+    EBI_CHECK_SIZE(b, eb_batch, err);
+    const eb_batch pane = ebi_batch_part(b, 0, b->n);
+    EBI_TRY(ebi_may_add(w->whole, b, err));
+    EBI_TRY(eb_add_batch(w->pane[w->newest], &pane, err));
+    return eb_add_batch(w->whole, b, err); /* the same spec: it takes what the pane took */
 }
 
 static bool panes_saturated(const eb_filter *f) {
     uint64_t saturated = 0;
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
-        const eb_counting c = ebi_query_open(f, i);
+        const ebi_counting c = ebi_query_open(f, i);
         saturated += ebi_counting_saturated(&c);
     }
     return saturated > 0;
@@ -77,12 +81,12 @@ static bool panes_saturated(const eb_filter *f) {
 void eb_panes_turn(eb_panes *w) {
     const size_t oldest = (w->newest + 1) % w->n;
     const bool exact =
-        !panes_saturated(w->whole) && eb_subtract(w->whole, w->pane[oldest], NULL) == EB_OK;
-    eb_clear(w->pane[oldest]);
+        !panes_saturated(w->whole) && eb_merge(w->whole, w->pane[oldest], -1, NULL) == EB_OK;
+    (void)eb_clear(w->pane[oldest], NULL);
     w->newest = oldest;
     if (exact) return;
-    eb_clear(w->whole);
-    for (size_t i = 0; i < w->n; i++) (void)eb_merge(w->whole, w->pane[i], NULL);
+    (void)eb_clear(w->whole, NULL);
+    for (size_t i = 0; i < w->n; i++) (void)eb_merge(w->whole, w->pane[i], 1, NULL);
 }
 
 const eb_filter *eb_panes_whole(const eb_panes *w) {

@@ -1,12 +1,12 @@
 /* query.h - the counters of a filter, for questions and operations. */
-#ifndef EB_QUERY_H
-#define EB_QUERY_H
+#ifndef EBI_QUERY_H
+#define EBI_QUERY_H
 #include "api/filter.h"
-#include "filter/counting.h"
-#include <everbloom/query.h>
+#include "filter/counting/counting.h"
+#include <everbloom/experimental.h>
 
-EB_INLINE eb_counting ebi_query_open(const eb_filter *f, uint64_t shard) {
-    eb_counting c;
+EBI_INLINE ebi_counting ebi_query_open(const eb_filter *f, uint64_t shard) {
+    ebi_counting c;
     f->kind->counters(&f->p, ebi_shard(f, shard), &c);
     return c;
 }
@@ -14,6 +14,7 @@ EB_INLINE eb_counting ebi_query_open(const eb_filter *f, uint64_t shard) {
 /* Can the question be asked?  Each fails with a reason. */
 eb_status ebi_query_counts(const eb_filter *f, eb_error *err);    /* it has counters */
 eb_status ebi_query_linear(const eb_filter *f, eb_error *err);    /* which are sums */
+eb_status ebi_query_sums(const ebi_counting *c, eb_error *err);   /* still, though joined */
 eb_status ebi_query_uniform(const eb_filter *f, eb_error *err);   /* of keys from everywhere */
 eb_status ebi_query_never_low(const eb_filter *f, eb_error *err); /* for keys of any age */
 eb_status ebi_query_same_hashes(const eb_filter *a, const eb_filter *b, eb_error *err);
@@ -25,8 +26,22 @@ void ebi_query_spec_with(char spec[2 * EB_SPEC_MAX], const char *key, const char
 
 /* The sum over counters of the products of two filters' (of a shard), all of them
  * and the least of the k parts. */
-double ebi_query_products(const eb_counting *a, const eb_counting *b, double *least);
-double ebi_query_f2(const eb_counting *c); /* estimate */
+double ebi_query_products(const ebi_counting *a, const ebi_counting *b, double *least);
+double ebi_query_f2(const ebi_counting *c); /* estimate */
+/* Counters of a part, or as many as there would be if keys met as often where counters join. */
+double ebi_query_width(const ebi_counting *a, const ebi_counting *b);
+
+/* What eb_convert is made of.  code: line, elias or steps.  store and bits: NULL for what it had.
+ */
+eb_status ebi_freeze(eb_filter **out, const eb_filter *f, const char *code, const eb_allocator *mem,
+                     eb_error *err);
+eb_status ebi_thaw(eb_filter **out, const eb_filter *f, const char *store, const char *bits,
+                   const eb_allocator *mem, eb_error *err);
+eb_status ebi_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err);
+
+/* What an iceberg was made with. */
+const eb_filter *ebi_iceberg_filter(const eb_iceberg *ice);
+size_t ebi_iceberg_memory(const eb_iceberg *ice);
 
 /* Would the next reading of a multiscan count this key? */
 bool ebi_multiscan_is_left(const eb_multiscan *m, eb_key key);

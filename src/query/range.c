@@ -1,18 +1,21 @@
 /* range.c - how many numbers lie in a range, and which number has so many below it
  * (Cohen and Matias, Spectral Bloom filters, 2003, section 5.5).
  *
- * A range is cut into nodes of the tree of filter/dyadic.c: from the leaves up, an odd
- * first node and an even last node are taken, and what is left is a range of the level
- * above.  Every node is counted too high at most, so sums of nodes are upper bounds; and
- * what is not in the range is in the two ranges beside it, whose upper bounds give the
- * lower one.  At the level top the rest of the range is one exact sum.
+ * A range is a union of nodes of the tree of filter/dyadic.c: as large ones as possible, at most
+ * two a level.  Of the nodes counted exactly there is nothing to guess but in the two where the
+ * range begins and ends.  Every node is counted too high at most, so what lies in the range is at
+ * most the sum of the nodes that it is made of; but the part in a node is no more than the node
+ * has, which is applied in every node on the way to the ends.  What lies outside of the range is
+ * bounded from above in the same way; the rest of the exact count is certainly inside: the lower
+ * bound.
  *
  * Quantiles walk from the top to a leaf by the same bounds.  Going left to right, all values
  * up to a node's end are too few as long as an upper bound of their number says so; from
  * right to left, all values behind a node are few enough as long as theirs does. */
 #include "api/filter.h"
-#include "filter/dyadic.h"
-#include <everbloom/query.h>
+#include "filter/counting/dyadic.h"
+#include <assert.h>
+#include <everbloom/experimental.h>
 #include <math.h>
 
 uint64_t eb_from_signed(int64_t value) {
@@ -30,7 +33,7 @@ int64_t eb_to_signed(uint64_t value) {
 
 typedef struct range_tree {
     const eb_filter *f;
-    eb_dyadic_shape shape;
+    ebi_dyadic_form shape;
 } range_tree;
 
 static eb_status range_known(const eb_filter *f, eb_error *err) {
@@ -42,18 +45,18 @@ static range_tree range_open(const eb_filter *f) {
     return (range_tree){f, ebi_dyadic_shape(&f->p)};
 }
 
-static double range_top(const range_tree *t, uint64_t first, uint64_t last) {
+static double range_sum(const range_tree *t, uint64_t first, uint64_t last) {
     double sum = 0;
     for (uint64_t i = 0; i < ebi_shards(t->f); i++)
-        sum += (double)ebi_dyadic_top(&t->f->p, ebi_shard(t->f, i), first, last);
+        sum += (double)ebi_dyadic_sum(&t->f->p, ebi_shard(t->f, i), first, last);
     return sum;
 }
 
 static double range_node(const range_tree *t, unsigned level, uint64_t prefix) {
     double sum = 0;
-    if (level <= t->shape.top) {
-        const unsigned below = t->shape.top - level;
-        return range_top(t, prefix << below, (prefix << below) + ebi_ones(below));
+    if (level <= t->shape.exact) {
+        const unsigned below = t->shape.exact - level;
+        return range_sum(t, prefix << below, (prefix << below) + ebi_ones(below));
     }
     for (uint64_t i = 0; i < ebi_shards(t->f); i++)
         sum += (double)ebi_dyadic_node(&t->f->p, ebi_shard(t->f, i), level, prefix);
@@ -67,7 +70,7 @@ static double range_all(const range_tree *t) {
 /* Values in and out */
 
 static eb_status range_check(const range_tree *t, uint64_t value, const char *what, eb_error *err) {
-    const eb_dyadic_shape *const s = &t->shape;
+    const ebi_dyadic_form *const s = &t->shape;
     if (value >= s->low && value <= s->high) return EB_OK;
     return ebi_fail(err, EB_EINVAL, "%s must be %llu..%llu, not %llu", what,
                     (unsigned long long)s->low, (unsigned long long)s->high,
@@ -76,111 +79,148 @@ static eb_status range_check(const range_tree *t, uint64_t value, const char *wh
 
 static eb_status range_check_all(const range_tree *t, const uint64_t *values, size_t n,
                                  eb_error *err) {
-    for (size_t i = 0; i < n; i++) EB_TRY(range_check(t, values[i], "a value", err));
+    for (size_t i = 0; i < n; i++) EBI_TRY(range_check(t, values[i], "a value", err));
     return EB_OK;
 }
 
 eb_status eb_range_domain(const eb_filter *f, uint64_t *low, uint64_t *high, eb_error *err) {
-    EB_TRY(range_known(f, err));
+    EBI_TRY(range_known(f, err));
     const range_tree t = range_open(f);
     *low = t.shape.low;
     *high = t.shape.high;
     return EB_OK;
 }
 
-static eb_status range_refused(eb_status status, eb_error *err) {
-    return status == EB_OK
-               ? EB_OK
-               : ebi_fail(err, status, "the filter refuses values: %s", eb_status_name(status));
+static eb_batch range_batch(const uint64_t *values, const uint64_t *counts, size_t n) {
+    eb_batch b = eb_batch_hashes(values, n);
+    b.value = counts;
+    return b;
 }
 
-eb_status eb_range_add(eb_filter *f, const uint64_t *values, const uint32_t *counts, size_t n,
+eb_status eb_range_add(eb_filter *f, const uint64_t *values, const uint64_t *counts, size_t n,
                        eb_error *err) {
-    EB_TRY(range_known(f, err));
+    EBI_TRY(range_known(f, err));
     const range_tree t = range_open(f);
-    EB_TRY(range_check_all(&t, values, n, err));
-    return range_refused(eb_add_batch(f, &(eb_batch){n, values, counts, NULL}, NULL), err);
+    EBI_TRY(range_check_all(&t, values, n, err));
+    const eb_batch b = range_batch(values, counts, n);
+    return eb_add_batch(f, &b, err);
 }
 
-eb_status eb_range_remove(eb_filter *f, const uint64_t *values, const uint32_t *counts, size_t n,
+eb_status eb_range_remove(eb_filter *f, const uint64_t *values, const uint64_t *counts, size_t n,
                           eb_error *err) {
-    EB_TRY(range_known(f, err));
+    EBI_TRY(range_known(f, err));
     const range_tree t = range_open(f);
-    EB_TRY(range_check_all(&t, values, n, err));
-    return range_refused(eb_remove_batch(f, &(eb_batch){n, values, counts, NULL}), err);
+    EBI_TRY(range_check_all(&t, values, n, err));
+    const eb_batch b = range_batch(values, counts, n);
+    return eb_remove_batch(f, &b, err);
 }
 
 /* Ranges of places: first..last counted from the start of the domain */
 
-static double range_cover(const range_tree *t, uint64_t first, uint64_t last, unsigned *probes) {
-    double sum = 0;
-    unsigned level = t->shape.width;
-    for (; level > t->shape.top; level--, first >>= 1, last >>= 1) {
-        if (first % 2 == 1) {
-            sum += range_node(t, level, first);
-            ++*probes;
-            if (first == last) return sum;
-            first++;
-        }
-        if (last % 2 == 0) {
-            sum += range_node(t, level, last);
-            ++*probes;
-            if (first == last) return sum;
-            last--;
-        }
+typedef struct range_ask {
+    const range_tree *t;
+    uint64_t first, last;
+    uint64_t probes; /* nodes below the level top in the range */
+    bool above;      /* are there nodes of this level and above in it, too? */
+} range_ask;
+
+typedef struct range_part { /* upper bounds of how many values of a node are */
+    double in, out;         /* in the range, and out of it */
+} range_part;
+
+/* Goes down as far as the ends of the range make it, two nodes a level, 64 levels at most. */
+static range_part range_split(range_ask *ask, unsigned level, uint64_t prefix) {
+    const unsigned below = ask->t->shape.width - level;
+    const uint64_t from = below == 64 ? 0 : prefix << below, to = from + ebi_ones(below);
+    const double node = range_node(ask->t, level, prefix);
+    assert(level >= ask->t->shape.exact);
+    if (to < ask->first || from > ask->last) return (range_part){0, node};
+    if (from >= ask->first && to <= ask->last) {
+        if (level <= ask->t->shape.top)
+            ask->above = true;
+        else
+            ask->probes++;
+        return (range_part){node, 0};
     }
-    ++*probes;
-    return sum + range_top(t, first, last);
+    assert(below > 0);
+    const range_part left = range_split(ask, level + 1, 2 * prefix);
+    const range_part right = range_split(ask, level + 1, 2 * prefix + 1);
+    return (range_part){fmin(node, left.in + right.in), fmin(node, left.out + right.out)};
+}
+
+/* The share of a node that is counted exactly.  Counters from elsewhere may contradict it: the
+ * lower bound gives way. */
+static void range_share(range_ask *ask, uint64_t prefix, eb_range *sum) {
+    const range_part part = range_split(ask, ask->t->shape.exact, prefix);
+    const double all = range_node(ask->t, ask->t->shape.exact, prefix);
+    sum->upper += part.in;
+    sum->lower += fmin(part.in, all - part.out);
+}
+
+static eb_range range_answer(const range_tree *t, uint64_t first, uint64_t last) {
+    const unsigned below = t->shape.width - t->shape.exact;
+    const uint64_t start = below == 64 ? 0 : first >> below, end = below == 64 ? 0 : last >> below;
+    range_ask ask = {.t = t, .first = first, .last = last};
+    eb_range r = {.size = sizeof r};
+    if (end - start > 1) {
+        r.lower = r.upper = range_sum(t, start + 1, end - 1);
+        ask.above = true;
+    }
+    range_share(&ask, start, &r);
+    if (start < end) range_share(&ask, end, &r);
+    r.probes = ask.probes + ask.above;
+    return r;
 }
 
 eb_status eb_range_count(const eb_filter *f, uint64_t from, uint64_t to, eb_range *out,
                          eb_error *err) {
-    eb_range r = {.size = sizeof r};
-    unsigned others = 0;
-    EB_TRY(range_known(f, err));
+    EBI_CHECK_SIZE(out, eb_range, err);
+    EBI_TRY(range_known(f, err));
     const range_tree t = range_open(f);
-    EB_TRY(range_check(&t, from, "from", err));
-    EB_TRY(range_check(&t, to, "to", err));
+    EBI_TRY(range_check(&t, from, "from", err));
+    EBI_TRY(range_check(&t, to, "to", err));
     if (from > to)
         return ebi_fail(err, EB_EINVAL, "from must be at most to (%llu), not %llu",
                         (unsigned long long)to, (unsigned long long)from);
-    const uint64_t first = from - t.shape.low, last = to - t.shape.low;
-    const double all = range_all(&t);
-    r.upper = fmin(all, range_cover(&t, first, last, &r.probes));
-    r.lower = all;
-    if (first > 0) r.lower -= range_cover(&t, 0, first - 1, &others);
-    if (to < t.shape.high) r.lower -= range_cover(&t, last + 1, ebi_ones(t.shape.width), &others);
-    r.lower = fmax(0, r.lower);
-    ebi_give(out, &r, sizeof r);
+    *out = range_answer(&t, from - t.shape.low, to - t.shape.low);
     return EB_OK;
 }
 
 /* Quantiles */
 
-/* The first place that may have `rank` values up to it: all places before it have fewer. */
-static uint64_t range_first(const range_tree *t, double rank) {
+/* The first place that may have `rank` values up to it: all places before it have fewer.  Up to the
+ * end of the node that it is in are at most `most`. */
+static uint64_t range_first(const range_tree *t, double rank, double all) {
     uint64_t prefix = 0;
-    double before = 0;
+    double before = 0, most = all;
     for (unsigned level = 1; level <= t->shape.width; level++) {
         const double left = range_node(t, level, prefix *= 2);
-        if (before + left >= rank) continue;
+        if (fmin(most, before + left) >= rank) {
+            most = fmin(most, before + left);
+            continue;
+        }
         before += left;
         prefix++;
+        most = fmin(most, before + range_node(t, level, prefix));
     }
     return prefix;
 }
 
 /* The last place that may be the first with `rank` values up to it: up to it there are so many,
- * since at most `all` - rank lie behind it. */
+ * since at most `all` - rank lie behind it.  From the start of the node that it is in, there are at
+ * most `most` to the end. */
 static uint64_t range_last(const range_tree *t, double rank, double all) {
     uint64_t prefix = 0;
-    double behind = 0;
+    double behind = 0, most = all;
     for (unsigned level = 1; level <= t->shape.width; level++) {
         const double right = range_node(t, level, (prefix *= 2) + 1);
-        if (behind + right > all - rank)
+        if (fmin(most, behind + right) > all - rank) {
             prefix++;
-        else
-            behind += right;
+            most = fmin(most, behind + right);
+            continue;
+        }
+        behind += right;
+        most = fmin(most, behind + range_node(t, level, prefix));
     }
     return prefix;
 }
@@ -205,16 +245,18 @@ static uint64_t range_guess(const range_tree *t, double rank, double all) {
 }
 
 eb_status eb_range_quantile(const eb_filter *f, double q, eb_quantile *out, eb_error *err) {
+    EBI_CHECK_SIZE(out, eb_quantile, err);
     eb_quantile o = {.size = sizeof o};
-    EB_TRY(range_known(f, err));
+    EBI_TRY(range_known(f, err));
     const range_tree t = range_open(f);
     if (!(q >= 0 && q <= 1)) return ebi_fail(err, EB_EINVAL, "a quantile must be 0..1, not %g", q);
     const double all = range_all(&t), rank = fmin(all, fmax(1, ceil(q * all)));
     if (!(all > 0)) return ebi_fail(err, EB_EINVAL, "no values, so no quantiles");
-    const uint64_t lower = range_first(&t, rank), upper = range_last(&t, rank, all);
+    const uint64_t lower = range_first(&t, rank, all);
+    const uint64_t upper = ebi_max(lower, range_last(&t, rank, all)); /* counters may contradict */
     o.lower = t.shape.low + lower;
     o.upper = t.shape.low + upper;
     o.value = t.shape.low + ebi_max(lower, ebi_min(upper, range_guess(&t, rank, all)));
-    ebi_give(out, &o, sizeof o);
+    *out = o;
     return EB_OK;
 }

@@ -11,19 +11,20 @@
 struct eb_trigger {
     eb_allocator mem;
     eb_filter *f;
-    eb_keyset named;
+    ebi_keyset named;
     double at_least;
 };
 
 eb_status eb_trigger_new(eb_trigger **out, eb_filter *f, double at_least, size_t memory,
                          const eb_allocator *mem, eb_error *err) {
-    EB_TRY(ebi_query_never_low(f, err));
+    EBI_TRY(ebi_query_never_low(f, err));
     if (!(at_least >= 1 && at_least <= EB_COUNT_FULL))
         return ebi_fail(err, EB_EINVAL, "a trigger's count must be 1..2^48-1, not %g", at_least);
-    if (!mem) mem = &ebi_malloc;
-    eb_trigger *const t = mem->alloc(mem->ctx, sizeof *t, 64);
+    eb_allocator from;
+    EBI_TRY(ebi_allocator(&from, mem, err));
+    eb_trigger *const t = ebi_alloc(&from, sizeof *t);
     if (!t) return ebi_fail(err, EB_ENOMEM, "no memory for a trigger");
-    *t = (eb_trigger){.mem = *mem, .f = f, .at_least = at_least};
+    *t = (eb_trigger){.mem = from, .f = f, .at_least = at_least};
     const eb_status status = ebi_keyset_open(&t->named, memory, mem, err);
     if (status != EB_OK) {
         eb_trigger_free(t);
@@ -37,12 +38,14 @@ void eb_trigger_free(eb_trigger *t) {
     if (!t) return;
     const eb_allocator mem = t->mem;
     ebi_keyset_close(&t->named);
-    mem.free(mem.ctx, t, sizeof *t);
+    ebi_release(&mem, t, sizeof *t);
 }
 
 eb_status eb_trigger_add(eb_trigger *t, const eb_key *keys, const eb_batch *b, double *fired) {
     if (!ebi_keyset_has_room(&t->named, keys, b->n)) return EB_ENOMEM;
-    EB_TRY(eb_add_count_batch(t->f, b, fired));
+    eb_batch all = *b;
+    all.count = fired;
+    EBI_TRY(eb_add_batch(t->f, &all, NULL));
     for (size_t i = 0; i < b->n; i++) {
         const bool known =
             fired[i] < t->at_least || ebi_keyset_find(&t->named, b->hash[i], keys[i]) != NULL;

@@ -45,7 +45,7 @@ everbloom count --window 100s $time --state s --key a --key b later
 [ "$(cut -f 1,7 out | tr '\n\t' ';=')" = '0=a;1=b;' ] || fail "later: $(shown out)"
 everbloom count --window 50s $time --state s later
 status_is 2; err_has 'holds another filter than the one asked for'
-everbloom count --window 10 --header --key b later
+everbloom count --window 10 --names --key b later
 [ "$(head -n 1 out)" = "$(printf 'count\tlower\tupper\tconfidence\thint\tkey')" ] || fail "a rate of lines: $(shown out)"
 everbloom count --snapshot s --key b
 [ "$(cut -f 1,6 out)" = "$(printf '1\tb')" ] || fail "snapshot: $(shown out)"

@@ -3,7 +3,7 @@
 counts() { # counts SNAPSHOT - of some keys
     "$EVERBLOOM" count --snapshot "$1" --key 7 --key 49 --key 50 --key none || fail "cannot ask $1"
 }
-spec=spectral:policy=ms,memory=64K,seed=1
+spec=spectral:update=plain,memory=64K,seed=1
 everbloom add -o c --filter $spec < <(seq 2000; seq 50; seq 7)
 counts c >counted
 for code in line elias steps; do
@@ -46,7 +46,7 @@ done
 same m2 m1
 
 # What info says of counters.
-everbloom add -o k --filter spectral:policy=ms,k=2,cells=1000,store=u32,seed=1 < <(seq 1; seq 1; seq 1)
+everbloom add -o k --filter spectral:update=plain,k=2,cells=1000,store=u32,seed=1 < <(seq 1; seq 1; seq 1)
 everbloom info k
 out_has 'bits per counter     32'
 out_has '  counters of 0 bits 998 (99.8 %)'
@@ -66,12 +66,12 @@ missing x
 everbloom thaw -o x c
 status_is 2; missing x; err_is 'everbloom: c: the filter is not frozen\n'
 everbloom thaw --store u9 -o x f
-status_is 2; missing x; err_has 'store must be one of u8|u32|line|sai, not u9'
+status_is 2; missing x; err_has 'store must be one of u8|u32|line|sai|wide, not u9'
 head -c 1000 f >cut
 everbloom thaw -o x cut
 status_is 2; missing x; err_has 'everbloom: cut: damaged snapshot'
 everbloom dedup --filter spectral:frozen=line </dev/null
-status_is 2; err_has 'eb_freeze makes frozen filters'
+status_is 2; err_has 'eb_convert makes frozen filters'
 
 # Sent through a pipe, and asked where it arrives: the file is mapped, not read.
 "$EVERBLOOM" freeze c | cat >arrived

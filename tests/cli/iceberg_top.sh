@@ -11,8 +11,8 @@ for n in 1 3 20 500 4000 1000000; do
     everbloom "$@" --top $n in; status_is 0; silent; first $n; same out want
     everbloom "$@" --top $n <in; status_is 0; same out want
 done
-everbloom "$@" --top 3 --header --json in; status_is 2
-everbloom "$@" --top 2 --header in; { printf 'count\tkey\n'; first 2; cat want; } >header; same out header
+everbloom "$@" --top 3 --names --json in; status_is 2
+everbloom "$@" --top 2 --names in; { printf 'count\tkey\n'; first 2; cat want; } >header; same out header
 everbloom "$@" --top 1 --json in; out_is "{\"key\":\"k0\",\"count\":$(head -n 1 all | cut -f 1),\"exact\":false}\n"
 everbloom iceberg --top 5 </dev/null; status_is 0; no_output; silent
 
@@ -45,7 +45,7 @@ everbloom iceberg -f 1 --weight-field 2 --top 2 -m 1M --candidate-memory 64K --s
 status_is 0; out_is '119980\tk2999\n119960\tk2998\n'
 grep -vx 'everbloom: the filter has no room for some counts: reading the input again' err && fail "$(shown err)"
 everbloom iceberg -f 1 --weight-field 2 --top 2 -m 1M --candidate-memory 64K --seed 1 --filter spectral:store=u8 <heavy
-status_is 0; err_has 'since the filter is full: give more -m, --rescan FILE or --filter spectral:store=line'
+status_is 1; err_has 'since the filter is full: give more -m, --rescan FILE or --filter spectral:store=line'
 
 # Weights, and a stream in parts.
 awk '{ n[$1] += $2 } END { for (k in n) if (n[k]) print n[k] "\t" k }' in | sort -k 1,1rn -k 2,2 | head -n 7 >want

@@ -34,7 +34,7 @@ for seed in 1 2 3 4; do
     filter=spectral:cells=$cells,k=$((1 + seed % 4)),store=u32
     for condition in '' '>40' '>=41' '=40' '=60' '<20' '<=19' '<1' '>1000000'; do
         judge "$condition"
-        set -- join --csv --skip-first -f 2 --seed $seed --filter $filter ${condition:+--having "$condition"}
+        set -- join --csv --header -f 2 --seed $seed --filter $filter ${condition:+--having "$condition"}
         everbloom "$@" r.csv s.csv
         status_is 0; silent; sorted
         complete "seed $seed, having '$condition'"
@@ -43,12 +43,12 @@ for seed in 1 2 3 4; do
     done
     # Two sites.
     judge '>=30'
-    everbloom join --ship --csv --skip-first -f 2 --seed $seed -o s.eb s.csv; status_is 0; no_output; silent
-    everbloom join --with s.eb --csv --skip-first -f 2 --having '>= 30' r.csv; status_is 0; sorted
+    everbloom join --ship --csv --header -f 2 --seed $seed -o s.eb s.csv; status_is 0; no_output; silent
+    everbloom join --with s.eb --csv --header -f 2 --having '>= 30' r.csv; status_is 0; sorted
     complete "two sites, seed $seed"
-    everbloom join --with s.eb --candidates --csv --skip-first -f 2 --having '>=30' -o keys r.csv; status_is 0; no_output
-    everbloom join --exact keys --csv --skip-first -f 2 -o counts s.csv; status_is 0
-    everbloom join --counts counts --csv --skip-first -f 2 --having '>=30' r.csv; status_is 0; silent; sorted
+    everbloom join --with s.eb --candidates --csv --header -f 2 --having '>=30' -o keys r.csv; status_is 0; no_output
+    everbloom join --exact keys --csv --header -f 2 -o counts s.csv; status_is 0
+    everbloom join --counts counts --csv --header -f 2 --having '>=30' r.csv; status_is 0; silent; sorted
     same answers truth
 done
 
@@ -57,7 +57,7 @@ relation 7 6000 3000 1 >r.csv
 relation 8 9000 3000 1 >s.csv
 for condition in '>0' '>=20'; do
     judge "$condition"
-    set -- join --csv --skip-first -f 2 --seed 1 --having "$condition"
+    set -- join --csv --header -f 2 --seed 1 --having "$condition"
     everbloom "$@" r.csv s.csv; status_is 0; sorted; cp answers whole
     mkdir -p tmp
     TMPDIR=$PWD/tmp everbloom "$@" -m 64K r.csv s.csv; status_is 0; silent
@@ -65,7 +65,7 @@ for condition in '>0' '>=20'; do
     [ -z "$(ls -A tmp)" ] || fail "left behind: $(ls -A tmp)"
 done
 everbloom "$@" --verify -m 64K r.csv s.csv; status_is 0; sorted; same answers truth
-everbloom join --csv --skip-first -f 2 --verify -m 64K r.csv s.csv; status_is 2; no_output
+everbloom join --csv --header -f 2 --verify -m 64K r.csv s.csv; status_is 2; no_output
 err_has 'candidates and more do not fit into 65536 bytes: give more -m, or a --having that fewer keys meet'
 TMPDIR=/nowhere everbloom "$@" -m 64K r.csv s.csv; status_is 2; no_output; err_is 'everbloom: a temporary file: No such file or directory\n'
 misused join '-m must be 64K or more, not 8K' join -m 8K r.csv s.csv
@@ -97,7 +97,7 @@ for method in product sample; do
         'BEGIN { exit !(j > t - 5 * e && j < t + 5 * e && u >= t && e < t / 2) }' || fail "$method: $(shown out), not $truth"
 done
 everbloom join --size --seed 1 -f 1 --s-field 2 r.txt s.tsv; status_is 0; out_has 'standard error'
-spec=spectral:policy=ms,window=0,cells=3000,store=u32
+spec=spectral:update=plain,span=0,cells=3000,store=u32
 everbloom count --filter $spec --seed 1 --save a.eb r.txt; everbloom count --filter $spec --seed 1 -f 2 --save b.eb s.tsv
 everbloom join --size --snapshots a.eb b.eb; status_is 0; out_has product
 everbloom join --size r.txt /dev/null; status_is 0
@@ -112,11 +112,11 @@ refused() { # TEXT ARGUMENT...
 everbloom count --filter $spec --seed 2 -f 2 --save c.eb s.tsv
 everbloom join --size --snapshots a.eb c.eb; status_is 2; no_output
 err_has 'everbloom: a.eb and c.eb: filters differ: spectral:'; [ "$(wc -l <err)" = 1 ] || fail "$(shown err)"
-everbloom count --filter spectral:policy=ms,window=0,cells=3100,store=u32 --seed 1 -f 2 --save c.eb s.tsv
+everbloom count --filter spectral:update=plain,span=0,cells=3100,store=u32 --seed 1 -f 2 --save c.eb s.tsv
 everbloom join --size --snapshots a.eb c.eb; status_is 2; no_output; err_has 'filters differ'
 printf 'a\tb\nc\n' >short
-refused 'short: line 2: there is no field 2 (fields end at a tab: see -d)' -f 2 short s.tsv
-refused 'r.txt: line 1: there is no field 3 (fields end at a tab: see -d)' -f 3 --s-field 2 r.txt s.tsv
+refused 'short: line 2: there is no field 2 (fields end at a tab: see -d)' -f 2 --on-bad fail short s.tsv
+refused 'r.txt: line 1: there is no field 3 (fields end at a tab: see -d)' -f 3 --s-field 2 --on-bad fail r.txt s.tsv
 refused 'none: No such file or directory' r.txt none
 everbloom add -o bloom.eb r.txt
 refused 'bloom.eb: not a filter that counts keys and never too low, such as spectral' --with bloom.eb r.txt
@@ -127,7 +127,7 @@ misused join '--having must be >, >=, =, < or <= and a whole number, not "> x"' 
 misused join 'give R and S' join r.txt
 misused join 'give one FILE with this option' join --with s.eb r.txt s.tsv
 misused join '--s-field is for two files: use -f' join --ship --s-field 2 s.tsv
-misused join '--s-field must be fields, each once, such as 3, 1,3, 2-4 or 5-, not "0"' join --s-field 0 r.txt s.tsv
+misused join '--s-field must be fields, each once, such as 3, 1,3, 2-4, 5-, -1 or name, not "0"' join --s-field 0 r.txt s.tsv
 misused join 'standard input can be read only once: give --distinct or --filter' join r.txt -
 misused join '--verify reads S twice, which standard input or a pipe cannot be' join --verify r.txt -
 misused join '--verify reads S twice, which standard input or a pipe cannot be' join --verify --distinct 9 r.txt <(cat s.tsv)

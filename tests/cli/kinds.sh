@@ -2,7 +2,10 @@
 . "$EXPECT"
 everbloom kinds
 status_is 0; silent
-grep -q '^bloom  *the Bloom filter' out && grep -q '^stable  ' out || fail "$(shown out)"
+grep -q '^  bloom  *the Bloom filter' out && grep -q '^  stable  ' out || fail "$(shown out)"
+# Recommended kinds come first, each under its question; then those kept as published.
+[ "$(head -n 1 out)" = 'Was it there before, in a stream that never ends?' ] || fail "$(shown out)"
+awk '/^Kept as published/ { kept = 1 } /^  stable / { s = kept } /^  lru / { l = !kept } END { exit !(s && l) }' out || fail "$(shown out)"
 everbloom kinds stable
 status_is 0
 grep -q '^stable: ' out && grep -q '^  memory ' out && grep -q '^  fpr ' out || fail "$(shown out)"

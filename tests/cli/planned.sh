@@ -5,7 +5,7 @@ printf 'a\nb\na\n' >in
 everbloom dedup --json in
 status_is 0; out_is 'a\nb\n'; err_has '"filter":"lru:'
 everbloom dedup --json --max-drop 0.01 -m 1M --seed 3 in
-err_has '"filter":"lru:bucket=line,w=12,b=40,'
+err_has '"filter":"lru:bucket=line,print_bits=12,slots=40,'
 everbloom dedup --json --items 1e6 --distinct 1e5 --max-drop 1e-3 -m 1M in
 status_is 0; out_is 'a\nb\n'
 grep -q '"filter":"bloom:\|"filter":"choosy:\|"filter":"lru:' err || fail "forgets: $(shown err)"
@@ -14,8 +14,16 @@ status_is 2; err_has 'everbloom: --items and --distinct: give both of them'
 everbloom dedup --items 10 --distinct 20 in
 status_is 2; err_has 'everbloom: --distinct must not be more than --items'
 everbloom dedup --json --max-drop 1% -m 1M --seed 3 in
-err_has '"filter":"lru:bucket=line,w=12,b=40,'
+err_has '"filter":"lru:bucket=line,print_bits=12,slots=40,'
 everbloom dedup --items 1e6 --distinct 1e5 -m 64X in
-status_is 2; err_has 'everbloom: -m must be a size from 1K to 64T, such as 500K, 64M or 2G, not "64X"'
+status_is 2; err_has 'everbloom: -m must be a size from 1K to 64T, such as 500K, 64M or 2GiB, not "64X"'
 everbloom dedup --max-drop 0.1 --filter lru in
 status_is 2; err_has 'everbloom: --max-drop, --items and --distinct choose a filter: not with --filter'
+everbloom dedup --json --items 3e6 --distinct 552820 --max-drop 0.1 -m 138K in
+err_has '"filter":"lru:'
+everbloom dedup --json --items 3e6 --distinct 552820 --max-drop 0.1 -m 138K --order recent in
+err_has '"filter":"lru:'
+everbloom dedup --json --items 3e6 --distinct 552820 --max-drop 0.1 -m 138K --order shuffled in
+err_has '"filter":"choosy:'
+everbloom dedup --order shuffled in
+status_is 2; err_has 'everbloom: --items and --distinct: give both of them'

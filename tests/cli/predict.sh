@@ -18,13 +18,13 @@ status_is 2; no_output; err_has 'everbloom: stable: no option "memroy"; did you 
 misused predict '--distinct must not be more than --items' predict stable --items 10 --distinct 11
 
 # Counting filters: errors of counts, and the bits to ask for.
-everbloom predict --json spectral:cells=7150,policy=ms,store=line --items 100K --distinct 1000 --zipf 0.5
+everbloom predict --json spectral:cells=7150,update=plain,store=line --items 100K --distinct 1000 --zipf 0.5
 awk -v wrong="$(value wrong out)" -v error="$(value error out)" -v bits="$(value bits out)" \
     'BEGIN { exit !(wrong > 0.031 && wrong < 0.034 && error > 10 && error < 12 && bits > 6 && bits < 9) }' ||
     fail "$(shown out)"
 
 # Too little memory: the least that will do is named, and does.
-for spec in dyadic: dyadic:width=64,shards=2, spectral:shards=64, spectral:store=line,shards=64, \
+for spec in dyadic: dyadic:bits=64,shards=2, spectral:shards=64, spectral:store=line,shards=64, \
     spectral:store=u32,shards=64, spectral:store=sai,shards=64,; do
     everbloom predict "${spec}memory=1K"
     status_is 2; no_output; err_has 'memory must be at least '

@@ -4,7 +4,7 @@ awk 'BEGIN { x = 5; for (i = 0; i < 3000; i++) { x = (x * 16807) % 2147483647; p
 ask() { everbloom range --seed 1 -m 4M -f 2 "$@" data; status_is 0; silent; }
 exact() { awk -v a="$1" -v b="$2" '$2 >= a && $2 <= b' data | wc -l; } # FROM TO
 
-ask --header --from 0 --to 100 --from -500 --to -1 --from 1400 --to 2147483647
+ask --names --from 0 --to 100 --from -500 --to -1 --from 1400 --to 2147483647
 printf 'count\tlower\tupper\tfrom\tto\n' >want
 for range in '0 100' '-500 -1' '1400 2147483647'; do
     set -- $range
@@ -28,7 +28,7 @@ awk -v n="$(exact 7 700)" '{ exit !($2 <= n && n <= $3) }' out || fail "$(shown 
 # Kept, continued, merged.
 head -n 1000 data >one
 tail -n +1001 data >two
-spec=dyadic:width=32,low=9223372034707292160,values=signed,memory=4M
+spec=dyadic:bits=32,low=9223372034707292160,values=signed,memory=4M
 for part in one two data; do everbloom range --filter $spec --seed 1 -f 2 --save $part.eb $part; status_is 0; no_output; silent; done
 everbloom merge -o both.eb one.eb two.eb; status_is 0
 same both.eb data.eb
@@ -48,7 +48,7 @@ err_has 'the keys of this filter are numbers, not text'
 
 # Times.
 printf '%s\n' time 1970-01-01T00:00:00Z 2024-02-29T23:59:60.75Z 2026-01-31T12:00:00+01:00 1769857200 -1 >times
-everbloom range --seed 1 -m 4M --skip-first --values time --bits 64 --from 2024-03-01T00:00:00Z --to 2024-03-01T00:00:00Z \
+everbloom range --seed 1 -m 4M --header --values time --bits 64 --from 2024-03-01T00:00:00Z --to 2024-03-01T00:00:00Z \
     --from 2026-01-31T11:00:00z --to '2026-01-31 11:00:00Z' --to 1969-12-31T23:59:59Z --from -9223372036854775808 times
 status_is 0; silent
 printf '%s\n' '1	1	1	2024-03-01T00:00:00Z	2024-03-01T00:00:00Z' '2	2	2	2026-01-31T11:00:00Z	2026-01-31T11:00:00Z' \
@@ -66,14 +66,14 @@ out_is '1\t1\t1\t1\t18446744073709551615\n'
 everbloom range -m 1M --bits 64 --quantile 0 --quantile 1 < <(printf -- '-9223372036854775808\n9223372036854775807\n')
 printf -- '-9223372036854775808\t-9223372036854775808\t-9223372036854775808\t0\n9223372036854775807\t9223372036854775807\t9223372036854775807\t1\n' >want
 same out want
-everbloom range -m 1M --values unsigned --min 18446744073709551000 --max 18446744073709551615 --quantile 1 < <(printf '99\n100\n')
+everbloom range -m 1M --values unsigned --min 18446744073709551000 --max 18446744073709551615 --quantile 1 --on-bad fail < <(printf '99\n100\n')
 status_is 2
 err_is 'everbloom: standard input: line 1: the value must be 18446744073709550592..18446744073709551615, not 99\n'
 
 # One sentence, nothing on standard output, nothing kept.
 refused() { # TEXT INPUT ARGUMENT...
     local text=$1 input=$2; shift 2
-    everbloom range "$@" < <(printf -- "$input")
+    everbloom range --on-bad fail "$@" < <(printf -- "$input")
     status_is 2; no_output
     err_is "everbloom: $text\n"
     [ ! -e kept.eb ] || fail "something was kept"

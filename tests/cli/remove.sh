@@ -4,8 +4,8 @@ seq 1 5000 >keys
 seq 1001 5000 >rest
 counts() { everbloom count --snapshot "$1" "${@:2}"; cut -f 1 out | tr '\n' ' '; }
 
-for filter in spectral_rm:memory=1M spectral:policy=ms,memory=1M spectral:policy=ms,memory=1M,store=line \
-    spectral:policy=ms,memory=1M,shards=4 decay:halflife=1e12,memory=1M; do
+for filter in spectral_rm:memory=1M spectral:update=plain,memory=1M spectral:update=plain,memory=1M,store=line \
+    spectral:update=plain,memory=1M,shards=4 decay:halflife=1e12,memory=1M; do
     rm -f s
     everbloom add --filter $filter --seed 1 --state s keys keys
     status_is 0
@@ -25,9 +25,9 @@ for filter in spectral_rm:memory=1M spectral:policy=ms,memory=1M spectral:policy
 done
 
 # What is taken out whole leaves the filter as it was before.
-everbloom add --filter spectral:policy=ms,memory=64K --seed 1 --state s1 keys
+everbloom add --filter spectral:update=plain,memory=64K --seed 1 --state s1 keys
 status_is 0
-everbloom add --filter spectral:policy=ms,memory=64K --seed 1 --state s2 keys
+everbloom add --filter spectral:update=plain,memory=64K --seed 1 --state s2 keys
 everbloom add --state s2 rest
 everbloom add --remove --state s2 rest
 everbloom count --snapshot s1 --queries keys; cp out one

@@ -16,7 +16,7 @@ spec=$(value filter out)
 cp out info
 everbloom dedup --state d/s --filter "$spec" < <(printf 'd\ne\n')
 status_is 0; out_is 'e\n'
-everbloom dedup --state d/s --filter lru:memory=1M,fpr=1e-6 < <(printf 'e\nf\n')
+everbloom dedup --state d/s --filter lru:memory=1M,fpr=1.2e-6 < <(printf 'e\nf\n')
 status_is 0; out_is 'f\n'
 everbloom dedup --state d/s --seed "$(sed 's/.*seed=\([0-9]*\).*/\1/' <<<"$spec")" < <(printf 'f\ng\n')
 status_is 0; out_is 'g\n'
@@ -27,7 +27,7 @@ everbloom dedup --state d/1 --seed 5 -m 1M in
 everbloom dedup --state d/2 --seed 5 -m 1M < <(head -n 1234 in)
 everbloom dedup --state d/2 < <(tail -n +1235 in)
 same d/1 d/2
-everbloom dedup --state d/3 --filter lru:memory=1M,fpr=1e-6,seed=5 in
+everbloom dedup --state d/3 --filter lru:memory=1M,fpr=1.2e-6,seed=5 in
 same d/1 d/3
 # Without a seed two filters differ.
 everbloom dedup --state d/4 -m 1M in

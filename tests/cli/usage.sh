@@ -21,13 +21,13 @@ misused dedup '--state needs a value: FILE' dedup --state
 misused dedup '--state must be a name, not ""' dedup --state=
 misused dedup '-m must be one number, not "1M,k=3"' dedup -m 1M,k=3
 misused dedup '--seed must be one number, not ""' dedup --seed=
-misused dedup '-f must be fields, each once, such as 3, 1,3, 2-4 or 5-, not "0"' dedup -f 0
-misused dedup '--field must be fields, each once, such as 3, 1,3, 2-4 or 5-, not "-1"' dedup --field -1
-misused dedup '-f must be fields, each once, such as 3, 1,3, 2-4 or 5-, not "2x"' dedup -f2x
-misused dedup '--importance-field must be a whole number from 1 to 999999999, not "0"' dedup --importance-field 0
-misused dedup '-d must be one byte (or \t, \\, \0), not "ab"' dedup -f 1 -d ab
-misused dedup '-d must be one byte (or \t, \\, \0), not ""' dedup -f 1 -d ''
-misused dedup '-d must be one byte (or \t, \\, \0), not "\n"' dedup -f 1 -d '\n'
+misused dedup '-f must be fields, each once, such as 3, 1,3, 2-4, 5-, -1 or name, not "0"' dedup -f 0
+misused dedup '--field must be fields, each once, such as 3, 1,3, 2-4, 5-, -1 or name, not "-0"' dedup --field -0
+misused dedup '2x is no number: for names of columns the first line must hold them; say --csv, --tsv or --header' dedup -f2x
+misused dedup '--importance-field must be one field, such as 3, -1 or name, not "2-3"' dedup --importance-field 2-3
+misused dedup '-d must be one byte (or \t, \\, \0) or blank, not "ab"' dedup -f 1 -d ab
+misused dedup '-d must be one byte (or \t, \\, \0) or blank, not ""' dedup -f 1 -d ''
+misused dedup '-d must be one byte (or \t, \\, \0) or blank, not "\n"' dedup -f 1 -d '\n'
 misused dedup '-d has no effect without -f, --csv or --mark' dedup -d,
 misused dedup '-d must not be what ends a line' dedup -f 1 -d $'\n'
 misused dedup '-d must not be what ends a line' dedup -0 -f 1 -d '\0'
@@ -60,8 +60,8 @@ refused() {
 }
 refused 'no kind of filter "nonsense"' --filter nonsense
 refused 'stable: no option "memroy"; did you mean "memory"?' --filter stable:memroy=1M
-for size in 64X 0 1 64MB -5M 1e30 65T; do
-    misused dedup "-m must be a size from 1K to 64T, such as 500K, 64M or 2G, not \"$size\"" dedup -m $size
+for size in 64X 0 1 64mb 64MBi 64B -5M 1e30 65T; do
+    misused dedup "-m must be a size from 1K to 64T, such as 500K, 64M or 2GiB, not \"$size\"" dedup -m $size
 done
 for share in 0 -1 1e-10 0.6 51% x; do
     misused dedup "--max-drop must be a share from 1e-9 to 0.5, such as 1e-6 or 0.1%, not \"$share\"" dedup --max-drop $share

@@ -67,7 +67,7 @@ status_is 0; err_has 'measured queries     0'
 # Keys may be fields; with -0 they may hold line ends.
 everbloom weigh -m 1M --distinct 100 -q --csv -f 2 < <(printf '1,"a"\n2,a\n3,a\n4,b\n')
 status_is 0; out_has '	a'
-everbloom weigh -m 1M --distinct 100 -q --csv --skip-first -f 1 < <(printf 'key,n\na,1\na,2\nkey,3\na,4\n')
+everbloom weigh -m 1M --distinct 100 -q --csv --header -f 1 < <(printf 'key,n\na,1\na,2\nkey,3\na,4\n')
 status_is 0; cut -f 2 out | sort >got; printf 'a\nkey\n' >want; same got want
 cut -f 1 out | sort -u | wc -l | grep -qx 2 || fail "the names were counted: $(shown out)"
 printf 'a\nb\0a\nb\0a\nb\0c\0' >nul
@@ -93,4 +93,4 @@ status_is 2; err_has 'everbloom: the members and the sample cannot both come fro
 missing t
 misused weigh '--save needs --members: what shall be in the filter' weigh --save t queries
 misused weigh '--members and --distinct: give one of them' weigh --members members --distinct 9 queries
-misused weigh '-m must be a size from 1K to 64T, such as 500K, 64M or 2G, not "64X"' weigh -m 64X queries
+misused weigh '-m must be a size from 1K to 64T, such as 500K, 64M or 2GiB, not "64X"' weigh -m 64X queries

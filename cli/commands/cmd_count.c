@@ -1,0 +1,184 @@
+/* cmd_count.c - count: lines into a counting filter, and how often keys came.
+ *
+ * The stream goes through the loop of add.  Questions are answered when it has ended, or, with
+ * --snapshot, by a filter in a file. */
+#include "parts/fade.h"
+#include "parts/filterfile.h"
+#include "parts/health.h"
+#include "parts/stream.h"
+#include <everbloom/query.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- Answers. */
+
+typedef struct asker {
+    const settings *set;
+    const eb_filter *filter;
+    reader in;    /* whose keys have the same case */
+    double total; /* no key can have come more often */
+    char end;     /* of a line */
+    bool fades;   /* by time in milliseconds */
+} asker;
+
+/* What the kind does not know is NAN. */
+static eb_estimate ask(const asker *a, eb_hash h, bool *bounded) {
+    eb_estimate e = {.size = sizeof e};
+    const eb_batch one = eb_batch_hashes(&h, 1);
+    *bounded = eb_estimate_batch(a->filter, &one, &e, NULL) == EB_OK;
+    if (!*bounded) {
+        e.count = filter_count(a->filter, h);
+        e.lower = e.upper = e.confidence = NAN;
+    }
+    e.count = count_or_infinity(e.count, a->total);
+    e.upper = count_or_infinity(e.upper, a->total);
+    if (isinf(e.count)) e.lower = NAN; /* it was taken from the count */
+    return e;
+}
+
+static void put_column(double value) {
+    if (isnan(value))
+        fputs("-", stdout);
+    else
+        print_count(stdout, value);
+    putchar('\t');
+}
+
+/* Of counts that fade: arrivals in a second. */
+static double rate_of(const asker *a, const eb_estimate *e) {
+    return e->count * eb_faded(a->filter, 1000);
+}
+
+static void put_text(const asker *a, const eb_estimate *e, const char *hint, eb_key key) {
+    put_column(e->count);
+    put_column(e->lower);
+    put_column(e->upper);
+    put_column(e->confidence);
+    printf("%s\t", hint ? hint : "-");
+    if (a->fades) put_column(rate_of(a, e));
+    fwrite(key.p, 1, key.len, stdout);
+    putchar(a->end);
+}
+
+static void put_json(const asker *a, const eb_estimate *e, const char *hint, eb_key key) {
+    report r;
+    report_begin(&r, stdout, true);
+    report_key(&r, "key", key);
+    report_real(&r, "count", "count", e->count);
+    report_real(&r, "lower", "lower", e->lower);
+    report_real(&r, "upper", "upper", e->upper);
+    report_real(&r, "confidence", "confidence", e->confidence);
+    if (hint) report_text(&r, "hint", "hint", hint);
+    if (a->fades) report_real(&r, "rate", "rate", rate_of(a, e));
+    report_end(&r);
+}
+
+static void answer(asker *a, eb_key asked) {
+    eb_hash h;
+    bool bounded;
+    const eb_key key = reader_query(&a->in, asked);
+    eb_hash_keys(a->filter, &key, 1, &h);
+    const eb_estimate e = ask(a, h, &bounded);
+    const char *const hint = !bounded ? NULL : e.single ? "single" : "recurring";
+    if (a->set->json)
+        put_json(a, &e, hint, key);
+    else
+        put_text(a, &e, hint, key);
+    if (ferror(stdout)) finish_stdout(); /* nobody listens any more */
+}
+
+static void answer_line(void *ctx, reader *r, const char *line, const char *end) {
+    asker *const a = ctx;
+    (void)r;
+    arena_reset(&a->in.arena);
+    answer(a, (eb_key){line, (size_t)(end - line)});
+}
+
+static int answer_all(const settings *set, const eb_filter *f, double total) {
+    asker a = {.set = set,
+               .filter = f,
+               .total = total,
+               .in = {.fd = -1, .ignore_case = set->ignore_case, .trim = set->trim},
+               .end = set->nul ? '\0' : '\n',
+               .fades = (set->half_life > 0 || set->window.seconds > 0 || set->time_field.n > 0) &&
+                        eb_faded(f, 1) > 0};
+    const char *const rate = a.fades ? "rate\t" : "";
+    if (set->names) printf("count\tlower\tupper\tconfidence\thint\t%skey%c", rate, a.end);
+    for (size_t i = 0; i < set->keys.n; i++)
+        answer(&a, (eb_key){set->keys.text[i], strlen(set->keys.text[i])});
+    if (set->queries) {
+        reader in = {.separator = a.end};
+        reader_open_one(&in, set->queries);
+        reader_each(&in, answer_line, &a);
+        reader_close(&in);
+    }
+    finish_stdout();
+    reader_close(&a.in);
+    return counters_verdict(f);
+}
+
+/* ---- The command. */
+
+static bool is_dash(const char *path) {
+    return path && strcmp(path, "-") == 0;
+}
+
+static bool reads_stdin(char *const *paths) {
+    if (!*paths) return true;
+    for (; *paths; paths++)
+        if (is_dash(*paths)) return true;
+    return false;
+}
+
+static void check_usage(const cli_command *c, const settings *set, char *const *paths) {
+    const bool asks = set->queries || set->keys.n > 0;
+    if (set->save && set->state) cli_misuse(c, "--save and --state: give one of them");
+    if (!asks && !set->save && !set->state)
+        cli_misuse(c, "nothing to do: ask with --key or --queries, or keep with --save or --state");
+    if (set->names && set->json) cli_misuse(c, "--names and --json: give one of them");
+    if (asks && is_dash(set->save))
+        cli_misuse(c, "the snapshot and the answers cannot both go to standard output");
+    if (is_dash(set->queries) && !set->snapshot && reads_stdin(paths))
+        cli_misuse(c, "the lines and the queries cannot both come from standard input");
+    if (is_dash(set->queries) && is_dash(set->snapshot))
+        cli_misuse(c, "the snapshot and the queries cannot both come from standard input");
+    if (is_dash(set->save)) refuse_terminal(c, set, "a snapshot");
+}
+
+static int ask_snapshot(const cli_command *c, const settings *set, char *const *paths) {
+    snapshot snap;
+    if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
+    if (set->save || set->state || set->filter || set->memory || set->seed || set->removable ||
+        fade_is_asked(set) || set->time_field.n)
+        cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
+    snapshot_open_or_fail(&snap, set->snapshot);
+    refuse_numbers(c, snap.view);
+    if (!(eb_caps(snap.view) & EB_CAN_COUNT))
+        cli_fail("%s: this kind of filter does not count", set->snapshot);
+    const int status = answer_all(set, snap.view, total_of_filter(snap.view));
+    snapshot_close(&snap);
+    return status;
+}
+
+int run_count(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    check_usage(c, set, operands);
+    if (set->queries) reader_check(set->queries);
+    if (set->snapshot) return ask_snapshot(c, set, operands);
+    stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
+    stream_open(&s, c, operands);
+    s.filter = filter_open(c, set);
+    if (!(eb_caps(s.filter) & EB_CAN_COUNT))
+        cli_misuse(c, "count needs a filter that counts, such as " DEFAULT_COUNT);
+    values_open(&s.values, c, set, s.filter, true);
+    times_open(&s.times, c, set, s.filter);
+    int status = stream_run(&s);
+    if (status == STATUS_YES) {
+        if (set->save) filter_save(s.filter, set->save);
+        status = answer_all(set, s.filter, s.total);
+    }
+    if (set->stats) stream_stats(&s);
+    stream_close(&s);
+    eb_free(s.filter);
+    return status;
+}

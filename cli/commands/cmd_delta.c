@@ -1,0 +1,75 @@
+/* cmd_delta.c - diff and patch: what has changed between two snapshots, and the newer one again.
+ *
+ * The library makes and applies deltas.  They are of whole files, since a state of iceberg has
+ * candidates behind its snapshot. */
+#include "io.h"
+#include "parts/filterfile.h"
+#include <everbloom/experimental.h>
+#include <stdlib.h>
+#include <string.h>
+
+static eb_status put(void *out, const void *bytes, size_t n) {
+    output_put(out, bytes, n);
+    return EB_OK;
+}
+
+int run_diff(const cli_command *c, const settings *set, char **operands, size_t n) {
+    snapshot before, after;
+    atomic_file file;
+    output out;
+    eb_error err;
+    (void)n;
+    refuse_terminal(c, set, "a delta");
+    if (strcmp(operands[0], "-") == 0 && strcmp(operands[1], "-") == 0)
+        cli_misuse(c, "the snapshots cannot both come from standard input");
+    snapshot_open_or_fail(&before, operands[0]);
+    snapshot_open_or_fail(&after, operands[1]);
+    atomic_open(&file, set->output ? set->output : "-");
+    output_open(&out, file.fd, file.path);
+    if (eb_diff_bytes(before.bytes, before.length, after.bytes, after.length, put, &out, &err) !=
+        EB_OK)
+        cli_fail("%s", err.text);
+    output_flush(&out);
+    output_close(&out);
+    atomic_commit(&file);
+    snapshot_close(&before);
+    snapshot_close(&after);
+    return STATUS_YES;
+}
+
+/* The newer file, checked. */
+static byte_buffer patched(const snapshot *old, const char *old_name, const snapshot *delta,
+                           const char *name) {
+    byte_buffer b = {0};
+    snapshot made;
+    eb_error err;
+    const eb_status status = eb_patch_bytes(old->bytes, old->length, delta->bytes, delta->length,
+                                            byte_buffer_write, &b, &err);
+    if (status == EB_EMISMATCH)
+        cli_fail("%s: the delta %s was made for another snapshot", old_name, name);
+    if (status != EB_OK) cli_fail("%s: %s", name, err.text);
+    if (snapshot_of_bytes(&made, b.bytes, b.length, &err) != EB_OK)
+        cli_fail("%s: damaged delta: %s", name, err.text);
+    eb_free(made.view);
+    return b;
+}
+
+int run_patch(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const char *const path = n > 1 ? operands[1] : "-";
+    snapshot old, changes;
+    atomic_file file;
+    refuse_terminal(c, set, "a snapshot");
+    if (strcmp(operands[0], "-") == 0 && strcmp(path, "-") == 0)
+        cli_misuse(c, "the snapshot and the delta cannot both come from standard input");
+    snapshot_open_or_fail(&old, operands[0]);
+    snapshot_read(&changes, path);
+    byte_buffer made =
+        patched(&old, operands[0], &changes, strcmp(path, "-") == 0 ? "standard input" : path);
+    atomic_open(&file, set->output ? set->output : "-");
+    atomic_write(&file, made.bytes, made.length);
+    atomic_commit(&file);
+    free(made.bytes);
+    snapshot_close(&old);
+    snapshot_close(&changes);
+    return STATUS_YES;
+}

@@ -1,0 +1,135 @@
+/* cmd_file.c - the commands that look at snapshots: info, check, merge. */
+#include "io.h"
+#include "parts/filterfile.h"
+#include "parts/health.h"
+#include <everbloom/experimental.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const eb_kind_info *kind_of(const char *spec) {
+    size_t n, length = strcspn(spec, ":");
+    const eb_kind_info *const *kinds = eb_kinds(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(kinds[i]->name, spec, length) == 0 && !kinds[i]->name[length]) return kinds[i];
+    return NULL;
+}
+
+enum { LENGTHS = sizeof((eb_lengths *)NULL)->counters / sizeof(uint64_t) };
+
+static void print_lengths(report *r, const eb_lengths *lengths) {
+    double list[LENGTHS], all = 0;
+    size_t n = 0;
+    for (size_t i = 0; i < LENGTHS; i++) {
+        list[i] = (double)lengths->counters[i];
+        all += list[i];
+        if (lengths->counters[i] > 0) n = i + 1;
+    }
+    report_real(r, "bits_per_counter", "bits per counter", lengths->bits);
+    if (r->json) report_list(r, "counter_lengths", NULL, list, n);
+    for (size_t i = 0; i < n && !r->json; i++) {
+        char label[48], value[64];
+        snprintf(label, sizeof label, "  counters of %zu bit%s", i, i == 1 ? "" : "s");
+        snprintf(value, sizeof value, "%.0f (%.4g %%)", list[i], 100 * list[i] / all);
+        report_text(r, NULL, label, value);
+    }
+}
+
+static void print_info(const char *path, const snapshot *snap, bool json) {
+    char spec[EB_SPEC_MAX];
+    eb_lengths lengths = {.size = sizeof lengths};
+    const eb_stats stats = filter_stats(snap->view);
+    eb_spec(snap->view, spec, sizeof spec);
+    const eb_kind_info *kind = kind_of(spec);
+    report r;
+    report_begin(&r, stdout, json);
+    report_text(&r, "file", "file", path);
+    report_text(&r, "filter", "filter", spec);
+    if (kind) report_text(&r, "summary", "which is", kind->summary);
+    report_count(&r, "items", "keys added", stats.items);
+    report_bytes(&r, "bytes", "memory", (double)stats.bytes);
+    report_count(&r, "cells", "cells", stats.cells);
+    report_count(&r, "cells_used", "cells in use", stats.cells_used);
+    report_real(&r, "fill", "fill", stats.fill);
+    report_real(&r, "fpr", "false positive rate", stats.fpr);
+    report_count(&r, "clock", "clock", stats.clock);
+    health_report(&r, snap->view, &stats);
+    if (eb_lengths_of(snap->view, &lengths, NULL) == EB_OK) print_lengths(&r, &lengths);
+    report_end(&r);
+}
+
+int run_info(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)c;
+    for (size_t i = 0; i < n; i++) {
+        snapshot snap;
+        snapshot_open_or_fail(&snap, operands[i]);
+        if (i > 0 && !set->json) putchar('\n');
+        print_info(operands[i], &snap, set->json);
+        snapshot_close(&snap);
+    }
+    finish_stdout();
+    return STATUS_YES;
+}
+
+/* A snapshot of a later library may be whole: nobody here can tell, so that is trouble. */
+static int check_one(const char *path, bool quiet) {
+    snapshot snap;
+    eb_error err;
+    eb_status status = snapshot_open(&snap, path, &err);
+    if (status == EB_OK) {
+        snapshot_close(&snap);
+        if (!quiet) printf("%s: ok\n", path);
+        return STATUS_YES;
+    }
+    if (status != EB_EFORMAT) {
+        cli_warn("%s: %s", path, err.text);
+        return STATUS_TROUBLE;
+    }
+    printf("%s: %s\n", path, err.text);
+    return STATUS_NO;
+}
+
+int run_check(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)c;
+    int worst = STATUS_YES;
+    for (size_t i = 0; i < n; i++) {
+        int status = check_one(operands[i], set->quiet);
+        if (status > worst) worst = status;
+    }
+    finish_stdout();
+    return worst;
+}
+
+static void merge_one(eb_filter *into, const char *path, const char *first) {
+    snapshot snap;
+    eb_error err;
+    char ours[EB_SPEC_MAX], theirs[EB_SPEC_MAX];
+    snapshot_open_or_fail(&snap, path);
+    eb_spec(into, ours, sizeof ours);
+    eb_spec(snap.view, theirs, sizeof theirs);
+    const eb_status status = eb_merge(into, snap.view, 1, &err);
+    if (status == EB_EMISMATCH)
+        cli_fail("filters with different specs cannot be merged\n  %s: %s\n  %s: %s", first, ours,
+                 path, theirs);
+    if (status != EB_OK) cli_fail("%s: %s", path, err.text);
+    snapshot_close(&snap);
+}
+
+/* What all others are merged into. */
+static eb_filter *merge_first(const char *path) {
+    eb_filter *const f = snapshot_load(path), *thawed;
+    eb_error err;
+    if (!filter_is_frozen(f)) return f;
+    if (eb_convert(&thawed, f, "frozen=no", NULL, &err) != EB_OK)
+        cli_fail("%s: %s", path, err.text);
+    eb_free(f);
+    return thawed;
+}
+
+int run_merge(const cli_command *c, const settings *set, char **operands, size_t n) {
+    refuse_terminal(c, set, "a snapshot");
+    eb_filter *into = merge_first(operands[0]);
+    for (size_t i = 1; i < n; i++) merge_one(into, operands[i], operands[0]);
+    filter_save(into, set->output ? set->output : "-");
+    eb_free(into);
+    return STATUS_YES;
+}

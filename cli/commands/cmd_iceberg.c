@@ -1,0 +1,391 @@
+/* cmd_iceberg.c - iceberg: the keys that came often, in one pass and in fixed memory.
+ *
+ * The lines go through the loop of add, into a counting filter with candidates beside it.  Answers
+ * below the watermark need the input again; --verify reads it again for exact counts.  --alert
+ * names keys while they come. */
+#include "parts/filterfile.h"
+#include "parts/frequent.h"
+#include "parts/health.h"
+#include <everbloom/experimental.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct question {
+    const char *text;
+    threshold at_least;
+    double count;
+} question;
+
+typedef struct iceberg {
+    const cli_command *c;
+    const settings *set;
+    settings inner; /* with the filter's part of the memory */
+    char filter_memory[24];
+    size_t candidates; /* bytes */
+    snapshot was;      /* the state at first, if there was one */
+    eb_iceberg *ice;
+    stream s;
+    char **again; /* paths, or NULL */
+    uint32_t readings;
+    uint64_t lines, bytes; /* of the first reading */
+} iceberg;
+
+static void expect_ok(eb_status status, const char *what) {
+    if (status != EB_OK) cli_fail("%s: %s", what, eb_status_name(status));
+}
+
+/* ---- Memory. */
+
+/* A state says how much there is, unless the command line does. */
+static bool state_says(const settings *set) {
+    struct stat st;
+    return set->state && stat(set->state, &st) == 0 && !set->memory && !set->filter &&
+           !set->candidate_memory;
+}
+
+static void share_memory(iceberg *p) {
+    const settings *set = p->set;
+    p->inner = *set;
+    if (state_says(set)) return;
+    const bool whole = !set->filter || set->memory; /* else the spec says the filter's part */
+    const double all = size_in_bytes(p->c, "-m", set->memory ? set->memory : DEFAULT_MEMORY);
+    const double keys = set->candidate_memory
+                            ? size_in_bytes(p->c, "--candidate-memory", set->candidate_memory)
+                            : all / 4;
+    if (keys < 1024) cli_misuse(p->c, "candidates need at least 1K of memory");
+    p->candidates = (size_t)keys;
+    if (!whole) return;
+    if (keys >= all) cli_misuse(p->c, "--candidate-memory must be less than all of the memory");
+    snprintf(p->filter_memory, sizeof p->filter_memory, "%.0f", all - keys);
+    p->inner.memory = p->filter_memory;
+}
+
+static void open_filter(iceberg *p, char *const *paths) {
+    share_memory(p);
+    p->s = (stream){.set = &p->inner, .print = PRINT_NONE};
+    p->s.state = p->set->state;
+    stream_open(&p->s, p->c, paths);
+    p->s.filter = filter_open_kept(p->c, &p->inner, &p->was);
+    values_open(&p->s.values, p->c, p->set, p->s.filter, true);
+}
+
+static void close_all(iceberg *p) {
+    stream_close(&p->s);
+    eb_free(p->s.filter);
+    free(p->again);
+}
+
+/* ---- The state: the filter and, behind it, the candidates. */
+
+static void save_state(const stream *s) {
+    const iceberg *const p = s->ctx;
+    byte_buffer keys = {0};
+    eb_error err;
+    if (eb_iceberg_save(p->ice, byte_buffer_write, &keys, &err) != EB_OK) cli_fail("%s", err.text);
+    filter_save_before(s->filter, s->state, keys.bytes, keys.length);
+    free(keys.bytes);
+}
+
+static void new_iceberg(iceberg *p) {
+    eb_error err;
+    if (eb_iceberg_new(&p->ice, p->s.filter, p->candidates, NULL, &err) != EB_OK)
+        cli_fail("%s", err.text);
+}
+
+/* false: there is nothing to go on from */
+static bool resume(iceberg *p) {
+    eb_error err;
+    if (!p->was.view) return false;
+    if (p->was.length == p->was.end)
+        cli_fail("%s: a filter without candidates: iceberg cannot go on from it", p->s.state);
+    if (eb_iceberg_load(&p->ice, p->s.filter, (char *)p->was.bytes + p->was.end,
+                        p->was.length - p->was.end, p->candidates, NULL, &err) != EB_OK)
+        cli_fail("%s: %s", p->s.state, err.text);
+    snapshot_close(&p->was);
+    return true;
+}
+
+/* ---- Readings. */
+
+static void take_first(stream *s, const eb_batch *batch) {
+    const iceberg *const p = s->ctx;
+    expect_ok(eb_iceberg_add(p->ice, s->key, batch), "the filter refuses keys");
+}
+
+static void take_again(stream *s, const eb_batch *batch) {
+    const iceberg *const p = s->ctx;
+    expect_ok(eb_iceberg_read(p->ice, s->key, batch), "the filter refuses keys");
+}
+
+static eb_iceberg_state state_of(const iceberg *p) {
+    eb_iceberg_state s = {.size = sizeof s};
+    (void)eb_iceberg_state_of(p->ice, &s, NULL);
+    return s;
+}
+
+/* 0, or the status to end with. */
+static int read_again(iceberg *p, double at_least) {
+    expect_ok(eb_iceberg_recount(p->ice, at_least), "counting again");
+    stream_again(&p->s, p->c, p->again);
+    p->s.look_up = take_again;
+    p->readings++;
+    const int status = stream_run(&p->s);
+    const eb_iceberg_state now = state_of(p);
+    if (status == STATUS_YES) check_same_input(now.total, now.read_again);
+    return status;
+}
+
+/* ---- Answers. */
+
+/* Those that came so often, sorted. */
+static eb_candidate *candidates_from(const iceberg *p, double at_least, size_t *n) {
+    eb_candidate *const list = cli_alloc((state_of(p).keys + 1) * sizeof *list);
+    *n = 0;
+    for (uint64_t at = 0; eb_iceberg_next(p->ice, at_least, &at, &list[*n]);) ++*n;
+    sort_candidates(list, *n);
+    return list;
+}
+
+static void print_answer(const iceberg *p, const question *q, bool labels) {
+    size_t n;
+    eb_candidate *const list = candidates_from(p, q->count, &n);
+    print_candidates(p->set, labels ? q->text : NULL, list, n, state_of(p).exact);
+    free(list);
+}
+
+/* Counters without room count anything: how many answers they spoil. */
+static uint64_t full_counts(const iceberg *p, double at_least) {
+    uint64_t full = 0;
+    eb_candidate c;
+    if (state_of(p).exact) return 0;
+    for (uint64_t at = 0; eb_iceberg_next(p->ice, at_least, &at, &c);)
+        full += c.count >= EB_COUNT_FULL;
+    return full;
+}
+
+static void say_why_again(const iceberg *p, bool below) {
+    if (p->set->verify || p->set->quiet) return;
+    if (below)
+        cli_warn("candidates reach down to %.0f only: reading the input again",
+                 state_of(p).watermark + 1);
+    else
+        cli_warn("the filter has no room for some counts: reading the input again");
+}
+
+/* Is the answer complete, with what is known now?  If not, what may be missing is said. */
+static int verdict(const iceberg *p, double at_least, uint64_t full) {
+    const double watermark = state_of(p).watermark;
+    if (full > 0 && watermark < EB_COUNT_FULL)
+        cli_warn(
+            "%llu count%s not known (inf) since the filter is full: give more -m, --rescan FILE or "
+            "--filter " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS,
+            (unsigned long long)full, full == 1 ? " is" : "s are");
+    if (at_least > watermark || watermark == 0) return full > 0 ? STATUS_NO : STATUS_YES;
+    if (watermark >= EB_COUNT_FULL)
+        cli_fail("the filter is full and tells keys no more apart: give more -m");
+    cli_warn("keys that came up to %.0f times may be missing: give more -m%s", watermark,
+             p->set->top ? ""
+             : p->again  ? " or use --multiscan"
+                         : ", or --rescan FILE");
+    return STATUS_NO;
+}
+
+/* Everything that can be done for a complete answer; 0, 1 if that is not enough, or a status to end
+ * with. */
+static int prepare(iceberg *p, const question *q) {
+    const bool below = q->count <= state_of(p).watermark;
+    uint64_t full = full_counts(p, q->count);
+    if (!below && !full && (!p->set->verify || state_of(p).exact)) return STATUS_YES;
+    if (p->again) {
+        say_why_again(p, below);
+        const int status = read_again(p, q->count);
+        if (status != STATUS_YES) return status;
+        full = 0;
+    }
+    return verdict(p, q->count, full);
+}
+
+/* ---- The most frequent keys. */
+
+/* The count of the last of the keys that are asked for; 0 if there are not so many. */
+static double last_count(const iceberg *p) {
+    size_t n;
+    eb_candidate *const list = candidates_from(p, 1, &n);
+    const double last = n < p->set->top ? 0 : list[p->set->top - 1].count;
+    free(list);
+    return last;
+}
+
+/* If there are fewer candidates than keys are asked for, there is no room for more, so reading
+ * again is of no use; unless they are all keys.  Exact counts are smaller, so keys further down may
+ * come to be among the most frequent: they are counted when the input is read once more. */
+static int prepare_top(iceberg *p) {
+    for (double asked = INFINITY;;) {
+        const eb_iceberg_state now = state_of(p);
+        const double last = last_count(p);
+        const bool all = now.watermark == 0, complete = all || last > now.watermark;
+        const uint64_t full = full_counts(p, 1);
+        const bool counted = now.exact || (!p->set->verify && !full);
+        const bool no_use = counted && !complete && (last == 0 || now.watermark >= asked);
+        if (counted && complete) return STATUS_YES;
+        if (!p->again || no_use) return verdict(p, last, full);
+        say_why_again(p, false);
+        asked = counted ? last : now.watermark + 1;
+        const int status = read_again(p, asked);
+        if (status != STATUS_YES) return status;
+    }
+}
+
+static int answer_top(iceberg *p) {
+    const int status = prepare_top(p);
+    if (status > STATUS_NO) return status;
+    size_t n;
+    eb_candidate *const list = candidates_from(p, 1, &n);
+    print_header(p->set, false);
+    print_candidates(p->set, NULL, list, n < p->set->top ? n : (size_t)p->set->top,
+                     state_of(p).exact);
+    free(list);
+    return status;
+}
+
+/* ---- All thresholds. */
+
+static int by_threshold(const void *a, const void *b) {
+    const question *const x = a, *const y = b;
+    return (x->count > y->count) - (x->count < y->count);
+}
+
+static int answer_all(iceberg *p, question *questions, size_t n) {
+    const double total = state_of(p).total;
+    int worst = STATUS_YES;
+    for (size_t i = 0; i < n; i++) questions[i].count = threshold_of(questions[i].at_least, total);
+    qsort(questions, n, sizeof *questions, by_threshold);
+    for (size_t i = 0; i < n; i++) {
+        const int status = prepare(p, &questions[i]);
+        if (status > STATUS_NO) return status;
+        if (status > worst) worst = status;
+        if (i == 0) print_header(p->set, n > 1);
+        print_answer(p, &questions[i], n > 1);
+    }
+    return worst;
+}
+
+static void print_stats(const iceberg *p) {
+    char spec[EB_SPEC_MAX];
+    const double seconds = now_seconds() - p->s.start;
+    const eb_iceberg_state now = state_of(p);
+    report r;
+    eb_spec(p->s.filter, spec, sizeof spec);
+    report_begin(&r, stderr, p->set->json);
+    report_count(&r, "lines", "lines", p->lines);
+    report_bytes(&r, "bytes", "bytes", (double)p->bytes);
+    report_real(&r, "seconds", "seconds", seconds);
+    report_count(&r, "readings", "readings", p->readings);
+    report_text(&r, "filter", "filter", spec);
+    report_count(&r, "candidates", "candidates", now.keys);
+    report_bytes(&r, "candidate_bytes", "memory of candidates", (double)now.bytes);
+    report_amount(&r, "watermark", "watermark", now.watermark);
+    report_count(&r, "saturated", "full counters", filter_saturated(p->s.filter));
+    report_end(&r);
+}
+
+/* ---- The commands. */
+
+/* The least count that will be asked for; of percentages nothing is known before the end. */
+static double least_asked(const question *questions, size_t n) {
+    double least = n > 0 ? EB_COUNT_FULL : 1;
+    for (size_t i = 0; i < n; i++) least = fmin(least, threshold_of(questions[i].at_least, 0));
+    return least;
+}
+
+static int find_icebergs(iceberg *p, char *const *paths, question *questions, size_t n) {
+    static char *const none[] = {NULL};
+    /* with a state, the operands are not all that was counted */
+    p->again = rescan_paths(p->set, p->set->state ? none : paths);
+    if (p->set->verify && !p->again)
+        cli_misuse(p->c, "--verify needs files, or --rescan FILE: the input cannot be read again");
+    open_filter(p, paths);
+    if (!resume(p)) {
+        new_iceberg(p);
+        expect_ok(eb_iceberg_expect(p->ice, least_asked(questions, n)), "no such count");
+    }
+    p->s.look_up = take_first;
+    p->s.save = save_state;
+    p->s.ctx = p;
+    p->readings = 1;
+    int status = stream_run(&p->s);
+    p->s.state = NULL; /* reading again changes the candidates */
+    p->lines = p->s.lines;
+    p->bytes = p->s.in.bytes;
+    if (status == STATUS_YES) status = p->set->top ? answer_top(p) : answer_all(p, questions, n);
+    if (status <= STATUS_NO && p->set->stats) print_stats(p);
+    eb_iceberg_free(p->ice);
+    close_all(p);
+    return status;
+}
+
+/* Alerts leave the program with the batch that raised them. */
+static void take_alert(stream *s, const eb_batch *batch) {
+    double fired[STREAM_BATCH];
+    bool any = false;
+    const eb_status status = eb_trigger_add(s->ctx, s->key, batch, fired);
+    if (status == EB_ENOMEM)
+        cli_fail("no room for more keys that were printed: give more -m, or a larger --alert");
+    expect_ok(status, "the filter refuses keys");
+    for (size_t i = 0; i < batch->n; i++) {
+        if (fired[i] == 0) continue;
+        const eb_candidate c = {s->key[i], fired[i]};
+        print_candidate(s->set, NULL, &c, false);
+        any = true;
+    }
+    if (any) finish_stdout();
+}
+
+static int raise_alerts(iceberg *p, char *const *paths) {
+    eb_error err;
+    eb_trigger *trigger;
+    open_filter(p, paths);
+    if (eb_trigger_new(&trigger, p->s.filter, p->set->alert, p->candidates, NULL, &err) != EB_OK)
+        cli_fail("%s", err.text);
+    p->s.look_up = take_alert;
+    p->s.ctx = trigger;
+    print_header(p->set, false);
+    int status = stream_run(&p->s);
+    finish_stdout();
+    if (counters_verdict(p->s.filter) != STATUS_YES && status == STATUS_YES) status = STATUS_NO;
+    eb_trigger_free(trigger);
+    close_all(p);
+    return status;
+}
+
+static void check_usage(const cli_command *c, const settings *set) {
+    const bool multiscan = set->multiscan || set->scans > 0;
+    const int asks = (set->at_least.n > 0) + (set->alert > 0) + (set->top > 0);
+    if (asks == 0) cli_misuse(c, "say what is often: --at-least COUNT, --top N or --alert COUNT");
+    if (asks > 1) cli_misuse(c, "--at-least, --top and --alert: give one of them");
+    if (set->names && set->json) cli_misuse(c, "--names and --json: give one of them");
+    if (set->alert > 0 && (multiscan || set->verify || set->rescan.n))
+        cli_misuse(c, "--alert reads once: no --verify, --rescan, --multiscan or --scans");
+    if (set->state && (set->alert > 0 || multiscan))
+        cli_misuse(c, "--state is for --at-least and --top, in one reading");
+    if (set->alert > 0 && set->stats) cli_misuse(c, "--stats is for --at-least and --top");
+    if (set->alert > 0 && !(set->alert >= 1 && set->alert <= EB_COUNT_FULL))
+        cli_misuse(c, "--alert must be a count from 1 to 2.8e14, not %g", set->alert);
+}
+
+int run_iceberg(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    check_usage(c, set);
+    if (set->multiscan || set->scans > 0) return run_multiscan(c, set, operands);
+    iceberg p = {.c = c, .set = set};
+    if (set->alert > 0) return raise_alerts(&p, operands);
+    question *const questions = cli_alloc((set->at_least.n + 1) * sizeof *questions);
+    for (size_t i = 0; i < set->at_least.n; i++)
+        questions[i] =
+            (question){set->at_least.text[i], threshold_read(c, set->at_least.text[i]), 0};
+    const int status = find_icebergs(&p, operands, questions, set->at_least.n);
+    free(questions);
+    return status;
+}

@@ -1,0 +1,358 @@
+/* cmd_range.c - range: numbers or times into a dyadic filter, how many lie in a range, quantiles.
+ *
+ * The stream goes through the loop of add, with numbers for hashes.  Questions are read before it,
+ * so that a bad one costs no time, and answered when it has ended. */
+#include "input/numbers.h"
+#include "parts/filterfile.h"
+#include "parts/health.h"
+#include "parts/stream.h"
+#include <everbloom/experimental.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The domain. */
+
+static bool names_domain(const settings *set) {
+    return set->values || set->min || set->max || set->bits;
+}
+
+static uint64_t read_bound(const cli_command *c, number_kind kind, const char *option,
+                           const char *text) {
+    uint64_t value;
+    if (number_read(kind, (eb_key){text, strlen(text)}, &value)) return value;
+    cli_misuse(c, "%s must be %s, not \"%s\"", option, number_wanted(kind), text);
+}
+
+static unsigned bits_of(uint64_t n) {
+    unsigned bits = 1;
+    while (bits < 64 && n >> bits != 0) bits++;
+    return bits;
+}
+
+static uint64_t ones(unsigned n) {
+    return UINT64_MAX >> (64 - n);
+}
+
+/* Where a domain of so many bits begins if nobody says: signed numbers on both sides of 0. */
+static uint64_t usual_low(number_kind kind, unsigned width) {
+    if (width == 64 || kind == NUMBER_UNSIGNED) return 0;
+    return number_origin(kind) - (kind == NUMBER_SIGNED ? UINT64_C(1) << (width - 1) : 0);
+}
+
+/* The spec of a new filter, from --values, --min, --max and --bits. */
+static void domain_spec(const cli_command *c, const settings *set, char *spec, size_t cap) {
+    number_kind kind = NUMBER_SIGNED;
+    unsigned width = set->bits ? (unsigned)set->bits : 32;
+    if (set->values) (void)number_kind_named(set->values, &kind);
+    if (!set->min != !set->max) cli_misuse(c, "--min and --max: give both of them");
+    if (set->min && set->bits) cli_misuse(c, "--bits and --min: give one of them");
+    if (set->bits > 64)
+        cli_misuse(c, "--bits must be 1..64, not %llu", (unsigned long long)set->bits);
+    uint64_t low = usual_low(kind, width);
+    if (set->min) {
+        const uint64_t high = read_bound(c, kind, "--max", set->max);
+        low = read_bound(c, kind, "--min", set->min);
+        if (low > high) cli_misuse(c, "--min must be at most --max");
+        width = bits_of(high - low);
+        if (low > UINT64_MAX - ones(width)) low = UINT64_MAX - ones(width);
+    }
+    snprintf(spec, cap, "dyadic:bits=%u,low=%llu,values=%s", width, (unsigned long long)low,
+             number_name(kind));
+}
+
+static number_kind kind_of_filter(const eb_filter *f) {
+    char spec[EB_SPEC_MAX];
+    number_kind kind = NUMBER_UNSIGNED;
+    (void)eb_spec(f, spec, sizeof spec);
+    const char *const at = strstr(spec, "values=");
+    if (at && strncmp(at + 7, "signed", 6) == 0) kind = NUMBER_SIGNED;
+    if (at && strncmp(at + 7, "time", 4) == 0) kind = NUMBER_TIME;
+    return kind;
+}
+
+/* ---- Questions. */
+
+typedef struct question {
+    uint64_t from, to;
+    double quantile;
+    bool is_quantile;
+} question;
+
+typedef struct asker {
+    const cli_command *c;
+    const settings *set;
+    const eb_filter *filter;
+    number_kind kind;
+    uint64_t low, high;
+    question *list;
+    size_t n, cap;
+} asker;
+
+static void open_asker(asker *a, const cli_command *c, const settings *set, const eb_filter *f,
+                       const char *name) {
+    eb_error err;
+    *a = (asker){.c = c, .set = set, .filter = f, .kind = kind_of_filter(f)};
+    if (eb_range_domain(f, &a->low, &a->high, &err) != EB_OK) cli_fail("%s: %s", name, err.text);
+}
+
+static void push(asker *a, question q) {
+    a->list = cli_grow(a->list, &a->cap, (a->n + 1) * sizeof *a->list);
+    a->list[a->n++] = q;
+}
+
+/* The end of a range, inside of the domain. */
+static uint64_t read_end(const asker *a, const char *name, eb_key text) {
+    char low[NUMBER_TEXT], high[NUMBER_TEXT];
+    uint64_t value;
+    if (!number_read(a->kind, text, &value))
+        cli_fail("%s must be %s, not \"%.*s\"", name, number_wanted(a->kind), (int)text.len,
+                 (const char *)text.p);
+    if (value >= a->low && value <= a->high) return value;
+    number_write(a->kind, a->low, low);
+    number_write(a->kind, a->high, high);
+    cli_fail("%s must be %s..%s, not %.*s", name, low, high, (int)text.len, (const char *)text.p);
+}
+
+static void push_range(asker *a, const char *from_name, eb_key from, const char *to_name,
+                       eb_key to) {
+    question q = {.from = a->low, .to = a->high};
+    if (from.p) q.from = read_end(a, from_name, from);
+    if (to.p) q.to = read_end(a, to_name, to);
+    if (q.from > q.to)
+        cli_fail("a range must end after its start, not from %.*s to %.*s", (int)from.len,
+                 (const char *)from.p, (int)to.len, (const char *)to.p);
+    push(a, q);
+}
+
+static eb_key key_of(const char *text) {
+    return (eb_key){text, text ? strlen(text) : 0};
+}
+
+static bool split_at_tab(const char *line, const char *end, eb_key *left, eb_key *right) {
+    const char *tab = line;
+    while (tab < end && *tab != '\t') tab++;
+    if (tab == end) return false;
+    *left = (eb_key){line, (size_t)(tab - line)};
+    *right = (eb_key){tab + 1, (size_t)(end - tab - 1)};
+    return true;
+}
+
+static void take_range_line(void *ctx, reader *r, const char *line, const char *end) {
+    char from_name[320], to_name[320];
+    eb_key from, to;
+    const unsigned long long number = r->records;
+    if (!split_at_tab(line, end, &from, &to))
+        cli_fail("%s: line %llu: a range is two values with a tab between", r->name, number);
+    snprintf(from_name, sizeof from_name, "%.200s: line %llu: from", r->name, number);
+    snprintf(to_name, sizeof to_name, "%.200s: line %llu: to", r->name, number);
+    push_range(ctx, from_name, from, to_name, to);
+}
+
+static double read_quantile(const cli_command *c, const char *text) {
+    char *end;
+    const double q = strtod(text, &end);
+    if (end == text || *end || !(q >= 0 && q <= 1))
+        cli_misuse(c, "--quantile must be a number from 0 to 1, not \"%s\"", text);
+    return q;
+}
+
+/* A single --from or --to goes to the end of the domain. */
+static void read_questions(asker *a) {
+    const settings *const set = a->set;
+    const size_t ranges = set->from.n > set->to.n ? set->from.n : set->to.n;
+    for (size_t i = 0; i < ranges; i++)
+        push_range(a, "--from", key_of(i < set->from.n ? set->from.text[i] : NULL), "--to",
+                   key_of(i < set->to.n ? set->to.text[i] : NULL));
+    if (set->ranges) {
+        reader in = {.separator = set->nul ? '\0' : '\n'};
+        reader_open_one(&in, set->ranges);
+        reader_each(&in, take_range_line, a);
+        reader_close(&in);
+    }
+    for (size_t i = 0; i < set->quantiles.n; i++)
+        push(a, (question){.quantile = read_quantile(a->c, set->quantiles.text[i]),
+                           .is_quantile = true});
+}
+
+/* ---- Answers. */
+
+/* Numbers as they are, times in quotes. */
+static void report_number(report *r, number_kind kind, const char *key, uint64_t value) {
+    char text[NUMBER_TEXT];
+    number_write(kind, value, text);
+    if (kind == NUMBER_TIME)
+        report_text(r, key, key, text);
+    else
+        report_plain(r, key, text);
+}
+
+static void put_numbers(const asker *a, const uint64_t *list, size_t n, const char *last) {
+    char text[NUMBER_TEXT];
+    for (size_t i = 0; i < n; i++) {
+        number_write(a->kind, list[i], text);
+        printf("%s%s", i > 0 ? "\t" : "", text);
+    }
+    printf("%s\n", last);
+}
+
+static void answer_range(const asker *a, const question *q) {
+    eb_range r = {.size = sizeof r};
+    eb_error err;
+    if (eb_range_count(a->filter, q->from, q->to, &r, &err) != EB_OK) cli_fail("%s", err.text);
+    r.upper = count_or_infinity(r.upper, INFINITY);
+    if (!a->set->json) {
+        for (int i = 0; i < 3; i++) {
+            print_count(stdout, i == 1 ? r.lower : r.upper);
+            putchar('\t');
+        }
+        put_numbers(a, (uint64_t[]){q->from, q->to}, 2, "");
+        return;
+    }
+    report out;
+    report_begin(&out, stdout, true);
+    report_number(&out, a->kind, "from", q->from);
+    report_number(&out, a->kind, "to", q->to);
+    report_real(&out, "count", "count", r.upper);
+    report_real(&out, "lower", "lower", r.lower);
+    report_real(&out, "upper", "upper", r.upper);
+    report_end(&out);
+}
+
+static void answer_quantile(const asker *a, const question *q) {
+    eb_quantile o = {.size = sizeof o};
+    char share[40];
+    eb_error err;
+    if (eb_range_quantile(a->filter, q->quantile, &o, &err) != EB_OK) cli_fail("%s", err.text);
+    snprintf(share, sizeof share, "\t%g", q->quantile);
+    if (!a->set->json) {
+        put_numbers(a, (uint64_t[]){o.value, o.lower, o.upper}, 3, share);
+        return;
+    }
+    report out;
+    report_begin(&out, stdout, true);
+    report_real(&out, "quantile", "quantile", q->quantile);
+    report_number(&out, a->kind, "value", o.value);
+    report_number(&out, a->kind, "lower", o.lower);
+    report_number(&out, a->kind, "upper", o.upper);
+    report_end(&out);
+}
+
+static void put_header(const asker *a) {
+    if (a->n == 0 || !a->set->names) return;
+    puts(a->list[0].is_quantile ? "value\tlower\tupper\tquantile"
+                                : "count\tlower\tupper\tfrom\tto");
+}
+
+static int answer_all(asker *a) {
+    put_header(a);
+    for (size_t i = 0; i < a->n; i++) {
+        if (a->list[i].is_quantile)
+            answer_quantile(a, &a->list[i]);
+        else
+            answer_range(a, &a->list[i]);
+        if (ferror(stdout)) break; /* nobody listens any more */
+    }
+    finish_stdout();
+    free(a->list);
+    return counters_verdict(a->filter);
+}
+
+/* ---- The command. */
+
+static void check_stdin(const cli_command *c, const settings *set, char *const *paths) {
+    bool lines = !set->snapshot && !*paths;
+    for (; *paths; paths++) lines = lines || strcmp(*paths, "-") == 0;
+    if (!set->ranges || strcmp(set->ranges, "-") != 0) return;
+    if (lines) cli_misuse(c, "the lines and the ranges cannot both come from standard input");
+    if (set->snapshot && strcmp(set->snapshot, "-") == 0)
+        cli_misuse(c, "the snapshot and the ranges cannot both come from standard input");
+}
+
+static void check_usage(const cli_command *c, const settings *set) {
+    const bool asks = set->from.n + set->to.n + set->quantiles.n > 0 || set->ranges;
+    if (set->save && set->state) cli_misuse(c, "--save and --state: give one of them");
+    if (set->from.n != set->to.n && set->from.n + set->to.n > 1)
+        cli_misuse(c, "--from and --to: give as many of one as of the other");
+    if (!asks && !set->save && !set->state)
+        cli_misuse(c, "nothing to do: ask with --from and --to, --ranges or --quantile, or keep "
+                      "with --save or --state");
+    if (asks && set->save && strcmp(set->save, "-") == 0)
+        cli_misuse(c, "the snapshot and the answers cannot both go to standard output");
+    if (set->filter && names_domain(set))
+        cli_misuse(c, "--values, --min, --max and --bits choose a filter: not with --filter");
+    if (set->names && set->json) cli_misuse(c, "--names and --json: give one of them");
+    if (set->names && set->quantiles.n > 0 && set->from.n + set->to.n + (set->ranges != NULL) > 0)
+        cli_misuse(c, "--names is for ranges or for quantiles: ask for one of them");
+    if (set->save && strcmp(set->save, "-") == 0) refuse_terminal(c, set, "a snapshot");
+}
+
+static int ask_snapshot(const cli_command *c, const settings *set, char *const *paths) {
+    snapshot snap;
+    asker a;
+    if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
+    if (set->save || set->state || set->filter || set->memory || set->seed || names_domain(set))
+        cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
+    snapshot_open_or_fail(&snap, set->snapshot);
+    open_asker(&a, c, set, snap.view, set->snapshot);
+    read_questions(&a);
+    const int status = answer_all(&a);
+    snapshot_close(&snap);
+    return status;
+}
+
+/* The number that a key is takes the place of its hash. */
+static bool accept_number(stream *s, size_t i) {
+    const asker *const a = s->ctx;
+    const eb_key text = s->key[i];
+    const int shown = text.len > 40 ? 40 : (int)text.len;
+    char low[NUMBER_TEXT], high[NUMBER_TEXT];
+    if (!number_read(a->kind, text, &s->hash[i])) {
+        snprintf(s->bad.why, sizeof s->bad.why, "the value must be %s, not \"%.*s\"",
+                 number_wanted(a->kind), shown, (const char *)text.p);
+        return false;
+    }
+    if (s->hash[i] >= a->low && s->hash[i] <= a->high) return true;
+    number_write(a->kind, a->low, low);
+    number_write(a->kind, a->high, high);
+    snprintf(s->bad.why, sizeof s->bad.why, "the value must be %s..%s, not %.*s", low, high, shown,
+             (const char *)text.p);
+    return false;
+}
+
+static void keep_numbers(const stream *s, size_t n, eb_hash *out) {
+    (void)s, (void)n, (void)out;
+}
+
+int run_range(const cli_command *c, const settings *set, char **operands, size_t n) {
+    char spec[200];
+    settings with_domain = *set;
+    asker a;
+    (void)n;
+    check_usage(c, set);
+    check_stdin(c, set, operands);
+    if (set->ranges) reader_check(set->ranges);
+    if (set->snapshot) return ask_snapshot(c, set, operands);
+    if (names_domain(set)) {
+        domain_spec(c, set, spec, sizeof spec);
+        with_domain.filter = spec;
+    }
+    stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
+    stream_open(&s, c, operands);
+    s.filter = filter_open(c, &with_domain);
+    open_asker(&a, c, set, s.filter, "range");
+    read_questions(&a);
+    s.ctx = &a;
+    s.accept = accept_number;
+    s.hash_keys = keep_numbers;
+    values_open(&s.values, c, set, s.filter, true);
+    int status = stream_run(&s);
+    if (status == STATUS_YES) {
+        if (set->save) filter_save(s.filter, set->save);
+        status = answer_all(&a);
+    }
+    if (set->stats) stream_stats(&s);
+    stream_close(&s);
+    eb_free(s.filter);
+    return status;
+}

@@ -1,0 +1,147 @@
+/* cmd_stream.c - the commands that read lines: dedup, add, test. */
+#include "parts/filterfile.h"
+#include "parts/stream.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Chance that the filter misses a repeat of a key that came anywhere in the stream so far: where
+ * the kind has no formula for that, the mean over gaps spread evenly. */
+static double expected_fnr(const char *spec, eb_workload *load) {
+    enum { GAPS = 16 };
+    eb_prediction p = {.size = sizeof p};
+    double sum = 0;
+    if (eb_predict(spec, load, &p, NULL) != EB_OK) return NAN;
+    for (int i = 0; isnan(p.fnr) && i < GAPS; i++) {
+        load->gap = load->distinct * (i + 0.5) / GAPS;
+        eb_prediction at_gap = {.size = sizeof at_gap};
+        if (eb_predict(spec, load, &at_gap, NULL) != EB_OK) return NAN;
+        sum += at_gap.fnr / GAPS;
+    }
+    return isnan(p.fnr) ? sum : p.fnr;
+}
+
+/* A loaded state does not tell how many of its keys were distinct: take this run's share. */
+static double fnr_now(const stream *s, const char *spec, uint64_t items) {
+    if (items == 0) return 0;
+    double share = s->lines ? (double)(s->lines - s->seen) / (double)s->lines : 1;
+    eb_workload load = {.size = sizeof load, .items = (double)items};
+    load.distinct = fmax(1, load.items * share);
+    return expected_fnr(spec, &load);
+}
+
+void stream_stats(const stream *s) {
+    char spec[EB_SPEC_MAX];
+    double seconds = now_seconds() - s->start;
+    const eb_stats stats = filter_stats(s->filter);
+    eb_spec(s->filter, spec, sizeof spec);
+    report r;
+    report_begin(&r, stderr, s->set->json);
+    report_count(&r, "lines", "lines", s->lines);
+    report_count(&r, "unique", "unique", s->lines - s->seen - s->bad.lines);
+    report_count(&r, "duplicates", "duplicates", s->seen);
+    report_count(&r, "bad_lines", "bad lines", s->bad.lines);
+    report_bytes(&r, "bytes", "bytes", (double)s->in.bytes);
+    report_real(&r, "seconds", "seconds", seconds);
+    report_bytes(&r, "bytes_per_second", "bytes per second",
+                 seconds > 0 ? (double)s->in.bytes / seconds : 0);
+    report_text(&r, "filter", "filter", spec);
+    report_count(&r, "items", "keys in its life", stats.items);
+    report_real(&r, "fill", "fill", stats.fill);
+    report_real(&r, "fpr", "false positive rate", stats.fpr);
+    report_real(&r, "fnr", "false negative rate", fnr_now(s, spec, stats.items));
+    health_report(&r, s->filter, &stats);
+    window_report(&r, s->filter);
+    report_end(&r);
+}
+
+static void close_stream(stream *s) {
+    if (s->set->stats || s->set->json) stream_stats(s);
+    stream_close(s);
+    eb_free(s->filter);
+}
+
+int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    if (set->mark && set->repeated) cli_misuse(c, "--mark and --repeated: give one of them");
+    if (set->output && set->state && strcmp(set->output, set->state) == 0)
+        cli_misuse(c, "-o and --state must be two files");
+    print_mode print = set->mark ? PRINT_MARKED : set->repeated ? PRINT_SEEN : PRINT_NEW;
+    stream s = {.set = set, .print = print, .adds = true, .state = set->state};
+    s.passes_bad = true;
+    stream_open(&s, c, operands);
+    s.filter = filter_open(c, set);
+    values_open(&s.values, c, set, s.filter, true);
+    times_open(&s.times, c, set, s.filter);
+    int status = stream_run(&s);
+    const int kept = window_verdict(&s.times, s.filter);
+    close_stream(&s);
+    return status ? status : kept;
+}
+
+/* Keys are taken out of a filter that is there and can do that. */
+static void check_removal(const cli_command *c, const settings *set) {
+    struct stat st;
+    if (!set->remove) return;
+    if (!set->state) cli_misuse(c, "--remove needs --state FILE, the filter to take keys out of");
+    if (set->classes) cli_misuse(c, "--classes is for a new filter: not with --remove");
+    if (stat(set->state, &st) != 0) cli_fail("%s: %s", set->state, strerror(errno));
+}
+
+static void check_removable(const settings *set, const eb_filter *f) {
+    if (set->remove && !(eb_caps(f) & EB_CAN_REMOVE))
+        cli_fail("%s: keys cannot be taken out of this filter; 'everbloom count --removable' makes "
+                 "one that can",
+                 set->state);
+}
+
+int run_add(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
+    refuse_terminal(c, set, "a snapshot");
+    check_removal(c, set);
+    stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
+    s.removes = set->remove;
+    stream_open(&s, c, operands);
+    s.filter = filter_open(c, set);
+    check_removable(set, s.filter);
+    values_open(&s.values, c, set, s.filter, true);
+    int status = stream_run(&s);
+    if (status == STATUS_YES && !set->state) filter_save(s.filter, set->output ? set->output : "-");
+    close_stream(&s);
+    return status;
+}
+
+static void check_test(const cli_command *c, const settings *set, char **operands) {
+    if (set->mark && set->absent) cli_misuse(c, "--mark and --absent: give one of them");
+    if (!set->keys.n && operands[1] == NULL && strcmp(operands[0], "-") == 0)
+        cli_misuse(c, "the snapshot and the lines cannot both come from standard input");
+    if (set->keys.n && (operands[1] || set->field.n || set->header || set->class_field.n))
+        cli_misuse(c, "--key asks about keys, not lines: no FILE, -f, --header or "
+                      "--class-field");
+}
+
+/* Exit status as grep has it: 0 if a line was selected. */
+int run_test(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    check_test(c, set, operands);
+    print_mode print = set->mark ? PRINT_MARKED : set->absent ? PRINT_NEW : PRINT_SEEN;
+    snapshot snap;
+    snapshot_open_or_fail(&snap, operands[0]);
+    refuse_numbers(c, snap.view);
+    health_open(&(health){0}, snap.view);
+    stream s = {.set = set, .print = print, .filter = snap.view};
+    stream_open(&s, c, operands + 1);
+    values_open(&s.values, c, set, s.filter, false);
+    int status = STATUS_YES;
+    if (set->keys.n)
+        stream_run_keys(&s, &set->keys);
+    else
+        status = stream_run(&s);
+    stream_close(&s);
+    snapshot_close(&snap);
+    const uint64_t selected = set->absent ? s.lines - s.seen - s.bad.lines : s.seen;
+    return status ? status : selected == 0 ? STATUS_NO : STATUS_YES;
+}

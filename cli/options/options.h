@@ -1,0 +1,207 @@
+/* options.h - rows of option tables that several commands share. */
+#ifndef EVERBLOOM_OPTIONS_H
+#define EVERBLOOM_OPTIONS_H
+#include "cli.h"
+
+#define OPTION(letter, name, value, type, member, help)                                            \
+    { letter, name, value, type, offsetof(settings, member), help, NULL }
+#define CHOICE(name, value, choices, member, help)                                                 \
+    { 0, name, value, OPT_CHOICE, offsetof(settings, member), help, choices }
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+#define FLAG(letter, name, member, help) OPTION(letter, name, NULL, OPT_FLAG, member, help)
+#define HEADING(text)                                                                              \
+    { 0, NULL, NULL, OPT_FLAG, 0, text, NULL }
+#define END                                                                                        \
+    { 0, NULL, NULL, OPT_FLAG, 0, NULL, NULL }
+
+#define ON_BAD_OPTION(choices, what)                                                               \
+    CHOICE("on-bad", "WHAT", choices, on_bad,                                                      \
+           "What to do with a line that lacks a field, or whose time, weight or JSON cannot be "   \
+           "read: " what)
+/* Of commands that print lines, and of the others. */
+#define KEY_OPTIONS_PASS                                                                           \
+    KEY_OPTIONS_ALL, HEADER_PASSED,                                                                \
+        ON_BAD_OPTION("skip|pass|fail", "skip it, pass it on as it is, or fail (default: pass).")
+#define KEY_OPTIONS_TEST                                                                           \
+    KEY_OPTIONS_ALL, HEADER_PASSED,                                                                \
+        ON_BAD_OPTION("skip|pass|fail", "skip it, pass it on as it is, or fail (default: skip).")
+#define KEY_OPTIONS                                                                                \
+    KEY_OPTIONS_ALL, HEADER_LEFT_OUT,                                                              \
+        ON_BAD_OPTION("skip|fail", "skip it or fail (default: skip, and say how many).")
+#define HEADER_LEFT_OUT                                                                            \
+    FLAG(0, "header", header, "The first line of each FILE names the columns, and is no key.")
+#define HEADER_PASSED                                                                              \
+    FLAG(0, "header", header,                                                                      \
+         "The first line of each FILE names the columns, and is no key; that of the first FILE "   \
+         "is printed, after 'seen' with --mark.")
+#define KEY_OPTIONS_ALL                                                                            \
+    HEADING("The key of a line"),                                                                  \
+        OPTION('f', "field", "LIST", OPT_FIELDS, field,                                            \
+               "The key is a field of the line: its number (3), its number from the end (-1), or " \
+               "the name of its column (customer_id). Several fields make one key: 1,3 or 2-4 or " \
+               "5- or user,page. (default: the whole line)"),                                      \
+        OPTION('d', "delimiter", "BYTE", OPT_BYTE, delimiter,                                      \
+               "Fields end at BYTE: a character, or \\t, \\\\, \\0; or 'blank' for runs of "       \
+               "blanks. (default: a tab, a comma with --csv)"),                                    \
+        FLAG(0, "csv", csv,                                                                        \
+             "Fields are CSV (RFC 4180): they may be in quotes, with commas, quotes and line "     \
+             "ends inside. The key is compared without quotes. With names in LIST, the first "     \
+             "line of each FILE holds them."),                                                     \
+        FLAG(0, "tsv", tsv, "Fields end at tabs; names in LIST as with --csv."),                   \
+        FLAG(0, "jsonl", jsonl,                                                                    \
+             "Each line is a JSON object, and LIST names values in it: user.id,items[0].sku. "     \
+             "Strings are compared by their text, numbers as they are written."),                  \
+        OPTION(0, "regex", "PATTERN", OPT_TEXT, regex,                                             \
+               "The fields are the groups of a Perl-like pattern, 'user=(\\w+)'; the key is all "  \
+               "of them, or those in LIST, by number or name."),                                   \
+        FLAG('i', "ignore-case", ignore_case, "A and a are the same letter (ASCII only)."),        \
+        FLAG(0, "trim", trim, "Leave out blanks at both ends of a field."),                        \
+        FLAG('0', "null", nul, "Lines end with NUL instead of newline, in and out."), {            \
+        'z', "compressed", "FORMAT", OPT_CHOICE, offsetof(settings, packed),                       \
+            "The FILEs are gzip, zstd, xz, bzip2 or lz4 data, or none: plain. (default: auto, by " \
+            "their first bytes)",                                                                  \
+            "auto|none|gzip|zstd|xz|bzip2|lz4"                                                     \
+    }
+
+#define FILTER_OPTIONS(which)                                                                      \
+    HEADING("The filter"),                                                                         \
+        OPTION('m', "memory", "SIZE", OPT_WORD, memory,                                            \
+               "Memory of a new filter, such as 500K, 64M or 2G. " DEFAULT_MEMORY                  \
+               " unless --filter says otherwise."),                                                \
+        OPTION(0, "filter", "SPEC", OPT_TEXT, filter,                                              \
+               "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. " which     \
+               " unless given."),                                                                  \
+        OPTION(0, "seed", "NUMBER", OPT_WORD, seed,                                                \
+               "Seed of a new filter; drawn at random unless given. Equal seed, equal input: "     \
+               "equal answers.")
+
+#define EVERY_OPTION                                                                               \
+    OPTION(0, "save-every", "TIME", OPT_TIME, every_seconds,                                       \
+           "Save the state so often, when there was input; " TEXT_OF(                              \
+               DEFAULT_EVERY_SECONDS) "s unless given. Units are ms, s, m, h and d.")
+#define STATE_OPTIONS                                                                              \
+    OPTION(0, "state", "FILE", OPT_TEXT, state,                                                    \
+           "Start from the filter in FILE if FILE exists, and save the filter there at the end "   \
+           "and on the way. FILE is replaced in one step, so it is always whole. Refused if "      \
+           "FILE holds another filter than -m, --filter or --seed ask for, or while another run "  \
+           "uses it, which FILE.lock shows."),                                                     \
+        EVERY_OPTION
+
+#define IMPORTANCE_OPTIONS                                                                         \
+    HEADING("Importance"),                                                                         \
+        OPTION(                                                                                    \
+            0, "importance-field", "FIELD", OPT_FIELD, importance_field,                           \
+            "This field of a line says how important its key is: important keys are remembered "   \
+            "longer. "                                                                             \
+            "The filter is then importance:fpr=" TEXT_OF(                                          \
+                DEFAULT_IMPORTANCE_DROP) " unless another is asked for."),                         \
+        OPTION(0, "importance-range", "A:B", OPT_TEXT, importance_range,                           \
+               "Importances are whole numbers from A to B; 1:100 unless given.")
+
+#define CLASS_OPTIONS                                                                              \
+    OPTION(                                                                                        \
+        0, "class-field", "FIELD", OPT_FIELD, class_field,                                         \
+        "This field of a line is the class of its key, 1 or more. A key must have the same class " \
+        "whenever it comes, in add and in test."),                                                 \
+        OPTION(                                                                                    \
+            0, "class-rules", "FILE", OPT_TEXT, class_rules,                                       \
+            "FILE has lines of a class, a tab and a shell pattern, such as '2<TAB>*.jpg'. The "    \
+            "class of a key is that of the first pattern that matches it, else 1. Give add and "   \
+            "test the same rules.")
+
+#define WEIGHT_OPTION                                                                              \
+    OPTION(0, "weight-field", "FIELD", OPT_FIELD, weight_field,                                    \
+           "This field of a line says how often its key counts, a whole number; 0 is not at all. " \
+           "Without it every line counts once.")
+
+#define STATS_OPTIONS                                                                              \
+    HEADING("Reports"),                                                                            \
+        FLAG(0, "stats", stats,                                                                    \
+             "At the end, print on standard error: lines, unique, duplicates, bytes, seconds, "    \
+             "rate, fill of the filter, and its false positive and false negative rate now."),     \
+        FLAG(0, "json", json, "The same as one JSON object, on standard error as well.")
+
+#define QUIET FLAG('q', "quiet", quiet, "No progress line.")
+
+/* Of commands that answer questions when a stream has ended. */
+#define SNAPSHOT_OPTION                                                                            \
+    OPTION(0, "snapshot", "FILE", OPT_TEXT, snapshot,                                              \
+           "Ask the filter in FILE as it is; no lines are read.")
+#define KEEP_OPTIONS                                                                               \
+    OPTION(0, "save", "FILE", OPT_TEXT, save, "Write the snapshot of a new filter to FILE."),      \
+        STATE_OPTIONS, FLAG(0, "force", force, "Write a snapshot even to a terminal.")
+#define RUN_REPORTS                                                                                \
+    HEADING("Reports"),                                                                            \
+        FLAG(0, "stats", stats,                                                                    \
+             "At the end, print on standard error: lines, bytes, seconds, rate, fill of the "      \
+             "filter. As one JSON object with --json."),                                           \
+        QUIET
+
+#define HALF_LIFE_OPTION                                                                           \
+    OPTION(0, "half-life", "TIME", OPT_TIME, half_life,                                            \
+           "The time in which a count fades to half, such as 10m or 7d; 10m unless given.")
+
+/* What a line counts by its age; more: further functions and what they are; powers: those that take
+ * --power; lengths: what else a window may be. */
+#define DECAY_OPTIONS(more, what, powers, lengths)                                                 \
+    CHOICE("decay", "FUNCTION", "exponential|window|chordal|polygonal|poly" more, decay,           \
+           "What a line counts by its age. exponential: a half after a --half-life, a quarter "    \
+           "after two. The others count nothing from an age of --window on; until then, window: "  \
+           "1; chordal: on a straight line from 1 to 0; polygonal: on straight lines through the " \
+           "heights of --shape; " what " x is the age in epochs. window if there is a --window, "  \
+           "else exponential, unless given."),                                                     \
+        HALF_LIFE_OPTION,                                                                          \
+        OPTION(0, "window", "LENGTH", OPT_LENGTH, window,                                          \
+               "Lines are forgotten at this age: a time such as 90s, 10m, 12h or 7d" lengths "."), \
+        OPTION(0, "epochs", "N", OPT_INDEX, epochs,                                                \
+               "Age is counted in Nths of the --window, 27 unless given: a counter takes 4 bytes " \
+               "for each, and what is forgotten is forgotten up to an Nth of the window late. At " \
+               "most 255, or 999999 with --decay poly, where old epochs share counters."),         \
+        OPTION(0, "power", "NUMBER", OPT_REAL, power,                                              \
+               "Of --decay " powers ", from 0.01 to 16; 1 unless given."),                         \
+        OPTION(0, "shape", "LIST", OPT_TEXT, shape,                                                \
+               "Of --decay polygonal: heights from 1 to 255 at equal distances of age, of which "  \
+               "the first counts as 1; 0 at the age --window. 100:50:20 unless given.")
+
+#define TIME_FIELD_OPTION                                                                          \
+    OPTION(0, "time-field", "LIST", OPT_FIELDS, time_field,                                        \
+           "This field of a line is its time: seconds, milliseconds, microseconds or "             \
+           "nanoseconds since 1970; 2026-01-31T12:00:00Z, 2026-01-31 12:00:00,250 or 2026-01-31; " \
+           "a web server's [31/Jan/2026:12:00:00 +0100]; or syslog's Jan 31 12:00:00, of the "     \
+           "nearest year. UTC if it names no zone. It may be several fields, such as 1-2 with -d " \
+           "' '. A line that is older than the line before it is taken as of its time. (default: " \
+           "when a line is read)"),                                                                \
+        OPTION(0, "time-format", "FORMAT", OPT_TEXT, time_format,                                  \
+               "How times are written, with the letters of strptime: '%d.%m.%Y %H:%M:%S %z'."),    \
+        OPTION(                                                                                    \
+            0, "max-jump", "TIME", OPT_TIME, max_jump,                                             \
+            "A line whose time is further ahead of the line before is a bad line, unless three "   \
+            "in a row agree. (default: only times in the future are bad, by more than the "        \
+            "window and an hour)")
+
+/* options_count.c: the commands that count. */
+extern const cli_option count_options[];
+extern const cli_example count_examples[];
+extern const char count_text[];
+extern const cli_option distinct_options[];
+extern const cli_example distinct_examples[];
+extern const char distinct_text[];
+extern const cli_option hot_options[]; /* options_hot.c */
+extern const cli_example hot_examples[];
+extern const char hot_text[];
+extern const cli_option iceberg_options[];
+extern const cli_example iceberg_examples[];
+extern const char iceberg_text[];
+
+/* options_query.c: the commands with questions of their own. */
+extern const cli_option range_options[];
+extern const cli_example range_examples[];
+extern const char range_text[];
+extern const cli_option sum_options[];
+extern const cli_example sum_examples[];
+extern const char sum_text[];
+extern const cli_option join_options[];
+extern const cli_example join_examples[];
+extern const char join_text[];
+#endif

@@ -1,0 +1,593 @@
+/* filterfile.c - filters made from the command line, and filters in files.
+ *
+ * A spec is put together from --filter, -m and --seed; what none of them says is the default, and
+ * the seed is drawn at random, so that nobody can prepare keys that collide. */
+#include "filterfile.h"
+#include "fade.h"
+#include "input/values.h"
+#include "io.h"
+#include "window.h"
+#include <ctype.h>
+#include <errno.h>
+#include <everbloom/experimental.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Specs as text. */
+
+enum { SPEC_TEXT = 1024 };
+
+/* The value of key in a spec, with its length; NULL if the spec does not say. */
+static const char *spec_value(const char *spec, const char *key, size_t *length) {
+    size_t key_length = strlen(key);
+    const char *p = strchr(spec, ':');
+    while (p) {
+        p++;
+        if (strncmp(p, key, key_length) == 0 && p[key_length] == '=') {
+            p += key_length + 1;
+            *length = strcspn(p, ",");
+            return p;
+        }
+        p = strchr(p, ',');
+    }
+    return NULL;
+}
+
+static bool spec_has(const char *spec, const char *key) {
+    size_t length;
+    return spec_value(spec, key, &length) != NULL;
+}
+
+/* How many classes its class_bits=1:2:3 gives to a weighted filter. */
+static uint32_t spec_classes(const char *spec) {
+    size_t length;
+    uint32_t n = 1;
+    const char *const k = spec_value(spec, "class_bits", &length);
+    for (size_t i = 0; i < length; i++) n += k[i] == ':';
+    return n;
+}
+
+static void spec_append(char *spec, const char *key, const char *value, size_t length) {
+    size_t used = strlen(spec);
+    int n = snprintf(spec + used, SPEC_TEXT - used, "%c%s=%.*s", strchr(spec, ':') ? ',' : ':', key,
+                     (int)length, value);
+    if (n < 0 || (size_t)n >= SPEC_TEXT - used) cli_fail("the filter's spec is too long: %s", spec);
+}
+
+/* Takes key=value out of a spec that has it. */
+static void spec_drop(char *spec, const char *key) {
+    size_t length;
+    char *value = spec + (spec_value(spec, key, &length) - spec);
+    char *from = value - strlen(key) - 1, *to = value + length;
+    if (*to == ',')
+        to++;
+    else
+        from--;
+    memmove(from, to, strlen(to) + 1);
+}
+
+static void append_random_seed(char *spec) {
+    uint64_t seed;
+    char text[24];
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) cli_fail("no random bytes for a seed");
+    int n = snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
+    spec_append(spec, "seed", text, (size_t)n);
+}
+
+/* 64M and 64MiB are powers of 1024, 64MB is a power of ten. */
+double size_in_bytes(const cli_command *c, const char *option, const char *text) {
+    static const char units[] = "KMGT";
+    char *end;
+    double bytes = strtod(text, &end);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    const char *const behind = *end ? end + 1 : end;
+    const bool decimal = strcmp(behind, "B") == 0;
+    for (const char *u = units; unit && u <= unit; u++) bytes *= decimal ? 1000 : 1024;
+    const bool known = decimal || !*behind || strcmp(behind, "iB") == 0;
+    if (!(bytes >= 1024 && bytes <= 64 * 0x1p40) || (*end && !unit) || !known)
+        cli_misuse(c, "%s must be a size from 1K to 64T, such as 500K, 64M or 2GiB, not \"%s\"",
+                   option, text);
+    return bytes;
+}
+
+const char *size_for_spec(const cli_command *c, const char *option, const char *text,
+                          char number[32]) {
+    if (!strchr(text, 'B')) return text;
+    snprintf(number, 32, "%.0f", floor(size_in_bytes(c, option, text)));
+    return number;
+}
+
+/* The kind that promises most for a stream of known length. */
+static void plan_spec(const cli_command *c, const settings *set, double max_drop, char *spec) {
+    eb_workload load = {.size = sizeof load, .items = set->items, .distinct = set->distinct};
+    if (set->order)
+        load.order = strcmp(set->order, "recent") == 0 ? EB_ORDER_RECENT : EB_ORDER_SHUFFLED;
+    eb_goal goal = {.size = sizeof goal,
+                    .fpr = max_drop,
+                    .bytes = size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY),
+                    .load = &load};
+    eb_prediction rates = {.size = sizeof rates};
+    eb_error err;
+    if (!(set->items > 0 && set->distinct > 0))
+        cli_misuse(c, "--items and --distinct: give both of them");
+    if (set->distinct > set->items) cli_misuse(c, "--distinct must not be more than --items");
+    if (eb_plan(&goal, spec, SPEC_TEXT, &rates, &err) != EB_OK)
+        cli_fail("%s; give more -m or a larger --max-drop", err.text);
+    spec_drop(spec, "seed");
+}
+
+/* The filter of dedup when --filter does not name one. */
+static void default_dedup(const cli_command *c, const settings *set, char *spec) {
+    const double max_drop = set->max_drop > 0             ? set->max_drop
+                            : set->importance_field.n > 0 ? DEFAULT_IMPORTANCE_DROP
+                                                          : DEFAULT_MAX_DROP;
+    if (stretch_is_given(set->window)) {
+        window_spec(set, max_drop, spec, SPEC_TEXT);
+        return;
+    }
+    if (set->items > 0 || set->distinct > 0 || set->order) {
+        plan_spec(c, set, max_drop, spec);
+        return;
+    }
+    snprintf(spec, SPEC_TEXT, "%s:fpr=%.9g",
+             set->importance_field.n ? DEFAULT_IMPORTANCE : DEFAULT_DEDUP, max_drop);
+}
+
+/* Sums of weights are large numbers, for which a store of bytes has little room. */
+static void default_count(const settings *set, char *spec) {
+    strcpy(spec, set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT);
+    if (set->weight_field.n) spec_append(spec, "store", DEFAULT_WEIGHTS, strlen(DEFAULT_WEIGHTS));
+}
+
+static void append_range(const cli_command *c, const settings *set, char *spec) {
+    if (!set->importance_range) return;
+    const char *colon = strchr(set->importance_range, ':');
+    if (!colon)
+        cli_misuse(c, "--importance-range must be A:B, such as 1:100, not \"%s\"",
+                   set->importance_range);
+    if (spec_has(spec, "low") || spec_has(spec, "high"))
+        cli_misuse(c, "--importance-range and --filter both give a range: give one of them");
+    spec_append(spec, "low", set->importance_range, (size_t)(colon - set->importance_range));
+    spec_append(spec, "high", colon + 1, strlen(colon + 1));
+}
+
+static bool describes_filter(const settings *set) {
+    return set->filter || set->memory || set->max_drop > 0 || set->items > 0 || set->distinct > 0 ||
+           set->importance_range || set->removable || stretch_is_given(set->window) ||
+           fade_is_asked(set);
+}
+
+static void check_window(const cli_command *c, const settings *set) {
+    const bool window = stretch_is_given(set->window);
+    if (window && (set->filter || set->items > 0 || set->distinct > 0))
+        cli_misuse(c, "--window chooses a filter: not with --filter, --items and --distinct");
+    if (window && set->importance_field.n)
+        cli_misuse(c, "--window and --importance-field: give one of them");
+    if (!window && (set->refresh || set->on_overload))
+        cli_misuse(c, "%s needs --window", set->refresh ? "--refresh" : "--on-overload");
+}
+
+/* What --filter, -m and their like say, without a seed of its own. */
+static void spec_of_options(const cli_command *c, const settings *set, char *spec) {
+    if (set->filter && (set->max_drop > 0 || set->items > 0 || set->distinct > 0))
+        cli_misuse(c, "--max-drop, --items and --distinct choose a filter: not with --filter");
+    if (c->run == run_dedup)
+        check_window(c, set);
+    else
+        fade_check(c, set);
+    if (set->filter && set->removable)
+        cli_misuse(c, "--removable chooses a filter: not with --filter");
+    if (set->filter && strlen(set->filter) >= SPEC_TEXT) cli_misuse(c, "--filter is too long");
+    if (set->filter)
+        strcpy(spec, set->filter);
+    else if (c->run == run_dedup)
+        default_dedup(c, set, spec);
+    else if (c->run == run_sum)
+        strcpy(spec, DEFAULT_SUM);
+    else if (c->run == run_range)
+        strcpy(spec, DEFAULT_RANGE);
+    else if (c->run == run_hot || fade_is_asked(set))
+        fade_spec(c, set, spec, SPEC_TEXT);
+    else if (c->run == run_count || c->run == run_iceberg)
+        default_count(set, spec);
+    else if (set->importance_field.n)
+        snprintf(spec, SPEC_TEXT, "%s:fpr=%.9g", DEFAULT_IMPORTANCE, DEFAULT_IMPORTANCE_DROP);
+    else
+        strcpy(spec, DEFAULT_ADD);
+    append_range(c, set, spec);
+    if (set->memory) (void)size_in_bytes(c, "-m", set->memory);
+    if (set->memory && spec_has(spec, "memory"))
+        cli_misuse(c, "-m and --filter both say how much memory: give one of them");
+    if (set->seed && spec_has(spec, "seed"))
+        cli_misuse(c, "--seed and --filter both give a seed: give one of them");
+    /* A window of lines says itself how much it needs. */
+    const bool sized = set->filter || (c->run == run_dedup && set->window.lines > 0);
+    const char *memory = set->memory ? set->memory : sized ? NULL : DEFAULT_MEMORY;
+    char number[32];
+    if (memory) memory = size_for_spec(c, "-m", memory, number);
+    if (memory && !spec_has(spec, "cells")) spec_append(spec, "memory", memory, strlen(memory));
+}
+
+static void append_seed(char *spec, const settings *set, const char *state_spec) {
+    size_t length;
+    const char *seed = state_spec ? spec_value(state_spec, "seed", &length) : NULL;
+    if (spec_has(spec, "seed")) return;
+    if (set->seed)
+        spec_append(spec, "seed", set->seed, strlen(set->seed));
+    else if (seed)
+        spec_append(spec, "seed", seed, length);
+    else
+        append_random_seed(spec);
+}
+
+uint64_t filter_option(const eb_filter *f, const char *key) {
+    char spec[EB_SPEC_MAX];
+    size_t length;
+    eb_spec(f, spec, sizeof spec);
+    const char *value = spec_value(spec, key, &length);
+    return value ? strtoull(value, NULL, 10) : 0;
+}
+
+bool filter_is(const eb_filter *f, const char *kind) {
+    char spec[EB_SPEC_MAX];
+    eb_spec(f, spec, sizeof spec);
+    return strncmp(spec, kind, strlen(kind)) == 0 && spec[strlen(kind)] == ':';
+}
+
+bool filter_is_frozen(const eb_filter *f) {
+    char spec[EB_SPEC_MAX];
+    eb_spec(f, spec, sizeof spec);
+    return spec_has(spec, "frozen");
+}
+
+uint64_t filter_saturated(const eb_filter *f) {
+    const eb_stats stats = filter_stats(f);
+    return stats.saturated;
+}
+
+eb_stats filter_stats(const eb_filter *f) {
+    eb_stats stats;
+    eb_error err;
+    EB_INIT(stats);
+    if (eb_stat(f, &stats, &err) != EB_OK) cli_fail("%s", err.text);
+    return stats;
+}
+
+void filter_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count) {
+    eb_error err;
+    eb_batch b = eb_batch_hashes(h, n);
+    b.count = count;
+    if (eb_ask_batch(f, &b, &err) != EB_OK) cli_fail("%s", err.text);
+}
+
+double filter_count(const eb_filter *f, eb_hash h) {
+    double count = 0;
+    filter_counts(f, &h, 1, &count);
+    return count;
+}
+
+/* Classes are numbered from 1. */
+uint32_t filter_classes(const eb_filter *f) {
+    uint32_t n = 0, insert_k, query_k;
+    while (eb_class_k(f, n + 1, &insert_k, &query_k) == EB_OK) n++;
+    return n;
+}
+
+/* ---- Snapshots in files. */
+
+typedef struct source {
+    int fd;
+    const char *name;
+    bool regular;
+    size_t size; /* of a regular file */
+} source;
+
+static source open_source(const char *path) {
+    bool is_stdin = strcmp(path, "-") == 0;
+    source s = {.name = is_stdin ? "standard input" : path};
+    struct stat st;
+    s.fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    if (s.fd < 0 || fstat(s.fd, &st) != 0) cli_fail("%s: %s", s.name, strerror(errno));
+    if (S_ISDIR(st.st_mode)) cli_fail("%s: %s", s.name, strerror(EISDIR));
+    s.regular = S_ISREG(st.st_mode);
+    s.size = (size_t)st.st_size;
+    return s;
+}
+
+static void close_source(const source *s) {
+    if (s->fd != STDIN_FILENO) close(s->fd);
+}
+
+static size_t read_source(void *ctx, void *buf, size_t n) {
+    const source *s = ctx;
+    size_t done = 0;
+    while (done < n) {
+        ssize_t got = read(s->fd, (char *)buf + done, n - done);
+        if (got == 0) break;
+        if (got > 0)
+            done += (size_t)got;
+        else if (errno != EINTR)
+            cli_fail("%s: %s", s->name, strerror(errno));
+    }
+    return done;
+}
+
+/* A snapshot fills its file, but for candidates of iceberg; what else stands behind it does not
+ * belong there. */
+static eb_status too_long(eb_error *err, bool candidates) {
+    snprintf(err->text, sizeof err->text, "damaged snapshot: %s",
+             candidates ? "the candidates behind it make no sense" : "there are bytes behind it");
+    return err->status = EB_EFORMAT;
+}
+
+enum { ICEBERG_MAGIC = sizeof EB_ICEBERG_MAGIC - 1 };
+
+/* Are they meant to be candidates? */
+static bool is_iceberg_state(const void *bytes, size_t length) {
+    return length >= ICEBERG_MAGIC && memcmp(bytes, EB_ICEBERG_MAGIC, ICEBERG_MAGIC) == 0;
+}
+
+/* The loader allocates the whole block at once if the file is as long as its front says. */
+static eb_loader *open_loader(const source *from, const char *front, size_t n) {
+    eb_snapshot_info info = {.size = sizeof info};
+    eb_limits limits = {.size = sizeof limits};
+    eb_loader *loader;
+    eb_error err;
+    if (from->regular && eb_snapshot_describe(front, n, &info, NULL) == EB_OK &&
+        info.bytes <= from->size)
+        limits.bytes = info.bytes + EB_SNAPSHOT_FRONT;
+    if (eb_loader_new(&loader, &limits, NULL, &err) != EB_OK) cli_fail("%s", err.text);
+    return loader;
+}
+
+/* The first bytes behind the snapshot go to more, and behind is how many there are. */
+static eb_status load_source(eb_filter **f, source *from, char more[ICEBERG_MAGIC], size_t *behind,
+                             eb_error *err) {
+    enum { CHUNK = 1 << 18 };
+    char *const chunk = cli_alloc(CHUNK);
+    size_t n = read_source(from, chunk, CHUNK), used = 0;
+    eb_loader *const loader = open_loader(from, chunk, n);
+    eb_status status = eb_loader_feed(loader, chunk, n, &used, NULL, err);
+    while (status == EB_OK && used == n && n > 0) {
+        n = read_source(from, chunk, CHUNK);
+        status = eb_loader_feed(loader, chunk, n, &used, NULL, err);
+    }
+    if (status == EB_OK) status = eb_loader_finish(loader, f, err);
+    *behind = status != EB_OK ? 0 : n - used < ICEBERG_MAGIC ? n - used : ICEBERG_MAGIC;
+    memcpy(more, chunk + used, *behind);
+    if (*behind > 0 && *behind < ICEBERG_MAGIC)
+        *behind += read_source(from, more + *behind, ICEBERG_MAGIC - *behind);
+    eb_loader_free(loader);
+    free(chunk);
+    return status;
+}
+
+eb_filter *snapshot_load(const char *path) {
+    source from = open_source(path);
+    eb_filter *f = NULL;
+    eb_error err;
+    char more[ICEBERG_MAGIC];
+    size_t behind;
+    eb_status status = load_source(&f, &from, more, &behind, &err);
+    if (is_iceberg_state(more, behind))
+        cli_fail("%s: a state of 'everbloom iceberg': only that can add to it", from.name);
+    if (behind > 0) status = too_long(&err, false);
+    close_source(&from);
+    if (status != EB_OK) cli_fail("%s: %s", from.name, err.text);
+    return f;
+}
+
+/* From a pipe: in growing steps, since the length that a header claims is not to be believed. */
+static void read_pipe(snapshot *s, source *from) {
+    for (size_t cap = 1 << 20;; cap *= 2) {
+        void *more = realloc(s->bytes, cap);
+        if (!more) cli_fail("%s: no memory for %zu bytes of a snapshot", from->name, cap);
+        s->bytes = more;
+        s->length += read_source(from, (char *)s->bytes + s->length, cap - s->length);
+        if (s->length < cap) return;
+    }
+}
+
+void snapshot_read(snapshot *s, const char *path) {
+    *s = (snapshot){0};
+    source from = open_source(path);
+    s->mapped = from.regular && from.size > 0;
+    if (s->mapped) {
+        s->length = from.size;
+        s->bytes = mapped_open(from.fd, from.name, s->length);
+    } else
+        read_pipe(s, &from);
+    close_source(&from);
+}
+
+/* A snapshot, alone or with candidates behind it. */
+static eb_status check_bytes(snapshot *s, eb_error *err) {
+    eb_snapshot_info info = {.size = sizeof info};
+    eb_status status = eb_snapshot_describe(s->bytes, s->length, &info, err);
+    s->end = status == EB_OK && info.bytes < s->length ? (size_t)info.bytes : s->length;
+    if (status == EB_OK) status = eb_view(&s->view, s->bytes, s->end, 0, NULL, err);
+    const char *const behind = (const char *)s->bytes + s->end;
+    const size_t more = s->length - s->end;
+    if (status == EB_OK && more > 0 && eb_iceberg_check(s->view, behind, more, NULL) != EB_OK)
+        status = too_long(err, is_iceberg_state(behind, more));
+    return status;
+}
+
+eb_status snapshot_of_bytes(snapshot *s, void *bytes, size_t length, eb_error *err) {
+    *s = (snapshot){.bytes = bytes, .length = length};
+    return check_bytes(s, err);
+}
+
+eb_status snapshot_open(snapshot *s, const char *path, eb_error *err) {
+    snapshot_read(s, path);
+    const eb_status status = check_bytes(s, err);
+    if (status != EB_OK) snapshot_close(s);
+    return status;
+}
+
+void snapshot_open_or_fail(snapshot *s, const char *path) {
+    eb_error err;
+    if (snapshot_open(s, path, &err) != EB_OK) cli_fail("%s: %s", path, err.text);
+}
+
+void snapshot_close(snapshot *s) {
+    eb_free(s->view);
+    if (s->mapped)
+        mapped_close(s->bytes, s->length);
+    else
+        free(s->bytes);
+    *s = (snapshot){0};
+}
+
+void filter_save(const eb_filter *f, const char *path) {
+    filter_save_before(f, path, "", 0);
+}
+
+void filter_save_before(const eb_filter *f, const char *path, const void *more, size_t length) {
+    eb_parts parts = {.size = sizeof parts};
+    atomic_file file;
+    eb_error err;
+    if (eb_save_parts(f, &parts, &err) != EB_OK) cli_fail("%s: cannot save: %s", path, err.text);
+    atomic_open(&file, path);
+    for (uint32_t i = 0; i < parts.n; i++) atomic_write(&file, parts.part[i].p, parts.part[i].len);
+    atomic_write(&file, more, length);
+    atomic_commit(&file);
+}
+
+void refuse_terminal(const cli_command *c, const settings *set, const char *what) {
+    const char *const path = set->save ? set->save : set->output;
+    bool to_stdout = !path || strcmp(path, "-") == 0;
+    if (to_stdout && !set->state && !set->force && isatty(STDOUT_FILENO))
+        cli_misuse(c, "%s is not for a terminal: give %s FILE, or --force", what,
+                   set->save ? "--save" : "-o");
+}
+
+/* ---- From the command line to a filter. */
+
+static void classify(eb_filter *f, const class_file *file, const char *path) {
+    eb_hash *const hash = cli_alloc(file->n * sizeof *hash + 1);
+    uint64_t *const class_number = cli_alloc(file->n * sizeof *class_number + 1);
+    eb_error err;
+    for (size_t i = 0; i < file->n; i++) {
+        const eb_key key = {file->bytes + file->lines[i].at, file->lines[i].len};
+        eb_hash_keys(f, &key, 1, &hash[i]);
+        class_number[i] = file->lines[i].class_number;
+    }
+    eb_batch batch = eb_batch_hashes(hash, file->n);
+    batch.value = class_number;
+    if (eb_classify(f, &batch, &err) != EB_OK) cli_fail("%s: %s", path, err.text);
+    free(hash);
+    free(class_number);
+}
+
+static eb_filter *new_filter(const char *spec) {
+    eb_filter *f;
+    eb_error err;
+    if (eb_new(&f, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
+    return f;
+}
+
+/* The state must be the filter that the command line describes, as far as it describes one. */
+static void compare_state(const cli_command *c, const settings *set, const eb_filter *state) {
+    char spec[SPEC_TEXT], wanted[EB_SPEC_MAX], found[EB_SPEC_MAX];
+    eb_error err;
+    eb_spec(state, found, sizeof found);
+    if (describes_filter(set))
+        spec_of_options(c, set, spec);
+    else {
+        strcpy(spec, found);
+        if (set->seed) spec_drop(spec, "seed");
+    }
+    append_seed(spec, set, found);
+    if (eb_resolve(spec, wanted, sizeof wanted, &err) != EB_OK) cli_fail("%s", err.text);
+    if (strcmp(wanted, found) == 0) return;
+    cli_fail("%s: holds another filter than the one asked for\n"
+             "  in the file: %s\n"
+             "  asked for:   %s",
+             set->state, found, wanted);
+}
+
+/* Whoever cannot save shall say so before the work, not after it. */
+static void check_can_save(const char *path) {
+    atomic_file probe;
+    struct stat st;
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) cli_fail("%s: not a regular file", path);
+    atomic_open(&probe, path);
+    atomic_discard(&probe);
+}
+
+/* With a hot list, which has room for all keys of the file unless the spec says hot=. */
+static eb_filter *new_classified(const cli_command *c, const settings *set, char *spec) {
+    char resolved[EB_SPEC_MAX], hot[24];
+    eb_error err;
+    if (set->class_field.n || set->class_rules)
+        cli_misuse(c, "--classes and %s: give one of them",
+                   set->class_field.n ? "--class-field" : "--class-rules");
+    if (strncmp(spec, "weighted:", 9) != 0 || !spec_has(spec, "class_bits"))
+        cli_misuse(
+            c, "--classes needs --filter weighted:class_bits=..., with a number for each class");
+    if (eb_resolve(spec, resolved, sizeof resolved, &err) != EB_OK) cli_fail("%s", err.text);
+    class_file file = class_file_read(set->classes, "a key", set->nul, spec_classes(spec));
+    const int n = snprintf(hot, sizeof hot, "%zu", file.n ? file.n : 1);
+    if (!spec_has(spec, "hot")) spec_append(spec, "hot", hot, (size_t)n);
+    eb_filter *f = new_filter(spec);
+    classify(f, &file, set->classes);
+    class_file_free(&file);
+    return f;
+}
+
+void refuse_numbers(const cli_command *c, const eb_filter *f) {
+    if (c->run != run_range && (eb_caps(f) & EB_KEYS_ARE_NUMBERS))
+        cli_misuse(c, "the keys of this filter are numbers, not text: use 'everbloom range'");
+}
+
+static eb_filter *copy_of(const snapshot *s) {
+    eb_filter *f;
+    if (eb_clone(&f, s->view, NULL, NULL) != EB_OK)
+        cli_fail("no memory for the filter in the state");
+    return f;
+}
+
+static eb_filter *open_filter(const cli_command *c, const settings *set, snapshot *was) {
+    char spec[SPEC_TEXT];
+    struct stat st;
+    if (set->state) {
+        check_can_save(set->state);
+        state_lock(set->state);
+    }
+    bool exists = set->state && stat(set->state, &st) == 0;
+    if (set->state && !exists && errno != ENOENT) cli_fail("%s: %s", set->state, strerror(errno));
+    if (exists && set->classes)
+        cli_fail("%s: --classes is for a new filter: the hot list is frozen with the first key",
+                 set->state);
+    if (exists) {
+        if (was) snapshot_open_or_fail(was, set->state);
+        eb_filter *f = was ? copy_of(was) : snapshot_load(set->state);
+        compare_state(c, set, f);
+        if (filter_is_frozen(f))
+            cli_fail("%s: frozen, it takes no more keys; 'everbloom thaw' makes one that does",
+                     set->state);
+        return f;
+    }
+    spec_of_options(c, set, spec);
+    append_seed(spec, set, NULL);
+    return set->classes ? new_classified(c, set, spec) : new_filter(spec);
+}
+
+eb_filter *filter_open(const cli_command *c, const settings *set) {
+    eb_filter *const f = open_filter(c, set, NULL);
+    refuse_numbers(c, f);
+    return f;
+}
+
+eb_filter *filter_open_kept(const cli_command *c, const settings *set, snapshot *was) {
+    *was = (snapshot){0};
+    eb_filter *const f = open_filter(c, set, was);
+    refuse_numbers(c, f);
+    return f;
+}

@@ -1,0 +1,52 @@
+/* filterfile.h - filters made from the command line, and filters in files. */
+#ifndef EVERBLOOM_FILTERFILE_H
+#define EVERBLOOM_FILTERFILE_H
+#include "cli.h"
+
+/* The filter that the options ask for: from --state if that file exists, else a new one. */
+eb_filter *filter_open(const cli_command *c, const settings *set);
+/* Filters whose keys are numbers are not for commands that hash text. */
+void refuse_numbers(const cli_command *c, const eb_filter *f);
+/* What -m says. */
+double size_in_bytes(const cli_command *c, const char *option, const char *text);
+/* The same as a spec takes it, which knows no 64MB. */
+const char *size_for_spec(const cli_command *c, const char *option, const char *text,
+                          char number[32]);
+/* What its canonical spec says. */
+bool filter_is(const eb_filter *f, const char *kind);
+/* What the library says of a filter; no return if it cannot. */
+eb_stats filter_stats(const eb_filter *f);
+void filter_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count);
+double filter_count(const eb_filter *f, eb_hash h);
+uint32_t filter_classes(const eb_filter *f); /* 0: it has none */
+bool filter_is_frozen(const eb_filter *f);
+uint64_t filter_saturated(const eb_filter *f); /* counters without room; a walk over the cells */
+uint64_t filter_option(const eb_filter *f, const char *key);
+/* Writes a snapshot to path, whole or not at all.  "-": standard output. */
+void filter_save(const eb_filter *f, const char *path);
+/* The same with other bytes behind it: candidates of iceberg. */
+void filter_save_before(const eb_filter *f, const char *path, const void *more, size_t length);
+/* No snapshot, nor what else it is, goes to a terminal by accident. */
+void refuse_terminal(const cli_command *c, const settings *set, const char *what);
+
+/* A snapshot in a file, mapped and verified.  A file that cannot be read ends the program; one
+ * that can but holds no whole snapshot is left to the caller. */
+typedef struct snapshot {
+    void *bytes;
+    size_t length;
+    size_t end; /* of the snapshot; behind it are candidates of iceberg, if anything */
+    bool mapped;
+    eb_filter *view;
+} snapshot;
+/* The bytes alone, whatever they are. */
+void snapshot_read(snapshot *s, const char *path);
+eb_status snapshot_open(snapshot *s, const char *path, eb_error *err);
+/* The same of bytes in memory, which stay the caller's: free the view only. */
+eb_status snapshot_of_bytes(snapshot *s, void *bytes, size_t length, eb_error *err);
+void snapshot_open_or_fail(snapshot *s, const char *path);
+void snapshot_close(snapshot *s);
+/* A copy that can be changed. */
+eb_filter *snapshot_load(const char *path);
+/* filter_open for iceberg: if there was a state, it stays open in *was, else that is all zeros. */
+eb_filter *filter_open_kept(const cli_command *c, const settings *set, snapshot *was);
+#endif

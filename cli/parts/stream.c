@@ -1,0 +1,312 @@
+/* stream.c - lines through a filter: the loop of dedup, add and test.
+ *
+ * One pass: read a block, cut it into batches of lines, find the keys, hash them, ask the filter
+ * for all of them at once, and copy the runs of lines that are wanted.  Whenever the state is
+ * saved, the lines printed so far have left the program first, so that a crash may repeat lines
+ * but never loses one. */
+#include "stream.h"
+#include "filterfile.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- Batches. */
+
+/* The names of the columns head the output as well, those of the first file. */
+static void pass_header(stream *s, const char *line, const char *end) {
+    if (s->print == PRINT_NONE || s->header_passed) return;
+    s->header_passed = true;
+    if (s->print == PRINT_MARKED) {
+        output_put(&s->out, "seen", 4);
+        output_put(&s->out, &s->mark[0][1], 1);
+    }
+    output_put(&s->out, line, (size_t)(end + 1 - line));
+}
+
+/* Key, time and value of a line as number i of the batch.  False: it is a bad line. */
+static bool take_line(stream *s, size_t i, const char *line, const char *end) {
+    s->line[i] = line;
+    s->number[i] = s->in.records;
+    if (!reader_get(&s->in, READER_KEY, line, end, &s->key[i])) {
+        reader_explain(&s->in, s->bad.why, sizeof s->bad.why);
+        return false;
+    }
+    if (s->times.wanted && !time_of_line(&s->times, &s->in, line, end, &s->time[i], s->bad.why))
+        return false;
+    if (s->values.from &&
+        !value_of_line(&s->values, &s->in, line, end, s->key[i], &s->value[i], s->bad.why))
+        return false;
+    return !s->accept || s->accept(s, i);
+}
+
+/* Whole lines until the batch is full or the block is empty; a bad line that is not just left out
+ * ends the batch, too.  A line of weight 0 is read and left out. */
+static size_t collect(stream *s) {
+    size_t n = 0;
+    const char *begin = s->in.buf + s->in.begin;
+    arena_reset(&s->in.arena);
+    s->bad_line = NULL;
+    while (n < STREAM_BATCH && !s->bad_line) {
+        const char *const line = begin, *const end = reader_next(&s->in);
+        if (!end) break;
+        begin = end + 1;
+        if (reader_is_header(&s->in, line, end)) {
+            pass_header(s, line, end);
+            continue;
+        }
+        s->lines++;
+        if (take_line(s, n, line, end))
+            n += s->keeps_zeros || !s->set->weight_field.n || s->value[n] > 0;
+        else {
+            bad_note(&s->bad, &s->in);
+            if (s->print == PRINT_NONE && s->bad.policy != BAD_FAIL) continue;
+            s->bad_line = begin = line;
+            s->bad_end = end + 1;
+        }
+    }
+    s->line[n] = begin;
+    for (size_t i = 0; i < n; i++) s->total += s->set->weight_field.n ? (double)s->value[i] : 1;
+    return n;
+}
+
+/* The good lines before it have been seen to. */
+static void settle_bad_line(stream *s) {
+    if (s->bad.policy == BAD_FAIL) {
+        if (s->print != PRINT_NONE) output_flush(&s->out);
+        bad_fail(&s->bad);
+    }
+    if (s->bad.policy == BAD_SKIP) return;
+    if (s->print == PRINT_MARKED) output_put(&s->out, s->mark[2], sizeof s->mark[2]);
+    output_put(&s->out, s->bad_line, (size_t)(s->bad_end - s->bad_line));
+}
+
+/* Each key for itself: the first that was never there so often is named.  What was removed before
+ * it is in no file yet. */
+static void remove_singly(stream *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        eb_batch one = eb_batch_hashes(s->hash + i, 1);
+        one.value = s->values.from ? s->value + i : NULL;
+        if (eb_remove_batch(s->filter, &one, NULL) == EB_OK) continue;
+        const eb_key key = s->key[i];
+        cli_fail("%s: line %llu: \"%.*s%s\" was never in %s so often; nothing is removed",
+                 s->in.name, (unsigned long long)s->number[i], key.len > 60 ? 60 : (int)key.len,
+                 (const char *)key.p, key.len > 60 ? "..." : "", s->state);
+    }
+}
+
+static eb_status take_out(stream *s, const eb_batch *batch, eb_error *err) {
+    memset(s->hit, 1, batch->n);
+    const eb_status status = eb_remove_batch(s->filter, batch, err);
+    if (status != EB_EVALUE) return status;
+    remove_singly(s, batch->n);
+    return EB_OK;
+}
+
+static void look_up(stream *s, size_t n) {
+    eb_batch batch = eb_batch_hashes(s->hash, n);
+    batch.value = s->values.from ? s->value : NULL;
+    batch.time = s->times.wanted ? s->time : NULL;
+    eb_status status = EB_OK;
+    eb_error err;
+    if (s->hash_keys)
+        s->hash_keys(s, n, s->hash);
+    else
+        eb_hash_keys(s->filter, s->key, n, s->hash);
+    if (s->look_up)
+        s->look_up(s, &batch);
+    else if (s->removes)
+        status = take_out(s, &batch, &err);
+    else {
+        batch.seen = s->hit;
+        if (!s->adds) batch.time = NULL; /* asks about now */
+        status =
+            s->adds ? eb_add_batch(s->filter, &batch, &err) : eb_ask_batch(s->filter, &batch, &err);
+    }
+    if (status != EB_OK) cli_fail("the filter refuses keys: %s", err.text);
+}
+
+/* Copies neighbouring lines in one go. */
+static void print_runs(stream *s, size_t n, uint8_t wanted) {
+    for (size_t i = 0, j; i < n; i = j) {
+        for (j = i; j < n && s->hit[j] == wanted; j++) continue;
+        if (j > i) output_put(&s->out, s->line[i], (size_t)(s->line[j] - s->line[i]));
+        for (; j < n && s->hit[j] != wanted; j++) continue;
+    }
+}
+
+static void print_marked(stream *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        output_put(&s->out, s->mark[s->hit[i]], sizeof s->mark[0]);
+        output_put(&s->out, s->line[i], (size_t)(s->line[i + 1] - s->line[i]));
+    }
+}
+
+static void take_batch(stream *s, size_t n) {
+    look_up(s, n);
+    if (s->take) s->take(s->ctx, s, n);
+    for (size_t i = 0; i < n; i++) s->seen += s->hit[i];
+    if (s->adds && s->filter) health_watch(&s->health, s->filter, s->lines - s->seen);
+    if (s->print == PRINT_MARKED)
+        print_marked(s, n);
+    else if (s->print != PRINT_NONE)
+        print_runs(s, n, s->print == PRINT_SEEN);
+}
+
+static void take_block(stream *s) {
+    for (size_t n = STREAM_BATCH; n == STREAM_BATCH || s->bad_line;) {
+        n = collect(s);
+        take_batch(s, n);
+        if (s->bad_line) settle_bad_line(s);
+    }
+}
+
+/* ---- The loop. */
+
+static void save(stream *s) {
+    if (s->save)
+        s->save(s);
+    else
+        filter_save(s->filter, s->state);
+    s->lines_saved = s->lines;
+    s->save_due = now_seconds() + s->set->every_seconds;
+}
+
+/* Saving before the output file is in place would lose the lines in it if we were killed; a removal
+ * is done wholly or not at all. */
+static bool saves_on_the_way(const stream *s) {
+    return s->state && !s->removes && !s->file.target && s->lines > s->lines_saved;
+}
+
+static void between_blocks(stream *s) {
+    double now = now_seconds();
+    bad_tell(&s->bad, s->lines, false);
+    if (s->tick) s->tick(s);
+    progress_show(&s->progress, now, s->lines, s->seen, s->in.bytes);
+    if (!saves_on_the_way(s) || now < s->save_due) return;
+    if (s->print != PRINT_NONE) output_sync(&s->out);
+    save(s);
+}
+
+static int wait_ms(const stream *s) {
+    if (s->tick) return (int)ceil(fmin(s->tick_seconds, 1e6) * 1000);
+    if (!saves_on_the_way(s)) return -1;
+    double left = ceil((s->save_due - now_seconds()) * 1000);
+    return left < 0 ? 0 : left > 1e9 ? (int)1e9 : (int)left;
+}
+
+static fill next_block(stream *s) {
+    fill got = reader_fill(&s->in, 0);
+    if (got != FILL_WAIT) return got;
+    if (s->print != PRINT_NONE) output_flush(&s->out); /* the next program need not wait, too */
+    return reader_fill(&s->in, wait_ms(s));
+}
+
+static void finish_output(stream *s) {
+    if (s->print == PRINT_NONE) return;
+    if (s->state)
+        output_sync(&s->out);
+    else
+        output_flush(&s->out);
+    output_close(&s->out);
+    if (s->set->output) atomic_commit(&s->file);
+}
+
+int stream_run(stream *s) {
+    fill got = FILL_MORE;
+    bool trouble = false;
+    if (s->filter && s->state) s->total += total_of_filter(s->filter);
+    if (s->adds && s->filter) health_open(&s->health, s->filter);
+    signals_catch();
+    while (got != FILL_END && !signals_stop()) {
+        got = next_block(s);
+        if (got == FILL_ERROR) {
+            trouble = true;
+            break;
+        }
+        if (got == FILL_MORE) take_block(s);
+        between_blocks(s);
+    }
+    progress_clear();
+    /* Without a state to match it, part of an output file is of no use. */
+    if (s->file.target && !s->state && (trouble || signals_stop()))
+        atomic_discard(&s->file);
+    else
+        finish_output(s);
+    if (s->state && !(s->removes && (trouble || signals_stop()))) save(s);
+    signals_end_at_once();
+    bad_tell(&s->bad, s->lines, true);
+    if (trouble) cli_warn("%s: %s", s->in.name, s->in.problem);
+    return trouble ? STATUS_TROUBLE : signals_stop() ? 128 + signals_stop() : STATUS_YES;
+}
+
+/* The keys as lines, each with its end. */
+static char *lines_of(const texts *keys, char separator) {
+    size_t size = 1;
+    for (size_t i = 0; i < keys->n; i++) size += strlen(keys->text[i]) + 1;
+    char *const lines = cli_alloc(size), *p = lines;
+    for (size_t i = 0; i < keys->n; i++) {
+        p = stpcpy(p, keys->text[i]);
+        *p++ = separator;
+    }
+    return lines;
+}
+
+void stream_run_keys(stream *s, const texts *keys) {
+    char *const lines = lines_of(keys, s->in.separator), *p = lines;
+    for (size_t done = 0, n = 0; done < keys->n; done += n) {
+        for (n = 0; n < STREAM_BATCH && done + n < keys->n; n++) {
+            const eb_key key = {p, strlen(keys->text[done + n])};
+            s->line[n] = p;
+            s->key[n] = reader_query(&s->in, key);
+            p += key.len;
+            if (s->values.from &&
+                !value_of_line(&s->values, &s->in, key.p, p, key, &s->value[n], s->bad.why))
+                cli_fail("%s", s->bad.why);
+            p++;
+        }
+        s->line[n] = p;
+        s->lines += n;
+        take_batch(s, n);
+    }
+    finish_output(s);
+    free(lines);
+}
+
+/* ---- Life. */
+
+void stream_open(stream *s, const cli_command *c, char *const *paths) {
+    const settings *set = s->set;
+    reader_options(&s->in, c, set);
+    bad_open(&s->bad, set, s->removes ? BAD_FAIL : s->passes_bad ? BAD_PASS : BAD_SKIP);
+    for (int i = 0; i < 3; i++) {
+        s->mark[i][0] = "01-"[i];
+        s->mark[i][1] = set->jsonl || set->regex ? '\t' : s->in.delimiter;
+    }
+    reader_open(&s->in, paths);
+    s->out.fd = s->file.fd = -1;
+    if (s->print != PRINT_NONE) {
+        if (set->output) atomic_open(&s->file, set->output);
+        output_open(&s->out, set->output ? s->file.fd : STDOUT_FILENO,
+                    set->output ? s->file.path : "standard output");
+    }
+    progress_start(&s->progress, set->quiet);
+    s->start = now_seconds();
+    s->save_due = s->start + set->every_seconds;
+}
+
+void stream_again(stream *s, const cli_command *c, char *const *paths) {
+    reader_close(&s->in);
+    s->in = (reader){0};
+    s->lines = s->seen = s->bad.lines = 0;
+    s->bad.silent = true;
+    reader_options(&s->in, c, s->set);
+    reader_open(&s->in, paths);
+}
+
+void stream_close(stream *s) {
+    reader_close(&s->in);
+    output_close(&s->out);
+    values_close(&s->values);
+}

@@ -1,0 +1,74 @@
+/* stream.h - lines through a filter: the loop of dedup, add and test. */
+#ifndef EVERBLOOM_STREAM_H
+#define EVERBLOOM_STREAM_H
+#include "cli.h"
+#include "health.h"
+#include "input/bad.h"
+#include "input/values.h"
+#include "io.h"
+#include "window.h"
+
+enum { STREAM_BATCH = 512 }; /* lines that are hashed and looked up together */
+
+typedef enum print_mode { PRINT_NONE, PRINT_NEW, PRINT_SEEN, PRINT_MARKED } print_mode;
+
+typedef struct stream {
+    const settings *set;
+    reader in;
+    output out;
+    atomic_file file; /* behind out, with -o */
+    print_mode print;
+    bool adds;        /* else it only asks */
+    bool removes;     /* takes keys out instead */
+    bool keeps_zeros; /* lines of weight 0 come to look_up, too */
+    bool passes_bad;  /* lines, unless --on-bad says otherwise */
+    eb_filter *filter;
+    uint64_t lines, seen; /* lines: bad ones counted */
+    double total;         /* of weights, or lines, in the life of the filter */
+    health health;
+    bad_lines bad;
+
+    /* For commands that want it otherwise: is key i of the batch good (else the reason goes to
+     * bad.why); what takes the place of eb_hash_keys, and of the look-up; what is done with each
+     * batch; and what these need. */
+    bool (*accept)(struct stream *s, size_t i);
+    void (*hash_keys)(const struct stream *s, size_t n, eb_hash *out);
+    void (*look_up)(struct stream *s, const eb_batch *batch);  /* in place of the filter's */
+    void (*take)(void *ctx, const struct stream *s, size_t n); /* n keys that were looked up */
+    void *ctx;
+    void (*tick)(struct stream *s); /* between blocks, and at least so often, in seconds */
+    double tick_seconds;
+
+    const char *state;                    /* where to save on the way, or NULL */
+    void (*save)(const struct stream *s); /* in place of filter_save */
+    uint64_t lines_saved;
+    double start, save_due;
+    progress progress;
+
+    bool header_passed;             /* the line with the names of the columns is printed */
+    const char *bad_line, *bad_end; /* a bad line behind the batch, or NULL */
+    char mark[3][2];
+    const char *line[STREAM_BATCH + 1]; /* where each line of a batch begins, and the last ends */
+    uint64_t number[STREAM_BATCH];      /* of each line in its file */
+    eb_key key[STREAM_BATCH];
+    eb_hash hash[STREAM_BATCH];
+    uint64_t value[STREAM_BATCH]; /* if values says where they come from */
+    values values;
+    uint64_t time[STREAM_BATCH]; /* if times are wanted */
+    times times;
+    uint8_t hit[STREAM_BATCH];
+} stream;
+
+/* Fill in set, print, adds or removes, filter and state, in this order; after the filter, open
+ * values. */
+void stream_open(stream *s, const cli_command *c, char *const *paths);
+/* Reads to the end, or until a signal or a read error, finishes the output and saves the state.
+ * Status: 0, 2 after a read error, 128 + signal. */
+int stream_run(stream *s);
+/* Keys of the command line take the place of lines. */
+void stream_run_keys(stream *s, const texts *keys);
+/* The same lines again, or those of other files, through the same loop. */
+void stream_again(stream *s, const cli_command *c, char *const *paths);
+void stream_close(stream *s);
+void stream_stats(const stream *s); /* what --stats prints: cmd_stream.c */
+#endif

@@ -1,0 +1,37 @@
+/* window.h - dedup --window: what filter it takes, the times of lines, and what became of it.
+ * Times are also for filters whose counts fade. */
+#ifndef EVERBLOOM_WINDOW_H
+#define EVERBLOOM_WINDOW_H
+#include "cli.h"
+#include "io.h"
+
+/* A window in lines or in milliseconds: the ticks of filters. */
+bool stretch_is_given(stretch s);
+double stretch_ticks(stretch s);
+/* The spec that --window and the options around it ask for, without memory. */
+void window_spec(const settings *set, double max_drop, char *spec, size_t cap);
+
+/* Times of lines, in milliseconds since 1970. */
+enum { TIMES_WHY = 200 };
+typedef struct times {
+    bool wanted;
+    bool of_lines; /* else when a line arrives */
+    uint64_t last;
+    uint64_t late;           /* lines whose time was before the last one */
+    const char *format;      /* --time-format, or NULL */
+    uint64_t ahead;          /* so far a time may be ahead of the clock */
+    uint64_t clock;          /* the last look at it */
+    uint64_t max_jump;       /* 0: not given */
+    uint64_t jumped, agreed; /* the last time that was too far ahead; lines in a row that agree */
+} times;
+void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f);
+uint64_t times_now(times *t); /* by the clock, but not before the last */
+/* False: it cannot be read, as `why` says. */
+bool time_of_line(times *t, reader *r, const char *line, const char *end, uint64_t *time,
+                  char why[TIMES_WHY]);
+
+/* At the end: more rows for a report; sentences on what was not as asked.  STATUS_NO if the window
+ * was not kept for all lines. */
+void window_report(report *r, const eb_filter *f);
+int window_verdict(const times *t, const eb_filter *f);
+#endif

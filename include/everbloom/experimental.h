@@ -1,0 +1,296 @@
+/* experimental.h - no promises: what is declared here may change or disappear in any release.  Only
+ * the static library has it: define EB_STATIC_ONLY to say that you link everbloom statically. */
+#ifndef EVERBLOOM_EXPERIMENTAL_H
+#define EVERBLOOM_EXPERIMENTAL_H
+#ifndef EB_STATIC_ONLY
+#error "define EB_STATIC_ONLY to say that you link everbloom statically"
+#endif
+#include "query.h"
+#include <string.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Cells, for an inline test of one's own -------------------------------------------------- */
+
+/* High half of a 64 x 64 bit product: maps a uniform x to 0..range-1. */
+static inline uint64_t eb_scale(uint64_t x, uint64_t range) {
+    __extension__ typedef unsigned __int128 eb_u128;
+    return (uint64_t)(((eb_u128)x * range) >> 64);
+}
+
+/* The i-th position of hash h is eb_scale(x_i, range) with x_0 = h and
+ * x_(i+1) = eb_next(x_i).  The top bits of h * C^i behave as independent draws. */
+static inline uint64_t eb_next(uint64_t x) {
+    return x * UINT64_C(0xD1342543DE82EF95) + 1;
+}
+
+/* Cells of width bits, k of them for a key; the i-th lies in
+ * [i * stride, i * stride + range), so stride = 0 is one common array. */
+typedef struct eb_cells_view {
+    const uint8_t *cells;
+    uint64_t range, stride;
+    uint32_t k, width;
+} eb_cells_view;
+
+/* Valid until the next call that takes the filter as non-const.  False: this
+ * kind, or a filter with several shards, has no such view. */
+EB_API bool eb_cells_view_of(const eb_filter *f, eb_cells_view *v);
+
+/* Is no cell of h zero?  The same answer as eb_test_batch. */
+static inline bool eb_cells_test(const eb_cells_view *v, eb_hash h) {
+    const uint64_t mask = (UINT64_C(1) << v->width) - 1;
+    uint64_t x = h, first = 0;
+    for (uint32_t i = 0; i < v->k; i++, x = eb_next(x), first += v->stride) {
+        const uint64_t bit = (first + eb_scale(x, v->range)) * v->width;
+        uint64_t word;
+        memcpy(&word, v->cells + (bit >> 3), sizeof word);
+        if (((word >> (bit & 7)) & mask) == 0) return false;
+    }
+    return true;
+}
+
+/* ---- Classes of keys for weighted filters ---------------------------------------------------- */
+
+/* Classes of keys for `weighted` filters: more bits for keys that
+ * are asked for often and are rarely members, fewer for the others.
+ *
+ *   1. eb_weigh solves the number of bits for each class; make the filter with
+ *      them: weighted:memory=64M,class_bits=4:9:12.
+ *   2. A key's class comes with the key (value 1..n; eb_test_values to ask), or,
+ *      with hot=N, from a list in the filter: eb_classify names up to N keys per
+ *      shard before the first add, all others are of class 1, and plain eb_add and
+ *      eb_test do the rest.
+ *   3. Bits may change later, class by class (eb_set_class_k); a member is never
+ *      missed, since the library refuses to ask for more bits than every member
+ *      of the class has set. */
+
+enum { EB_CLASSES_MAX = 8, EB_CLASS_K_MAX = 32 };
+
+typedef struct eb_class {
+    double keys;    /* how many keys there are in the class, members or not */
+    double members; /* how many of them will be added */
+    double queries; /* how many queries for non-members go to this class */
+} eb_class;
+enum { EB_WEIGH_BEST = 0, EB_WEIGH_PAPER = 1 }; /* eq. (5) of the paper, for comparison */
+
+/* Bits for each class (1..32) in a filter of `bits` bits, and the false positive
+ * rates, averaged over the queries, of that filter and of the best plain one.
+ * Filters take up to EB_CLASSES_MAX classes; n may be larger. */
+EB_API eb_status eb_weigh(const eb_class *classes, size_t n, double bits, unsigned rule, uint8_t *k,
+                          double *fpr, double *plain_fpr, eb_error *err);
+
+/* Name the class (value) of keys, before the first add.  All or none. */
+EB_API eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err);
+
+/* Bits that adds of a class set and that queries look at.
+ *
+ * Lower the query bits whenever you like.  To raise them: raise the insert bits,
+ * add every member of the class again, then raise the query bits with `renewed`
+ * true, which says that you did.  Refused: query bits above the insert bits, or,
+ * without `renewed`, above the lowest insert bits that the class ever had. */
+EB_API eb_status eb_class_k(const eb_filter *f, uint32_t class_number, uint32_t *insert_k,
+                            uint32_t *query_k);
+EB_API eb_status eb_set_class_k(eb_filter *f, uint32_t class_number, uint32_t insert_k,
+                                uint32_t query_k, bool renewed, eb_error *err);
+/* ---- Whole streams --------------------------------------------------------------------------- */
+
+/* The whole stream: F1, and F2 with its standard error (at most F2 sqrt(2/m)). */
+typedef struct eb_moments {
+    size_t size;
+    double f1, f2, f2_error;
+} eb_moments;
+EB_API eb_status eb_moments_of(const eb_filter *f, eb_moments *out, eb_error *err);
+
+/* What the counters are like: counters[b] of them hold a number of b bits, 0 having none. */
+typedef struct eb_lengths {
+    size_t size;
+    double bits; /* of memory for each counter */
+    bool frozen;
+    uint64_t counters[49];
+} eb_lengths;
+EB_API eb_status eb_lengths_of(const eb_filter *f, eb_lengths *out, eb_error *err);
+
+/* The mean value of all occurrences of n different keys: sums holds the keys with their values for
+ * multiplicity, counts holds them with 1 each.  It lies in lower..upper unless the sum or the count
+ * is more than two of its standard errors off; upper is INFINITY if the count may be 0. */
+typedef struct eb_average {
+    size_t size;
+    double average, lower, upper;
+} eb_average;
+EB_API eb_status eb_average_batch(const eb_filter *sums, const eb_filter *counts, const eb_batch *b,
+                                  eb_average *out, eb_error *err);
+
+/* The same by bifocal sampling: a and b are hashes of keys of tuples that were drawn at random,
+ * without replacement, from each stream, in random order, repeats of a key as they came.
+ * eb_join_sample_size says how many tuples are published to do; more is better.  Sparse keys
+ * are looked up for the first sparse_n tuples of each (0: all).  Filters of the same seed; join is
+ * a little too high as far as their counts are, and error, which may be chosen by, counts that in.
+ */
+typedef struct eb_join_samples {
+    const eb_hash *a, *b;
+    size_t a_n, b_n, sparse_n;
+} eb_join_samples;
+EB_API eb_status eb_join_sampled(const eb_filter *a, const eb_filter *b, const eb_join_samples *s,
+                                 eb_join *out, eb_error *err);
+EB_API size_t eb_join_sample_size(double tuples);
+
+/* New filters of two with equal specs: for each key no less than the product, maximum or minimum of
+ * its counts; no more keys can be added, removed or merged (EB_EREADONLY).  The product of two
+ * counts is a better bound than the count of the product. */
+typedef enum eb_combination { EB_PRODUCT, EB_MAXIMUM, EB_MINIMUM } eb_combination;
+EB_API eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b,
+                            eb_combination how, const eb_allocator *mem, eb_error *err);
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+/* The domain of a filter whose keys are numbers; adding and removing numbers: EB_EINVAL, with
+ * nothing changed, if one is outside of it; counts NULL: 1 each.  eb_from_signed keeps the order of
+ * signed numbers. */
+EB_API eb_status eb_range_domain(const eb_filter *f, uint64_t *low, uint64_t *high, eb_error *err);
+EB_API eb_status eb_range_add(eb_filter *f, const uint64_t *values, const uint64_t *counts,
+                              size_t n, eb_error *err);
+EB_API eb_status eb_range_remove(eb_filter *f, const uint64_t *values, const uint64_t *counts,
+                                 size_t n, eb_error *err);
+EB_API uint64_t eb_from_signed(int64_t value);
+EB_API int64_t eb_to_signed(uint64_t value);
+
+/* The share of keys whose minimum is too high with so many distinct
+ * keys, and how far at most, but for a share e^-k, with F1 = items. */
+EB_API double eb_count_error_rate(double counters, unsigned k, double distinct);
+EB_API double eb_count_error_bound(double counters, unsigned k, double items);
+/* ---- Windows by panes ------------------------------------------------------------------------ */
+
+/* A window that slides over a stream, by panes: 1..EB_PANES_MAX filters of one spec (update=plain
+ * or rmx), each for a part of the window, and one for the whole.  eb_panes_add adds to the newest
+ * pane and to the whole, and says what the whole had seen; eb_panes_turn ends the newest pane and
+ * drops the oldest.  When to turn is the caller's to say: after so many keys, or so much time. The
+ * whole counts as a filter of the keys in the window does (rmx: never too low, a little higher); it
+ * and the panes (age 0: the newest; NULL: there are not so many) stay the window's own.
+ */
+typedef struct eb_panes eb_panes;
+enum { EB_PANES_MAX = 65536 };
+EB_API eb_status eb_panes_new(eb_panes **out, const char *spec, size_t panes,
+                              const eb_allocator *mem, eb_error *err);
+EB_API void eb_panes_free(eb_panes *w); /* NULL is fine */
+EB_API eb_status eb_panes_add(eb_panes *w, const eb_batch *b, eb_error *err);
+EB_API void eb_panes_turn(eb_panes *w);
+EB_API const eb_filter *eb_panes_whole(const eb_panes *w);
+EB_API const eb_filter *eb_panes_pane(const eb_panes *w, size_t age);
+
+/* ---- Keys that came often -------------------------------------------------------------------- */
+
+/* Icebergs: all keys that came T times or more, T chosen when the stream has gone by,
+ * as often as wanted.  Keys that may be among them are kept beside the filter in
+ * `memory` bytes (1K..32G).  Every T above the watermark is answered completely: a key
+ * that is not among the answers came fewer than T times.  Counts are never too low.
+ *
+ * The filter must count, never too low, and be empty at first, else only keys that
+ * come again are found; it must outlive the iceberg and not be changed by others.
+ * eb_iceberg_add is eb_add_batch for keys that are kept: b->hash are the hashes that
+ * eb_hash_keys makes of keys.
+ *
+ * eb_iceberg_expect, before anything is added, says that T will be no less than
+ * at_least (1 or more; else EB_EINVAL).  Keys are then kept from half of it on, which
+ * saves most of the time and of the room.
+ *
+ * eb_iceberg_resume, before anything is added, goes on from where another iceberg on
+ * the same filter was: its watermark, total and candidates.  EB_EINVAL if they cannot
+ * have been those of one.
+ *
+ * Reading the stream again makes counts exact.  eb_iceberg_recount begins it, for one
+ * T: above the watermark only the candidates are counted; else they are searched for,
+ * among the keys to which the filter gives T.  Then eb_iceberg_read takes the same
+ * stream, in any order, and the watermark says whether all found room.  After that no
+ * more can be added (EB_EINVAL); another recount can. */
+typedef struct eb_iceberg eb_iceberg;
+typedef struct eb_candidate {
+    eb_key key; /* until the next call that changes the iceberg */
+    double count;
+} eb_candidate;
+typedef struct eb_iceberg_state {
+    size_t size;
+    double watermark;
+    double total, read_again; /* of all values, in the first and in the last reading */
+    uint64_t keys, bytes;     /* kept; of memory besides the filter */
+    bool exact;
+} eb_iceberg_state;
+EB_API eb_status eb_iceberg_new(eb_iceberg **out, eb_filter *f, size_t memory,
+                                const eb_allocator *mem, eb_error *err);
+EB_API void eb_iceberg_free(eb_iceberg *ice); /* not the filter */
+EB_API eb_status eb_iceberg_expect(eb_iceberg *ice, double at_least);
+EB_API eb_status eb_iceberg_resume(eb_iceberg *ice, const eb_iceberg_state *was,
+                                   const eb_candidate *kept, size_t n);
+EB_API eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b);
+EB_API eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least);
+EB_API eb_status eb_iceberg_read(eb_iceberg *ice, const eb_key *keys, const eb_batch *b);
+EB_API eb_status eb_iceberg_state_of(const eb_iceberg *ice, eb_iceberg_state *out, eb_error *err);
+/* The candidates with such counts, in no order that matters; *at is 0 for the first. */
+EB_API bool eb_iceberg_next(const eb_iceberg *ice, double at_least, uint64_t *at,
+                            eb_candidate *out);
+
+/* Triggers: a key is named when its count reaches at_least, once, by the very add that
+ * does it; none is missed, some may be named too early.  fired[i] is the count then, or
+ * 0.  The keys that were named are kept in `memory` bytes; EB_ENOMEM, with nothing
+ * added, if the keys of a batch might not find room there. */
+typedef struct eb_trigger eb_trigger;
+EB_API eb_status eb_trigger_new(eb_trigger **out, eb_filter *f, double at_least, size_t memory,
+                                const eb_allocator *mem, eb_error *err);
+EB_API void eb_trigger_free(eb_trigger *t); /* not the filter */
+EB_API eb_status eb_trigger_add(eb_trigger *t, const eb_key *keys, const eb_batch *b,
+                                double *fired);
+
+/* Multiscan: all keys that came at_least times or more, exactly, with memory for a
+ * small part of the keys, by reading the stream several times:
+ *
+ *     do {
+ *         for each batch of the stream: eb_multiscan_add(m, keys, value, n);
+ *     } while (eb_multiscan_end(m, &state) == EB_OK && !state.done && !state.stuck);
+ *
+ * A reading counts, in a small filter, the keys that reached at_least in all readings
+ * before, and so fewer each time, until those left fit into memory.  items: of all
+ * values, as far as it is known, else 0; it chooses the filter of the first reading.
+ * stuck: more readings would hardly help, since with so little memory nearly all keys
+ * share counters with others that reach at_least together; `wanted` bytes would do. */
+typedef struct eb_multiscan eb_multiscan;
+typedef struct eb_multiscan_state {
+    size_t size;
+    bool done, stuck;
+    uint32_t readings;
+    double items;    /* of all values, in the last reading */
+    double passed;   /* of those that were not sorted out before it */
+    double wanted;   /* bytes */
+    uint64_t keys;   /* left, if done */
+    char filter[96]; /* that the last reading filled */
+} eb_multiscan_state;
+EB_API eb_status eb_multiscan_new(eb_multiscan **out, double at_least, size_t memory, double items,
+                                  uint64_t seed, const eb_allocator *mem, eb_error *err);
+EB_API void eb_multiscan_free(eb_multiscan *m);
+EB_API eb_status eb_multiscan_add(eb_multiscan *m, const eb_key *keys, const uint64_t *value,
+                                  size_t n);
+EB_API eb_status eb_multiscan_end(eb_multiscan *m, eb_multiscan_state *out);
+EB_API bool eb_multiscan_next(const eb_multiscan *m, uint64_t *at, eb_candidate *out); /* if done */
+
+/* ---- Deltas and states as bytes -------------------------------------------------------------- */
+
+/* Deltas of files that hold more than a snapshot, such as states of icebergs.  eb_patch_bytes
+ * writes what the delta makes; whether that is a whole snapshot is for the caller to check, and
+ * after a failure part of it may have been written. */
+EB_API eb_status eb_diff_bytes(const void *base, size_t base_len, const void *now, size_t now_len,
+                               eb_write write, void *ctx, eb_error *err);
+EB_API eb_status eb_patch_bytes(const void *base, size_t base_len, const void *delta, size_t len,
+                                eb_write write, void *ctx, eb_error *err);
+
+/* The candidates of an iceberg as bytes, to stand behind the snapshot of its filter:
+ * docs/FORMAT.md.  The bytes may come from anyone: EB_EFORMAT if they are damaged or belong to
+ * another filter.  eb_iceberg_load makes an iceberg on f that goes on from them, in `memory` bytes,
+ * or as many as it had (0). */
+#define EB_ICEBERG_MAGIC "EVBKEYS\1" /* the first 8 bytes */
+EB_API eb_status eb_iceberg_save(const eb_iceberg *ice, eb_write write, void *ctx, eb_error *err);
+EB_API eb_status eb_iceberg_check(const eb_filter *f, const void *bytes, size_t len, eb_error *err);
+EB_API eb_status eb_iceberg_load(eb_iceberg **out, eb_filter *f, const void *bytes, size_t len,
+                                 size_t memory, const eb_allocator *mem, eb_error *err);
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,81 @@
+/* calls.h - the library's calls as tests, experiments and benchmarks like to make them: a batch in
+ * one expression, questions that cannot fail.  What fails here all the same is a bug in the caller:
+ * it says so and ends the program. */
+#ifndef EB_CALLS_H
+#define EB_CALLS_H
+#include <everbloom/everbloom.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define A_BATCH(count, hashes, values, times)                                                      \
+    ((eb_batch){.size = sizeof(eb_batch),                                                          \
+                .n = (count),                                                                      \
+                .hash = (hashes),                                                                  \
+                .value = (values),                                                                 \
+                .time = (times)})
+
+static inline void calls_must(eb_status status, const eb_error *err) {
+    if (status == EB_OK) return;
+    fprintf(stderr, "a call failed: %s: %s\n", eb_status_name(status), err->text);
+    abort();
+}
+
+static inline eb_status calls_add(eb_filter *f, const eb_batch *b, uint8_t *seen) {
+    eb_batch all = *b;
+    all.seen = seen;
+    return eb_add_batch(f, &all, NULL);
+}
+
+static inline eb_status calls_add_count(eb_filter *f, const eb_batch *b, double *after) {
+    eb_batch all = *b;
+    all.count = after;
+    return eb_add_batch(f, &all, NULL);
+}
+
+static inline eb_status calls_ask(const eb_filter *f, const eb_batch *b, uint8_t *seen) {
+    eb_batch all = *b;
+    all.seen = seen;
+    return eb_ask_batch(f, &all, NULL);
+}
+
+static inline void calls_test(const eb_filter *f, const eb_hash *h, size_t n, uint8_t *seen) {
+    eb_error err;
+    eb_batch b = eb_batch_hashes(h, n);
+    b.seen = seen;
+    calls_must(eb_ask_batch(f, &b, &err), &err);
+}
+
+/* What a filter that cannot count knows of a key is 0 or 1. */
+static inline void calls_count(const eb_filter *f, const eb_hash *h, size_t n, double *count) {
+    eb_error err;
+    for (size_t i = 0; i < n && !(eb_caps(f) & EB_CAN_COUNT); i++) {
+        uint8_t seen;
+        calls_test(f, h + i, 1, &seen);
+        count[i] = seen;
+    }
+    if (!(eb_caps(f) & EB_CAN_COUNT)) return;
+    eb_batch b = eb_batch_hashes(h, n);
+    b.count = count;
+    calls_must(eb_ask_batch(f, &b, &err), &err);
+}
+
+static inline bool calls_has(const eb_filter *f, const void *key, size_t len) {
+    eb_error err;
+    bool seen = false;
+    calls_must(eb_ask(f, key, len, &seen, NULL, &err), &err);
+    return seen;
+}
+
+static inline double calls_count_of(const eb_filter *f, const void *key, size_t len) {
+    eb_error err;
+    double count = 0;
+    if (!(eb_caps(f) & EB_CAN_COUNT)) return calls_has(f, key, len);
+    calls_must(eb_ask(f, key, len, NULL, &count, &err), &err);
+    return count;
+}
+
+static inline void calls_stat(const eb_filter *f, eb_stats *out) {
+    eb_error err;
+    calls_must(eb_stat(f, out, &err), &err);
+}
+#endif

@@ -1,0 +1,599 @@
+/* batch.c - keys in and out of a filter: one walk for all that is done with batches.
+ *
+ * Whatever the caller's batch looks like, a kind sees pieces of at most EBI_BATCH (some kinds
+ * EBI_LONG_BATCH) keys of one shard, in order, with the values and times that its caps ask for.
+ * With one shard a piece is a cut of the caller's arrays; with several, keys are first sorted by
+ * shard, BATCH_CHUNK at a time.  Inside a shard the hash is multiplied by an odd number: the top
+ * bits, which chose the shard, are the same for all its keys and would confine them to a corner of
+ * the block.
+ *
+ * All input is checked before the walk begins, so the walk cannot fail.  The exception are
+ * removals, which walk twice: first all keys lay claim to what they take. */
+#include "cells/claims.h"
+#include "filter.h"
+#include <everbloom/experimental.h>
+
+enum { BATCH_CHUNK = 1024, BATCH_SHARDS_MAX = 256 };
+
+typedef enum batch_work {
+    BATCH_ADD,
+    BATCH_ASK,
+    BATCH_CLAIM,
+    BATCH_REMOVE,
+    BATCH_CLASSIFY
+} batch_work;
+
+typedef struct batch_job {
+    const eb_filter *f;
+    const eb_batch *b;
+    batch_work work;
+    const ebi_claims *claims; /* of BATCH_CLAIM */
+    size_t refused;      /* the first key whose claim failed, or that is too many; or SIZE_MAX */
+    uint32_t first, end; /* shards to work on */
+    bool uses_time, uses_value;
+    bool counts_new;  /* the head says how many keys were new */
+    eb_filter *grows; /* f, if it can be full; else NULL */
+    eb_error *err;    /* of growing */
+    uint64_t now;     /* if the kind uses time: the latest clock of all shards, before the call */
+    uint64_t latest;  /* of the times so far, for EB_CLAMP_TIMES */
+} batch_job;
+
+/* Keys that lie one after the other: a chunk of the batch, or those of a shard in it. */
+typedef struct batch_run {
+    ebi_batch keys;
+    uint8_t *seen;        /* or NULL */
+    double *count;        /* or NULL */
+    const uint16_t *from; /* index in the chunk; NULL: as they lie */
+} batch_run;
+
+typedef struct batch_chunk { /* what the caller's arrays do not have as kinds want it */
+    uint32_t value[BATCH_CHUNK];
+    uint64_t time[BATCH_CHUNK];
+} batch_chunk;
+
+typedef struct batch_sorted { /* a chunk by shards: shard s has places start[s]..start[s+1]-1 */
+    uint16_t start[BATCH_SHARDS_MAX + 1], from[BATCH_CHUNK];
+    eb_hash hash[BATCH_CHUNK];
+    uint32_t value[BATCH_CHUNK];
+    uint64_t time[BATCH_CHUNK];
+    uint8_t seen[BATCH_CHUNK];
+    double count[BATCH_CHUNK];
+} batch_sorted;
+
+static const uint32_t batch_ones[EBI_BATCH] = {
+#define BATCH_EIGHT 1, 1, 1, 1, 1, 1, 1, 1
+    BATCH_EIGHT, BATCH_EIGHT, BATCH_EIGHT, BATCH_EIGHT, BATCH_EIGHT,
+    BATCH_EIGHT, BATCH_EIGHT, BATCH_EIGHT
+#undef BATCH_EIGHT
+};
+
+/* Pieces: what a kind sees. */
+
+/* Without a loop for both answers a kind is asked after each key. */
+static void batch_add_singly(const eb_filter *f, uint8_t *block, const ebi_batch *b, uint8_t *seen,
+                             double *count) {
+    for (size_t i = 0; i < b->n; i++) {
+        const ebi_batch one = {1, b->hash + i, b->value ? b->value + i : NULL,
+                               b->time ? b->time + i : NULL};
+        f->ops->add(&f->p, block, &one, seen + i);
+        f->ops->count(&f->p, block, &one, count + i);
+    }
+}
+
+static void batch_add_piece(const batch_job *j, uint8_t *block, const ebi_batch *b, uint8_t *seen,
+                            bool wants_seen, double *count) {
+    const eb_filter *const f = j->f;
+    ebi_block_head *const head = ebi_head(block);
+    if (!count)
+        f->ops->add(&f->p, block, b, seen);
+    else if (f->ops->add_count && !wants_seen)
+        f->ops->add_count(&f->p, block, b, count);
+    else
+        batch_add_singly(f, block, b, seen, count);
+    if (j->counts_new)
+        for (size_t i = 0; i < b->n; i++) head->new_keys = ebi_plus(head->new_keys, !seen[i]);
+    head->items = ebi_plus(head->items, b->n);
+    head->clock = j->uses_time ? b->time[b->n - 1] : head->items;
+}
+
+/* A filter that has a limit: at most as many keys at once as there is room for new ones.  When
+ * there is none left, it grows, or refuses the first key that is new. */
+static void batch_add_limited(batch_job *j, const ebi_batch *b, uint8_t *seen, bool wants_seen,
+                              double *count, size_t *refused) {
+    const eb_filter *const f = j->f;
+    for (size_t i = 0, n; i < b->n; i += n) {
+        const uint64_t full = f->kind->growing->capacity(&f->p), now = ebi_head(f->block)->new_keys;
+        ebi_batch part = {1, b->hash + i, b->value ? b->value + i : NULL,
+                          b->time ? b->time + i : NULL};
+        if (now >= full) {
+            f->ops->test(&f->p, f->block, &part, seen + i);
+            n = seen[i] ? 1 : 0;
+            if (n == 0 && ebi_set_parts(j->grows, f->kind->growing->parts(&f->p) + 1, j->err)) {
+                *refused = i;
+                return;
+            }
+        } else {
+            n = (size_t)ebi_min(b->n - i, full - now);
+        }
+        part.n = n;
+        if (n > 0)
+            batch_add_piece(j, f->block, &part, seen + i, wants_seen, count ? count + i : NULL);
+    }
+}
+
+static void batch_piece(batch_job *j, uint8_t *block, const ebi_batch *b, uint8_t *seen,
+                        bool wants_seen, double *count, size_t *refused) {
+    const eb_filter *const f = j->f;
+    switch (j->work) {
+    case BATCH_ADD:
+        if (j->grows)
+            batch_add_limited(j, b, seen, wants_seen, count, refused);
+        else
+            batch_add_piece(j, block, b, seen, wants_seen, count);
+        break;
+    case BATCH_ASK:
+        if (wants_seen || !count) f->ops->test(&f->p, block, b, seen);
+        if (count) f->ops->count(&f->p, block, b, count);
+        break;
+    case BATCH_CLAIM:
+        *refused = f->kind->claim(&f->p, block, b, j->claims);
+        break;
+    case BATCH_REMOVE:
+        f->kind->remove(&f->p, block, b);
+        break;
+    case BATCH_CLASSIFY:
+        f->kind->classify(&f->p, block, b);
+        break;
+    }
+}
+
+/* Keys of one shard, at most a chunk of them; `at` is where the chunk begins in the batch. */
+static void batch_run_shard(batch_job *j, uint8_t *block, const batch_run *r, size_t at) {
+    uint8_t unwanted[EBI_LONG_BATCH];
+    const size_t most = j->f->kind->long_batches ? EBI_LONG_BATCH : EBI_BATCH;
+    for (size_t i = 0; i < r->keys.n; i += most) {
+        ebi_batch piece = {ebi_min(most, r->keys.n - i), r->keys.hash + i,
+                           r->keys.value ? r->keys.value + i : NULL,
+                           r->keys.time ? r->keys.time + i : NULL};
+        if (!piece.value && j->uses_value && j->work != BATCH_ASK) piece.value = batch_ones;
+        size_t refused = piece.n;
+        batch_piece(j, block, &piece, r->seen ? r->seen + i : unwanted, r->seen != NULL,
+                    r->count ? r->count + i : NULL, &refused);
+        if (refused < piece.n) {
+            j->refused = at + (r->from ? r->from[i + refused] : i + refused);
+            return;
+        }
+    }
+}
+
+/* Chunks */
+
+/* The times of n keys from `at` on, as the kind wants them. */
+static const uint64_t *batch_times(batch_job *j, size_t at, size_t n, uint64_t *time) {
+    const eb_batch *const b = j->b;
+    if (b->time && !(b->flags & (EB_SAME_TIME | EB_CLAMP_TIMES))) return b->time + at;
+    for (size_t i = 0; i < n; i++) {
+        if (!b->time)
+            time[i] = j->work == BATCH_ADD ? ebi_plus(j->now, at + i + 1) : j->now;
+        else
+            time[i] = b->flags & EB_SAME_TIME ? b->time[0] : b->time[at + i];
+    }
+    if (b->time && (b->flags & EB_CLAMP_TIMES) && j->work == BATCH_ADD)
+        for (size_t i = 0; i < n; i++) time[i] = j->latest = ebi_max(time[i], j->latest);
+    return time;
+}
+
+static const uint32_t *batch_values(const batch_job *j, size_t at, size_t n, uint32_t *value) {
+    const eb_batch *const b = j->b;
+    if (!b->value) return NULL;
+    for (size_t i = 0; i < n; i++)
+        value[i] = (uint32_t)b->value[b->flags & EB_SAME_VALUE ? 0 : at + i];
+    return value;
+}
+
+/* Times too early for this shard become its clock, those of removals too late. */
+static void batch_clamp(const batch_job *j, const uint8_t *block, uint64_t *time, size_t n) {
+    const uint64_t clock = ebi_head_of(block)->clock;
+    for (size_t i = 0; i < n; i++)
+        time[i] = j->work == BATCH_REMOVE || j->work == BATCH_CLAIM ? ebi_min(time[i], clock)
+                                                                    : ebi_max(time[i], clock);
+}
+
+static void batch_sort(const eb_filter *f, const ebi_batch *b, batch_sorted *s) {
+    uint16_t next[BATCH_SHARDS_MAX + 1] = {0};
+    for (size_t i = 0; i < b->n; i++) next[eb_shard_of(f, b->hash[i]) + 1]++;
+    for (size_t i = 1; i <= ebi_shards(f); i++) next[i] = (uint16_t)(next[i] + next[i - 1]);
+    memcpy(s->start, next, sizeof next);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint16_t place = next[eb_shard_of(f, b->hash[i])]++;
+        s->from[place] = (uint16_t)i;
+        s->hash[place] = ebi_inner_hash(b->hash[i]);
+        if (b->value) s->value[place] = b->value[i];
+        if (b->time) s->time[place] = b->time[i];
+    }
+}
+
+static void batch_shards(batch_job *j, const batch_run *r, size_t at) {
+    batch_sorted s;
+    batch_sort(j->f, &r->keys, &s);
+    const bool clamp = r->keys.time && (j->b->flags & EB_CLAMP_TIMES || !j->b->time);
+    for (uint32_t shard = j->first; shard < j->end && j->refused == SIZE_MAX; shard++) {
+        const size_t from = s.start[shard], n = s.start[shard + 1] - from;
+        uint8_t *const block = ebi_shard(j->f, shard);
+        if (clamp) batch_clamp(j, block, s.time + from, n);
+        const batch_run own = {{n, s.hash + from, r->keys.value ? s.value + from : NULL,
+                                r->keys.time ? s.time + from : NULL},
+                               r->seen ? s.seen + from : NULL,
+                               r->count ? s.count + from : NULL,
+                               s.from + from};
+        batch_run_shard(j, block, &own, at);
+    }
+    const size_t begin = s.start[j->first], end = s.start[j->end];
+    for (size_t i = begin; r->seen && i < end; i++) r->seen[s.from[i]] = s.seen[i];
+    for (size_t i = begin; r->count && i < end; i++) r->count[s.from[i]] = s.count[i];
+}
+
+static void batch_walk(batch_job *j) {
+    const eb_batch *const b = j->b;
+    batch_chunk c;
+    if (j->first == j->end) return;
+    for (size_t at = 0; at < b->n && j->refused == SIZE_MAX; at += BATCH_CHUNK) {
+        const size_t n = ebi_min(BATCH_CHUNK, b->n - at);
+        const uint64_t *const time = j->uses_time ? batch_times(j, at, n, c.time) : NULL;
+        const batch_run run = {
+            {n, b->hash + at, j->uses_value ? batch_values(j, at, n, c.value) : NULL, time},
+            b->seen ? b->seen + at : NULL,
+            b->count ? b->count + at : NULL,
+            NULL};
+        if (j->f->shard_bits > 0) {
+            batch_shards(j, &run, at);
+            continue;
+        }
+        if (time == c.time) batch_clamp(j, j->f->block, c.time, n);
+        batch_run_shard(j, j->f->block, &run, at);
+    }
+}
+
+/* Checks */
+
+static eb_status batch_check_form(const batch_job *j, eb_error *err) {
+    const eb_batch *const b = j->b;
+    const uint32_t known = EB_SAME_TIME | EB_SAME_VALUE | EB_CLAMP_TIMES | EB_SHARD_RANGE;
+    EBI_CHECK_SIZE(b, eb_batch, err);
+    if (b->n > 0 && !b->hash)
+        return ebi_fail(err, EB_EINVAL, "a batch of %zu keys has no hashes", b->n);
+    if ((b->flags & ~known) != 0 || b->reserved != 0)
+        return ebi_fail(err, EB_EINVAL, "a batch has flags %u: some are unknown here", b->flags);
+    if (b->count && !(eb_caps(j->f) & EB_CAN_COUNT))
+        return ebi_fail(err, EB_ENOTSUP, "%s filters cannot count", j->f->kind->info.name);
+    return EB_OK;
+}
+
+static eb_status batch_set_range(batch_job *j, eb_error *err) {
+    const uint32_t shards = eb_shards(j->f);
+    const eb_batch *const b = j->b;
+    j->first = 0;
+    j->end = shards;
+    if (!(b->flags & EB_SHARD_RANGE)) return EB_OK;
+    if (b->first_shard > shards || b->n_shards > shards - b->first_shard)
+        return ebi_fail(err, EB_EINVAL, "there are %u shards: there is no range of %u from %u on",
+                        shards, b->n_shards, b->first_shard);
+    if (j->uses_time && shards > 1 && !b->time && b->n_shards < shards)
+        return ebi_fail(err, EB_EINVAL,
+                        "%s filters need times when threads work on ranges of shards",
+                        j->f->kind->info.name);
+    j->first = b->first_shard;
+    j->end = b->first_shard + b->n_shards;
+    return EB_OK;
+}
+
+static eb_status batch_check_values(const batch_job *j, uint64_t low, uint64_t high,
+                                    eb_error *err) {
+    static const uint64_t one = 1;
+    const eb_batch *const b = j->b;
+    if (b->n == 0 || (!b->value && j->work == BATCH_ASK)) return EB_OK;
+    const uint64_t *const value = b->value ? b->value : &one;
+    const size_t n = b->value && !(b->flags & EB_SAME_VALUE) ? b->n : 1;
+    for (size_t i = 0; i < n; i++)
+        if (value[i] < low || value[i] > high)
+            return ebi_fail_at(err, EB_EVALUE, i, "value %llu of key %zu is not in %llu..%llu",
+                               (unsigned long long)value[i], i, (unsigned long long)low,
+                               (unsigned long long)high);
+    return EB_OK;
+}
+
+static eb_status batch_check_time(const batch_job *j, size_t i, uint64_t time, uint64_t before,
+                                  eb_error *err) {
+    const unsigned long long t = time;
+    if (j->work == BATCH_ADD && time < before)
+        return ebi_fail_at(err, EB_ETIME, i, "time %llu of key %zu is before %llu, of the last key",
+                           t, i, (unsigned long long)before);
+    const uint32_t shard = eb_shard_of(j->f, j->b->hash[i]);
+    if (shard < j->first || shard >= j->end) return EB_OK;
+    const uint64_t clock = ebi_head_of(ebi_shard(j->f, shard))->clock;
+    if (j->work == BATCH_REMOVE && time > clock)
+        return ebi_fail_at(err, EB_ETIME, i, "time %llu of key %zu is after the clock, %llu", t, i,
+                           (unsigned long long)clock);
+    if (j->work != BATCH_REMOVE && time < clock)
+        return ebi_fail_at(err, EB_ETIME, i, "time %llu of key %zu is before the clock, %llu", t, i,
+                           (unsigned long long)clock);
+    return EB_OK;
+}
+
+static eb_status batch_check_times(const batch_job *j, eb_error *err) {
+    const eb_batch *const b = j->b;
+    if (!j->uses_time || !b->time || b->flags & EB_CLAMP_TIMES) return EB_OK;
+    const bool same = (b->flags & EB_SAME_TIME) != 0;
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t time = b->time[same ? 0 : i];
+        EBI_TRY(batch_check_time(j, i, time, i == 0 ? 0 : b->time[same ? 0 : i - 1], err));
+    }
+    return EB_OK;
+}
+
+static uint64_t batch_now(const eb_filter *f) {
+    uint64_t now = 0;
+    for (uint64_t i = 0; i < ebi_shards(f); i++)
+        now = ebi_max(now, ebi_head_of(ebi_shard(f, i))->clock);
+    return now;
+}
+
+/* Where the hash of a key is a number, it must be one of the filter's. */
+static eb_status batch_check_keys(const eb_filter *f, const eb_batch *b, eb_error *err) {
+    uint64_t low, high;
+    if (!f->kind->domain) return EB_OK;
+    f->kind->domain(&f->p, &low, &high);
+    for (size_t i = 0; i < b->n; i++)
+        if (b->hash[i] < low || b->hash[i] > high)
+            return ebi_fail_at(err, EB_EKEY, i, "key %zu is %llu: this filter is for %llu..%llu", i,
+                               (unsigned long long)b->hash[i], (unsigned long long)low,
+                               (unsigned long long)high);
+    return EB_OK;
+}
+
+/* Check a batch and make it a job. */
+static eb_status batch_open(batch_job *j, const eb_filter *f, const eb_batch *b, batch_work work,
+                            eb_error *err) {
+    *j = (batch_job){.f = f, .b = b, .work = work, .refused = SIZE_MAX};
+    j->uses_time = (f->kind->info.caps & EB_USES_TIME) != 0;
+    j->uses_value = (f->kind->info.caps & EB_USES_VALUE) != 0;
+    j->counts_new = ebi_counts_new(f->kind);
+    EBI_TRY(batch_check_form(j, err));
+    EBI_TRY(batch_set_range(j, err));
+    EBI_TRY(batch_check_keys(f, b, err));
+    if (j->uses_value) EBI_TRY(batch_check_values(j, f->p.value_min, f->p.value_max, err));
+    EBI_TRY(batch_check_times(j, err));
+    if (j->uses_time && !b->time) j->now = batch_now(f);
+    return EB_OK;
+}
+
+eb_status ebi_may_change(const eb_filter *f, eb_error *err) {
+    if (f->flags & EBI_FLAG_VIEW) return ebi_fail(err, EB_EREADONLY, "a view cannot be changed");
+    if (ebi_is_frozen(f))
+        return ebi_fail(err, EB_EREADONLY, "a frozen filter cannot be changed: thaw it first");
+    if (ebi_is_sealed(f))
+        return ebi_fail(err, EB_EREADONLY,
+                        "the outcome of an operation on filters cannot be changed");
+    return EB_OK;
+}
+
+eb_status ebi_may_add(const eb_filter *f, const eb_batch *b, eb_error *err) {
+    batch_job j;
+    EBI_TRY(ebi_may_change(f, err));
+    return batch_open(&j, f, b, BATCH_ADD, err);
+}
+
+/* Does it refuse new keys, or grow, when it is full? */
+static bool batch_is_limited(const eb_filter *f) {
+    return f->kind->growing && f->kind->growing->capacity(&f->p) != UINT64_MAX;
+}
+
+/* The public functions */
+
+eb_status eb_add_batch(eb_filter *f, const eb_batch *b, eb_error *err) {
+    batch_job add;
+    eb_error why;
+    EBI_TRY(ebi_may_change(f, err));
+    EBI_TRY(batch_open(&add, f, b, BATCH_ADD, err));
+    if (batch_is_limited(f)) {
+        add.grows = f;
+        add.err = &why;
+    }
+    batch_walk(&add);
+    if (add.refused == SIZE_MAX) return EB_OK;
+    return ebi_fail_at(err, EB_EFULL, add.refused, "key %zu is one too many: %.400s", add.refused,
+                       why.text);
+}
+
+eb_status eb_ask_batch(const eb_filter *f, const eb_batch *b, eb_error *err) {
+    batch_job ask;
+    EBI_TRY(batch_open(&ask, f, b, BATCH_ASK, err));
+    if (b->seen || b->count) batch_walk(&ask);
+    return EB_OK;
+}
+
+void ebi_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count) {
+    eb_batch b = eb_batch_hashes(h, n);
+    b.count = count;
+    const eb_status status = eb_ask_batch(f, &b, NULL);
+    assert(status == EB_OK);
+    (void)status;
+}
+
+eb_batch ebi_batch_part(const eb_batch *b, size_t from, size_t n) {
+    eb_batch part = *b;
+    part.n = n;
+    part.hash += from;
+    if (part.value && !(b->flags & EB_SAME_VALUE)) part.value += from;
+    if (part.time && !(b->flags & EB_SAME_TIME)) part.time += from;
+    part.seen = NULL;
+    part.count = NULL;
+    return part;
+}
+
+static eb_status batch_claim(batch_job *j, eb_error *err) {
+    enum { SMALL = 64 }; /* slots, for few keys */
+    const eb_filter *const f = j->f;
+    const size_t n = j->b->n;
+    ebi_claim_slot small[SMALL] = {{NULL, 0, 0}};
+    const uint64_t each = f->kind->claims(&f->p), shards = ebi_shards(f);
+    if (n > SIZE_MAX / sizeof(ebi_claim_slot) / (2 * each) - shards)
+        return ebi_fail(err, EB_ENOMEM, "no memory to remove %zu keys at once", n);
+    const uint64_t slots = ebi_claims_slots(n * each + shards);
+    const ebi_claims claims = {
+        slots <= SMALL ? small : ebi_alloc_zeroed(&f->mem, slots * sizeof(ebi_claim_slot)), slots};
+    if (!claims.table) return ebi_fail(err, EB_ENOMEM, "no memory to remove %zu keys at once", n);
+    j->work = BATCH_CLAIM;
+    j->claims = &claims;
+    batch_walk(j);
+    j->work = BATCH_REMOVE;
+    j->claims = NULL;
+    if (claims.table != small) ebi_release(&f->mem, claims.table, slots * sizeof(ebi_claim_slot));
+    if (j->refused == SIZE_MAX) return EB_OK;
+    return ebi_fail_at(err, EB_EVALUE, j->refused, "key %zu cannot have been added so often",
+                       j->refused);
+}
+
+/* All or nothing: first all keys lay claim to what they take. */
+eb_status eb_remove_batch(eb_filter *f, const eb_batch *b, eb_error *err) {
+    batch_job removal;
+    if (!(eb_caps(f) & EB_CAN_REMOVE))
+        return ebi_fail(err, EB_ENOTSUP, "%s filters%s cannot remove keys", f->kind->info.name,
+                        f->kind->info.caps & EB_CAN_REMOVE ? " with these options" : "");
+    EBI_TRY(ebi_may_change(f, err));
+    EBI_TRY(batch_open(&removal, f, b, BATCH_REMOVE, err));
+    EBI_TRY(batch_claim(&removal, err));
+    batch_walk(&removal);
+    return EB_OK;
+}
+
+/* Classes of weighted filters: include/everbloom/experimental.h. */
+eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err) {
+    uint64_t room[BATCH_SHARDS_MAX];
+    batch_job classify;
+    if (!f->kind->classify)
+        return ebi_fail(err, EB_ENOTSUP, "%s filters have no classes", f->kind->info.name);
+    EBI_TRY(ebi_may_change(f, err));
+    classify = (batch_job){.f = f, .b = b, .work = BATCH_CLASSIFY, .refused = SIZE_MAX};
+    classify.uses_value = true;
+    EBI_TRY(batch_check_form(&classify, err));
+    EBI_TRY(batch_set_range(&classify, err));
+    EBI_TRY(batch_check_values(&classify, 1, f->kind->classes(&f->p), err));
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        room[i] = f->kind->classify_room(&f->p, ebi_shard(f, i));
+        if (ebi_head_of(ebi_shard(f, i))->items > 0)
+            return ebi_fail(err, EB_EINVAL, "the hot list is frozen since the first key was added");
+    }
+    for (size_t i = 0; i < b->n; i++)
+        if (room[eb_shard_of(f, b->hash[i])]-- == 0)
+            return ebi_fail_at(err, EB_EINVAL, i,
+                               "the hot list is full: make the filter with a larger hot=");
+    batch_walk(&classify);
+    return EB_OK;
+}
+
+/* Single keys */
+
+void eb_hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out) {
+    if (f->p.opt[EBI_O_HASH] == EBI_HASH_SIP)
+        ebi_hash_sip(f->p.key, keys, n, out);
+    else
+        ebi_hash_xxh3(f->p.opt[EBI_O_SEED], keys, n, out);
+}
+
+/* Decimal digits without leading zeros. */
+static bool batch_number(const char *text, size_t len, uint64_t *number) {
+    uint64_t n = 0;
+    if (len == 0 || len > 20 || (len > 1 && text[0] == '0')) return false;
+    for (size_t i = 0; i < len; i++) {
+        const uint64_t digit = (uint64_t)(text[i] - '0');
+        if (text[i] < '0' || text[i] > '9' || n > (UINT64_MAX - digit) / 10) return false;
+        n = n * 10 + digit;
+    }
+    *number = n;
+    return true;
+}
+
+static eb_status batch_hash(const eb_filter *f, const void *key, size_t len, eb_hash *h,
+                            eb_error *err) {
+    const eb_key one = {key, len};
+    if (!f->kind->domain)
+        eb_hash_keys(f, &one, 1, h);
+    else if (!batch_number(key, len, h))
+        return ebi_fail_at(err, EB_EKEY, 0, "the keys of %s filters are numbers, not \"%.*s\"",
+                           f->kind->info.name, len > 40 ? 40 : (int)len, (const char *)key);
+    return EB_OK;
+}
+
+/* The way of one key through the same loops, without the walk.  What a batch of one would be
+ * refused for is looked at before: batch_takes_one. */
+typedef struct batch_single {
+    uint8_t *block;
+    eb_hash hash;
+    uint64_t time;
+    ebi_batch keys;
+} batch_single;
+
+static void batch_single_open(batch_single *s, const eb_filter *f, eb_hash h, bool adds) {
+    const unsigned caps = f->kind->info.caps;
+    s->block = ebi_shard(f, eb_shard_of(f, h));
+    s->hash = f->shard_bits == 0 ? h : ebi_inner_hash(h);
+    s->keys = (ebi_batch){1, &s->hash, adds && (caps & EB_USES_VALUE) ? batch_ones : NULL, NULL};
+    if (!(caps & EB_USES_TIME)) return;
+    s->time = adds ? ebi_plus(batch_now(f), 1) : batch_now(f);
+    s->keys.time = &s->time;
+}
+
+static bool batch_takes_one(const eb_filter *f, eb_hash h) {
+    const bool valued = (f->kind->info.caps & EB_USES_VALUE) != 0;
+    uint64_t low = 0, high = UINT64_MAX;
+    if (f->kind->domain) f->kind->domain(&f->p, &low, &high);
+    return (!valued || (f->p.value_min <= 1 && f->p.value_max >= 1)) && h >= low && h <= high;
+}
+
+eb_status eb_add(eb_filter *f, const void *key, size_t len, bool *seen, eb_error *err) {
+    batch_single one;
+    uint8_t answer = 0;
+    eb_hash h;
+    EBI_TRY(ebi_may_change(f, err));
+    EBI_TRY(batch_hash(f, key, len, &h, err));
+    if (batch_is_limited(f) || !batch_takes_one(f, h)) { /* the walk grows, or says why not */
+        eb_batch b = eb_batch_hashes(&h, 1);
+        b.seen = &answer;
+        EBI_TRY(eb_add_batch(f, &b, err));
+    } else {
+        batch_single_open(&one, f, h, true);
+        ebi_block_head *const head = ebi_head(one.block);
+        f->ops->add(&f->p, one.block, &one.keys, &answer);
+        if (ebi_counts_new(f->kind)) head->new_keys = ebi_plus(head->new_keys, !answer);
+        head->items = ebi_plus(head->items, 1);
+        head->clock = one.keys.time ? one.time : head->items;
+    }
+    if (seen) *seen = answer != 0;
+    return EB_OK;
+}
+
+eb_status eb_ask(const eb_filter *f, const void *key, size_t len, bool *seen, double *count,
+                 eb_error *err) {
+    batch_single one;
+    uint8_t answer = 0;
+    eb_hash h;
+    EBI_TRY(batch_hash(f, key, len, &h, err));
+    if (f->kind->domain || (count && !(eb_caps(f) & EB_CAN_COUNT))) {
+        eb_batch b = eb_batch_hashes(&h, 1);
+        b.count = count;
+        EBI_TRY(eb_ask_batch(f, &b, err));
+    }
+    batch_single_open(&one, f, h, false);
+    if (seen) f->ops->test(&f->p, one.block, &one.keys, &answer);
+    if (seen) *seen = answer != 0;
+    if (count) f->ops->count(&f->p, one.block, &one.keys, count);
+    return EB_OK;
+}
+
+eb_status eb_remove(eb_filter *f, const void *key, size_t len, eb_error *err) {
+    eb_hash h;
+    EBI_TRY(batch_hash(f, key, len, &h, err));
+    const eb_batch one = eb_batch_hashes(&h, 1);
+    return eb_remove_batch(f, &one, err);
+}

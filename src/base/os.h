@@ -1,0 +1,81 @@
+/* os.h - what depends on the machine and its operating system: mapped memory with huge pages, and
+ * what the processor can do.  #ifdefs of that kind are here and nowhere else; the files with
+ * instructions of x86 ask EBI_X86_64. */
+#ifndef EBI_OS_H
+#define EBI_OS_H
+#include "base.h"
+
+#if defined __x86_64__
+#define EBI_X86_64 1
+#else
+#define EBI_X86_64 0
+#endif
+
+/* Memory that is zero and aligned to huge pages, or NULL.  Systems that cannot map memory have
+ * EBI_OS_CAN_MAP 0, and nobody calls these. */
+enum { EBI_OS_PAGE = 4096, EBI_OS_HUGE_PAGE = 2 << 20 };
+
+#if defined __unix__ && !defined __wasm__
+#include <sys/mman.h>
+enum { EBI_OS_CAN_MAP = 1 };
+
+static inline void *ebi_os_map(size_t size) {
+    if (size > SIZE_MAX / 2) return NULL;
+    const size_t pages = (size_t)ebi_round_up(size, EBI_OS_PAGE);
+    uint8_t *const p = mmap(NULL, pages + EBI_OS_HUGE_PAGE, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) return NULL;
+    const size_t before = (EBI_OS_HUGE_PAGE - (uintptr_t)p % EBI_OS_HUGE_PAGE) % EBI_OS_HUGE_PAGE;
+    if (before > 0) (void)munmap(p, before);
+    (void)munmap(p + before + pages, EBI_OS_HUGE_PAGE - before);
+#if defined MADV_HUGEPAGE
+    (void)madvise(p + before, pages, MADV_HUGEPAGE);
+#endif
+    return p + before;
+}
+
+static inline void ebi_os_unmap(void *p, size_t size) {
+    (void)munmap(p, (size_t)ebi_round_up(size, EBI_OS_PAGE));
+}
+#else
+enum { EBI_OS_CAN_MAP = 0 };
+
+static inline void *ebi_os_map(size_t size) {
+    (void)size;
+    return NULL;
+}
+
+static inline void ebi_os_unmap(void *p, size_t size) {
+    (void)p, (void)size;
+}
+#endif
+
+/* What this machine's processor can do, at run time. */
+
+static inline bool ebi_has_avx2(void) {
+#if EBI_X86_64
+    return __builtin_cpu_supports("avx2") != 0;
+#else
+    return false;
+#endif
+}
+
+static inline bool ebi_has_vbmi2(void) { /* AVX-512 with all that comes with its permutations */
+#if EBI_X86_64
+    return __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi") &&
+           __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vpopcntdq");
+#else
+    return false;
+#endif
+}
+
+static inline bool ebi_has_bmi2(void) { /* with what comes with it: BMI and popcnt */
+#if EBI_X86_64
+    return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("bmi") &&
+           __builtin_cpu_supports("popcnt");
+#else
+    return false;
+#endif
+}
+#endif

@@ -1,0 +1,125 @@
+/* wide.h - counters of 4 bits each, everything included, that join when they are full.
+ *
+ *     segment  | ebi_store_state, 64 bytes, zero | words of 8 bytes, 16 cells each; zeros to the
+ * end | word     | bits 0..53: cells | 54..58: layout of cells 0..7 | 59..63: layout of cells 8..15
+ * |
+ *
+ * Cell i begins at bit 54 i / 16, so it has 3 or 4 bits.  A counter that outgrows its field joins
+ * its neighbours: groups are 1, 2, 4, 8 or 16 neighbouring cells (of level 0 to 4), aligned, and
+ * have all bits of their cells.  What a group holds is
+ *
+ *     the sum of its cells      where counters are sums: keys can be removed, filters subtracted
+ *     the largest of its cells  where a key only lifts its least counters
+ *
+ * so no cell is ever too low.  All sixteen together have 48 bits; EBI_COUNTER_MAX stays for good.
+ *
+ * The layout of a half: each four of its cells has a digit 0..4 (bit 0: the first pair joined, bit
+ * 1: the second pair, 4: all four), and the code is 5 times the first plus the second; 25: the
+ * eight are one; 31 in both halves: the sixteen are one.
+ *
+ * Two of a key's cells may be in one group, or the first one written may join the group of the
+ * second: so whoever writes several reads each again just before. */
+#ifndef EBI_WIDE_H
+#define EBI_WIDE_H
+#include "counters.h"
+#include "words.h"
+
+enum { EBI_WIDE_CELLS = 16, EBI_WIDE_LEVELS = 4, EBI_WIDE_LAYOUT = 54 };
+
+/* Where the group of a cell has its bits, by the layout of the cell's half: shift | width << 8. */
+extern const uint16_t ebi_wide_places[32][EBI_WIDE_CELLS];
+
+/* A word taken apart: each cell has the level and the value of its group. */
+typedef struct ebi_wide_word {
+    uint64_t value[EBI_WIDE_CELLS];
+    unsigned level[EBI_WIDE_CELLS];
+} ebi_wide_word;
+
+void ebi_wide_load(const ebi_counter_array *c, uint64_t word, ebi_wide_word *out);
+/* Join what does not fit, and write; values are at most EBI_WIDE_CELLS * EBI_COUNTER_MAX. */
+void ebi_wide_save(const ebi_counter_array *c, uint64_t word, ebi_wide_word *w, bool sums);
+/* Join the cells of w that are joined in the other. */
+void ebi_wide_coarsen(ebi_wide_word *w, const ebi_wide_word *other, bool sums);
+/* The least layout in which what cells show fits: that of the word they come from, unless keys were
+ * removed from it. */
+void ebi_wide_guess(const uint64_t *shown, ebi_wide_word *out);
+
+/* Give the group of cell i a value that does not fit into it. */
+void ebi_wide_widen(const ebi_counter_array *c, uint64_t i, uint64_t value, bool sums);
+
+EBI_INLINE uint8_t *ebi_wide_at(const ebi_counter_array *c, uint64_t i) {
+    return c->cells + i / EBI_WIDE_CELLS * 8;
+}
+
+EBI_INLINE unsigned ebi_wide_place(uint64_t word, uint64_t i) {
+    const unsigned cell = i % EBI_WIDE_CELLS;
+    return ebi_wide_places[word >> (EBI_WIDE_LAYOUT + cell / 8 * 5) & 31][cell];
+}
+
+EBI_INLINE uint64_t ebi_wide_field(uint64_t word, unsigned place) {
+    return word >> (place & 63) & ((UINT64_C(1) << (place >> 8)) - 1);
+}
+
+EBI_INLINE uint64_t ebi_wide_get(const ebi_counter_array *c, uint64_t i) {
+    const uint64_t word = ebi_load64(ebi_wide_at(c, i));
+    return ebi_wide_field(word, ebi_wide_place(word, i));
+}
+
+/* Some cells, read to be written soon. */
+typedef struct ebi_wide_read {
+    uint64_t word[EBI_TOGETHER_MAX];
+    unsigned place[EBI_TOGETHER_MAX];
+} ebi_wide_read;
+
+EBI_INLINE uint64_t ebi_wide_least(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                                   ebi_wide_read *r) {
+    uint64_t least = EBI_COUNTER_MAX;
+    for (size_t j = 0; j < count; j++) {
+        r->word[j] = ebi_load64(ebi_wide_at(c, i[j]));
+        r->place[j] = ebi_wide_place(r->word[j], i[j]);
+        least = ebi_min(least, ebi_wide_field(r->word[j], r->place[j]));
+    }
+    return least;
+}
+
+/* A word that was written since it was read is read again. */
+EBI_INLINE uint64_t ebi_wide_again(const uint8_t *at, uint64_t i, uint64_t read, unsigned *place) {
+    const uint64_t word = ebi_load64(at);
+    if (__builtin_expect(word != read, 0)) *place = ebi_wide_place(word, i);
+    return word;
+}
+
+/* Add to a group that was just read, or to what it has become. */
+EBI_INLINE void ebi_wide_grow(const ebi_counter_array *c, uint64_t i, uint64_t word, unsigned place,
+                              uint64_t by, bool sums) {
+    const uint64_t value = ebi_wide_field(word, place) + by;
+    if (__builtin_expect(value >> (place >> 8) == 0, 1))
+        ebi_store64(ebi_wide_at(c, i), word + (by << (place & 63)));
+    else
+        ebi_wide_widen(c, i, value, sums);
+}
+
+EBI_INLINE bool ebi_wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                               uint64_t by, bool sums) {
+    ebi_wide_read r;
+    const uint64_t least = ebi_wide_least(c, i, count, &r);
+    for (size_t j = 0; j < count; j++) {
+        const uint64_t word = ebi_wide_again(ebi_wide_at(c, i[j]), i[j], r.word[j], &r.place[j]);
+        ebi_wide_grow(c, i[j], word, r.place[j], by, sums);
+    }
+    return least > 0;
+}
+
+/* Which counters are below the goal is a coin's throw, so it is no branch: others get nothing. */
+EBI_INLINE uint64_t ebi_wide_lift(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                                  uint64_t by, bool sums) {
+    ebi_wide_read r;
+    const uint64_t least = ebi_wide_least(c, i, count, &r), goal = ebi_counter_sum(least, by);
+    for (size_t j = 0; j < count; j++) {
+        const uint64_t word = ebi_wide_again(ebi_wide_at(c, i[j]), i[j], r.word[j], &r.place[j]);
+        const uint64_t value = ebi_wide_field(word, r.place[j]);
+        ebi_wide_grow(c, i[j], word, r.place[j], ebi_max(value, goal) - value, sums);
+    }
+    return least;
+}
+#endif

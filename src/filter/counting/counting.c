@@ -1,0 +1,378 @@
+/* counting.c - what filters that count have in common: see counting.h. */
+#include "counting.h"
+#include "math/probability.h"
+#include <math.h>
+#include <string.h>
+
+/* Stores */
+
+const ebi_store *ebi_counting_store(const ebi_params *p) {
+    const uint64_t number = p->opt[EBI_C_STORE]; /* as in the options' lists */
+    if (number == 0) return &ebi_store_u8;
+    if (number == 1) return &ebi_store_u32;
+    if (number == 2) return ebi_store_line();
+    return number == 3 ? ebi_store_sai() : ebi_store_wide();
+}
+
+static const ebi_store *counting_frozen(uint64_t number) { /* as in the option's list, from 1 */
+    const ebi_store *const stores[] = {ebi_frozen_line(), &ebi_frozen_elias, &ebi_frozen_steps};
+    return number - 1 < EBI_COUNT_OF(stores) ? stores[number - 1] : NULL;
+}
+
+const ebi_store *ebi_counting_frozen(const char *code) {
+    for (uint64_t i = 1; counting_frozen(i); i++)
+        if (strcmp(counting_frozen(i)->name, code) == 0) return counting_frozen(i);
+    return NULL;
+}
+
+/* Counters in a block */
+
+uint64_t ebi_counting_bytes(const ebi_params *p, uint64_t n) {
+    return ebi_counters_bytes(ebi_counting_store(p), n, p->opt[EBI_C_BITS]);
+}
+
+uint64_t ebi_counting_first_bytes(const ebi_params *p) {
+    return p->opt[EBI_C_FROZEN] ? p->opt[EBI_C_ROOM] : ebi_counting_bytes(p, p->opt[EBI_O_CELLS]);
+}
+
+ebi_counting ebi_counting_shape(const ebi_params *p, const ebi_store *store, uint64_t n) {
+    ebi_counting c = {.store = store, .n = n, .k = (unsigned)p->opt[EBI_C_K], .linear = true};
+    c.window = p->opt[EBI_C_WINDOW] == 0 ? n : ebi_min(p->opt[EBI_C_WINDOW], n);
+    c.part = c.window / c.k;
+    c.joins = ebi_counting_store(p)->group != NULL;
+    return c;
+}
+
+ebi_counting ebi_counting_first(const ebi_params *p) {
+    const uint64_t frozen = p->opt[EBI_C_FROZEN];
+    return ebi_counting_shape(p, frozen ? counting_frozen(frozen) : ebi_counting_store(p),
+                              p->opt[EBI_O_CELLS]);
+}
+
+ebi_counting ebi_counting_open(const ebi_params *p, const uint8_t *block) {
+    ebi_counting c = ebi_counting_first(p);
+    c.bytes = ebi_counting_first_bytes(p);
+    c.counters = ebi_counters(c.store, block + EBI_COUNTING_FIXED, c.n, c.bytes);
+    c.total = &ebi_counting_state(block)->total;
+    return c;
+}
+
+bool ebi_counting_check(const ebi_counting *c, const ebi_counting_words *state) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < EBI_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
+    return any == 0 && state->sealed <= 1 && state->total <= EBI_COUNTER_MAX &&
+           c->store->check(&c->counters) && (state->sealed == 1 || ebi_counting_adds_up(c));
+}
+
+bool ebi_counting_is_sums(const ebi_counting *c) {
+    return !c->joins || *c->total == EBI_COUNTER_MAX || ebi_counting_saturated(c) > 0 ||
+           ebi_counting_sum_of_all(c) == (double)*c->total * c->k;
+}
+
+/* A key adds to k counters, or lifts at most so many.  Sums of joined counters may be more: see
+ * ebi_counting_is_sums. */
+bool ebi_counting_adds_up(const ebi_counting *c) {
+    const double all = (double)*c->total * c->k;
+    if (*c->total == EBI_COUNTER_MAX || ebi_counting_saturated(c) > 0) return true;
+    const double sum = ebi_counting_sum_of_all(c);
+    return !c->linear ? sum <= all : c->joins ? sum >= all : sum == all;
+}
+
+uint64_t ebi_counting_cells(const ebi_store *store, uint64_t budget, uint64_t bits) {
+    const uint64_t fixed = ebi_counters_bytes(store, 0, bits);
+    if (budget < fixed) return 0;
+    if (bits == 0) bits = store->bits_usual;
+    uint64_t cells = (uint64_t)((double)(budget - fixed + 64) * 8e6 / (double)bits);
+    while (ebi_counters_bytes(store, cells, bits) > budget) cells--;
+    return cells;
+}
+
+/* Parameters */
+
+eb_status ebi_counting_resolve_bits(ebi_params *p, const ebi_args *a, const char *kind,
+                                    const ebi_store *store, size_t o_bits, eb_error *err) {
+    if (store->group) { /* always as many, so no option */
+        p->opt[o_bits] = 0;
+        if (!a->given[o_bits]) return EB_OK;
+        return ebi_fail(err, EB_ESPEC,
+                        "%s: counter_bits is not for store=%s, whose counters have %g each", kind,
+                        store->name, (double)store->bits_usual / 1e6);
+    }
+    if (!a->given[o_bits]) p->opt[o_bits] = store->bits_usual;
+    if (p->opt[o_bits] >= store->bits_least) return EB_OK;
+    return ebi_fail(err, EB_ESPEC, "%s: counter_bits must be at least %g with store=%s, not %g",
+                    kind, (double)store->bits_least / 1e6, store->name,
+                    (double)p->opt[o_bits] / 1e6);
+}
+
+eb_status ebi_counting_resolve_cells(ebi_params *p, const ebi_args *a, const char *kind,
+                                     const ebi_store *store, size_t o_bits, uint64_t fixed,
+                                     eb_error *err) {
+    const uint64_t budget = ebi_budget(p);
+    if (a->given[EBI_O_CELLS]) return EB_OK;
+    p->opt[EBI_O_CELLS] =
+        budget > fixed ? ebi_counting_cells(store, budget - fixed, p->opt[o_bits]) : 0;
+    if (p->opt[EBI_O_CELLS] >= 64) return EB_OK;
+    const uint64_t shard =
+        sizeof(ebi_block_head) + fixed + ebi_counters_bytes(store, 64, p->opt[o_bits]);
+    return ebi_fail(
+        err, EB_ESPEC, "%s: memory must be at least %llu here, not %llu", kind,
+        (unsigned long long)(EBI_OVERHEAD + p->opt[EBI_O_SHARDS] * ebi_round_up(shard, 64)),
+        (unsigned long long)p->opt[EBI_O_MEMORY]);
+}
+
+eb_status ebi_counting_resolve_window(ebi_params *p, const ebi_args *a, const char *kind,
+                                      size_t o_window, size_t o_k, eb_error *err) {
+    const uint64_t cells = p->opt[EBI_O_CELLS];
+    if (!a->given[o_window]) p->opt[o_window] = cells > (1u << 20) ? EBI_COUNTING_WINDOW : 0;
+    if (p->opt[o_window] == 0 || (p->opt[o_window] >= p->opt[o_k] && p->opt[o_window] <= cells))
+        return EB_OK;
+    return ebi_fail(err, EB_ESPEC, "%s: span must be 0 or k..cells, not %llu", kind,
+                    (unsigned long long)p->opt[o_window]);
+}
+
+static eb_status counting_resolve_frozen(const ebi_params *p, const ebi_args *a, const char *kind,
+                                         eb_error *err) {
+    const ebi_store *const store = counting_frozen(p->opt[EBI_C_FROZEN]);
+    if (!store && a->given[EBI_C_ROOM])
+        return ebi_fail(err, EB_ESPEC, "%s: room is only for frozen filters", kind);
+    if (!store) return EB_OK;
+    if (!a->given[EBI_C_ROOM])
+        return ebi_fail(err, EB_ESPEC, "%s: frozen=%s needs room; eb_convert makes frozen filters",
+                        kind, store->name);
+    if (p->opt[EBI_C_ROOM] % 64 == 0 && store->fits(p->opt[EBI_O_CELLS], p->opt[EBI_C_ROOM]))
+        return EB_OK;
+    return ebi_fail(
+        err, EB_ESPEC, "%s: room must be a multiple of 64 and enough for %llu counters, not %llu",
+        kind, (unsigned long long)p->opt[EBI_O_CELLS], (unsigned long long)p->opt[EBI_C_ROOM]);
+}
+
+eb_status ebi_counting_resolve(ebi_params *p, const ebi_args *a, const char *kind, eb_error *err) {
+    p->value_min = 1;
+    EBI_TRY(ebi_counting_resolve_window(p, a, kind, EBI_C_WINDOW, EBI_C_K, err));
+    return counting_resolve_frozen(p, a, kind, err);
+}
+
+/* Removing */
+
+unsigned ebi_counting_claims(const ebi_params *p) {
+    return (unsigned)p->opt[EBI_C_K];
+}
+
+static bool counting_claim(const ebi_claims *claims, const void *array, uint64_t place, uint64_t by,
+                           uint64_t there) {
+    return there == EBI_COUNTER_MAX || ebi_claim(claims, array, place, by, there);
+}
+
+size_t ebi_counting_claim(const ebi_counting *c, const ebi_batch *b, const ebi_claims *claims) {
+    uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
+    ebi_counting_fetch(c, b->hash, b->n, pos);
+    for (size_t i = 0; i < b->n; i++) {
+        if (!counting_claim(claims, c->total, 0, b->value[i], *c->total)) return i;
+        for (unsigned j = 0; j < c->k; j++) {
+            const uint64_t at = pos[i * c->k + j], there = ebi_counting_get(c, at);
+            const uint64_t one = c->store->group ? c->store->group(&c->counters, at) : at;
+            if (!counting_claim(claims, c->total, one + 1, b->value[i], there)) return i;
+        }
+    }
+    return b->n;
+}
+
+void ebi_counting_remove(const ebi_counting *c, const ebi_batch *b) {
+    uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
+    ebi_counting_fetch(c, b->hash, b->n, pos);
+    for (size_t i = 0; i < b->n; i++) {
+        ebi_counting_lower_all(c, pos + i * c->k, b->value[i]);
+        if (*c->total < EBI_COUNTER_MAX) *c->total -= b->value[i];
+    }
+}
+
+/* Counters that join */
+
+uint64_t ebi_counting_words_of(const ebi_counting *c) {
+    return (c->n + EBI_WIDE_CELLS - 1) / EBI_WIDE_CELLS;
+}
+
+void ebi_counting_word(const ebi_counting *c, uint64_t word, ebi_wide_word *out) {
+    const uint64_t first = word * EBI_WIDE_CELLS;
+    uint64_t shown[EBI_WIDE_CELLS] = {0};
+    if (c->store->group) {
+        ebi_wide_load(&c->counters, word, out);
+        return;
+    }
+    ebi_source_read(&(ebi_source){c->store, &c->counters}, first,
+                    ebi_min(EBI_WIDE_CELLS, c->n - first), shown);
+    ebi_wide_guess(shown, out);
+}
+
+void ebi_counting_match(const ebi_counting *c, ebi_wide_word *a, ebi_wide_word *b) {
+    ebi_wide_coarsen(a, b, c->linear);
+    ebi_wide_coarsen(b, a, c->linear);
+}
+
+double ebi_counting_sum_of_all(const ebi_counting *c) {
+    double sum = 0;
+    for (uint64_t i = 0; i < c->n && !c->joins; i++) sum += (double)ebi_counting_get(c, i);
+    for (uint64_t i = 0; i < ebi_counting_words_of(c) && c->joins; i++) {
+        ebi_wide_word w;
+        ebi_counting_word(c, i, &w);
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell += 1u << w.level[cell])
+            sum += (double)w.value[cell];
+    }
+    return sum;
+}
+
+static void counting_merge_words(const ebi_counting *into, const ebi_counting *from) {
+    for (uint64_t i = 0; i < ebi_counting_words_of(into); i++) {
+        ebi_wide_word a, b;
+        ebi_counting_word(into, i, &a);
+        ebi_counting_word(from, i, &b);
+        ebi_counting_match(into, &a, &b);
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++)
+            a.value[cell] = ebi_counter_sum(ebi_min(a.value[cell], EBI_COUNTER_MAX),
+                                            ebi_min(b.value[cell], EBI_COUNTER_MAX));
+        ebi_wide_save(&into->counters, i, &a, into->linear);
+    }
+    ebi_counting_raise_total(into, *from->total);
+}
+
+void ebi_counting_merge(const ebi_counting *into, const ebi_counting *from) {
+    if (into->joins) {
+        counting_merge_words(into, from);
+        return;
+    }
+    for (uint64_t i = 0; i < into->n; i++) {
+        const uint64_t more = ebi_counting_get(from, i);
+        if (more > 0) (void)ebi_counting_raise(into, i, more);
+    }
+    ebi_counting_raise_total(into, *from->total);
+}
+
+/* A fresh key's chance to find no zero: the product of the parts' shares of counters
+ * in use, averaged over windows. */
+static double counting_fpr(const ebi_counting *c) {
+    enum { WINDOWS = 256 };
+    const uint64_t starts = c->n - c->window + 1, windows = ebi_min(starts, WINDOWS);
+    double sum = 0;
+    for (uint64_t w = 0; w < windows; w++) {
+        const uint64_t first = starts / windows * w;
+        double all = 1;
+        for (unsigned i = 0; i < c->k; i++) {
+            uint64_t used = 0;
+            for (uint64_t j = 0; j < c->part; j++)
+                used += ebi_counting_get(c, first + i * c->part + j) > 0;
+            all *= (double)used / (double)c->part;
+        }
+        sum += all;
+    }
+    return sum / (double)windows;
+}
+
+uint64_t ebi_counting_saturated(const ebi_counting *c) {
+    uint64_t n = 0;
+    for (uint64_t i = 0; i < c->n; i++) n += ebi_counting_get(c, i) == EBI_COUNTER_MAX;
+    return n;
+}
+
+void ebi_counting_stat(const ebi_counting *c, eb_stats *out) {
+    out->cells = c->n;
+    for (uint64_t i = 0; i < c->n; i++) {
+        const uint64_t value = ebi_counting_get(c, i);
+        out->cells_used += value > 0;
+        out->saturated += value == EBI_COUNTER_MAX;
+    }
+    out->fpr = counting_fpr(c);
+}
+
+/* All k counters are hit by others.  In disjoint windows the number of other keys
+ * would be Poisson: sum over it.  Windows overlap, so that two counters of a key
+ * share only a part of their neighbours, 1 - (k+1)/3k on average: as if windows
+ * were so much wider. */
+typedef struct counting_window {
+    double each, k;
+} counting_window;
+
+static double counting_all_hit(double others, const void *context) {
+    const counting_window *const w = context;
+    return pow(ebi_one_minus_pow1m(1 / w->each, others), w->k);
+}
+
+static double counting_error(const ebi_counting *c, double distinct) {
+    if (c->window == c->n) return pow(ebi_one_minus_pow1m(1 / (double)c->part, distinct), c->k);
+    const double k = c->k, each = (double)c->part * 3 * k / (2 * k - 1);
+    return ebi_poisson_mean(distinct * k * each / (double)c->n, counting_all_hit,
+                            &(counting_window){each, k});
+}
+
+double ebi_counting_fpr(const ebi_counting *c, double distinct, double *fill) {
+    *fill = ebi_one_minus_pow1m((double)c->k / (double)c->n, distinct);
+    return counting_error(c, distinct);
+}
+
+void ebi_counting_predict(const ebi_counting *c, const eb_workload *w, eb_prediction *out) {
+    enum { STEPS = 64 };
+    const double distinct = w->distinct > 0 ? w->distinct : w->items;
+    out->fnr = out->mean_fnr = 0;
+    out->settles_after = 0;
+    if (!(distinct > 0)) {
+        out->fill = out->fpr = out->mean_fpr = 1;
+        return;
+    }
+    out->fpr = ebi_counting_fpr(c, distinct, &out->fill);
+    out->mean_fpr = 0;
+    for (int i = 0; i < STEPS; i++)
+        out->mean_fpr += counting_error(c, distinct * (i + 0.5) / STEPS) / STEPS;
+}
+
+bool ebi_counting_load(const ebi_counting *c, const eb_workload *w, ebi_counting_stream *out) {
+    const double distinct = w->distinct > 0 ? w->distinct : w->items;
+    if (!(w->items > 0) || distinct < 1) return false;
+    ebi_spectrum_zipf(&out->spectrum, distinct, w->items, w->zipf);
+    out->sharing = (ebi_sharing){c->k, (distinct - 1) * c->k / (double)c->n};
+    return true;
+}
+
+/* How many others of a key's counters are in the line of `each` that holds one of them, on average.
+ * Two that are t parts apart lie t + x of them apart, where the chance of x falls off to 0 at -1
+ * and 1; then both are in the line with the chance that the line is longer than that. */
+static double counting_together(const ebi_counting *c, double each) {
+    enum { STEPS = 64 };
+    double sum = 0;
+    if (c->window == c->n) return 0;
+    for (unsigned t = 1; t < c->k; t++)
+        for (int i = 0; i < STEPS; i++) {
+            const double x = (2 * i + 1.0) / STEPS - 1, apart = (t + x) * (double)c->part;
+            sum += (1 - fabs(x)) * 2 / STEPS * 2 * (c->k - t) / c->k * fmax(0, 1 - apart / each);
+        }
+    return sum;
+}
+
+static double counting_bits(const ebi_counting *c, const ebi_counting_stream *l) {
+    ebi_sum law;
+    if (c->linear)
+        ebi_sum_of(&law, &l->spectrum, l->sharing.load);
+    else
+        ebi_max_of(&law, &l->spectrum, l->sharing.load);
+    assert(!c->joins);
+    if (strcmp(c->store->name, "u8") == 0) return ebi_bits_u8(&law);
+    if (strcmp(c->store->name, "sai") == 0) return ebi_bits_sai(&law);
+    if (strcmp(c->store->name, "line") != 0) return (double)c->store->bits_least / 1e6;
+    return ebi_bits_line(&law, 1 + counting_together(c, 512 / ebi_bits_line(&law, 1)));
+}
+
+double ebi_counting_unevenness(const ebi_counting *c, double distinct) {
+    ebi_counting whole = *c;
+    whole.window = c->n;
+    whole.part = c->n / c->k;
+    const double even = counting_error(&whole, distinct - 1);
+    return even > 0 ? counting_error(c, distinct - 1) / even : 1;
+}
+
+void ebi_counting_predict_errors(const ebi_counting *c, const ebi_counting_stream *l,
+                                 ebi_count_errors e, eb_prediction *out) {
+    const double ratio = ebi_counting_unevenness(c, l->spectrum.distinct);
+    out->wrong = e.wrong * ratio;
+    out->error = e.size * sqrt(ratio);
+    out->error_bound = exp(1) * c->k * l->spectrum.f1 / (double)c->n;
+    out->bits = counting_bits(c, l);
+}

@@ -1,0 +1,222 @@
+/* counting.h - filters that count: an array of counters, and which k of them a
+ * key has.
+ *
+ * The i-th counter of a key lies in part i of its window (window = n: of the
+ * whole array), so a key's counters are always distinct.  Where every add raises
+ * all k counters (linear), each counter is the sum of the counts of its keys.
+ *
+ *     | head | ebi_counting_words | counters: a store of cells/counters.h | the kind's own |
+ *
+ * frozen= says that the counters are in a frozen store of room= bytes, and that the
+ * filter takes no more keys; everything else is as it was before.  The store that
+ * they had stays in the spec, for thawing. */
+#ifndef EBI_COUNTING_H
+#define EBI_COUNTING_H
+#include "cells/claims.h"
+#include "cells/counters.h"
+#include "cells/wide.h"
+#include "filter/loops.h"
+#include "math/spectrum.h"
+
+enum { EBI_COUNTING_K_MAX = EBI_TOGETHER_MAX, EBI_COUNTING_WINDOW = 512 };
+
+/* Options that these kinds have after the common ones, and before their own. */
+enum {
+    EBI_C_K = EBI_O_OWN,
+    EBI_C_POLICY,
+    EBI_C_STORE,
+    EBI_C_WINDOW,
+    EBI_C_BITS,
+    EBI_C_FROZEN, /* room must follow: see ebi_kind */
+    EBI_C_ROOM,
+    EBI_C_OWN
+};
+#define EBI_COUNTING_OPTIONS(k_min, name, ways, way, help, stores, store)                          \
+    EBI_COMMON_OPTIONS, {"k", "int", "5", k_min, "16", "counters for each key", false},            \
+        {name, ways, way, NULL, NULL, help, false},                                                \
+        {"store", stores, store, NULL, NULL, "how counters are laid out", false},                  \
+        {"span", "int", NULL, "0", "65536", "counters among which a key's lie; 0: all", false},    \
+        {"counter_bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},     \
+        {"frozen", "no|line|elias|steps", "no", NULL, NULL, "code of a frozen filter's counters",  \
+         false},                                                                                   \
+    {                                                                                              \
+        "room", "count", NULL, "128", "1e14", "bytes of a shard's frozen counters", false          \
+    }
+
+typedef struct ebi_counting_words {
+    uint64_t total;  /* of all multiplicities, 0 to EBI_COUNTER_MAX; then it stays there */
+    uint64_t sealed; /* 1: the outcome of an operation on filters, which takes no more keys */
+    uint64_t reserved[6];
+} ebi_counting_words;
+static_assert(sizeof(ebi_counting_words) == 64, "one cache line");
+enum { EBI_COUNTING_FIXED = sizeof(ebi_block_head) + sizeof(ebi_counting_words) };
+
+EBI_INLINE ebi_counting_words *ebi_counting_state(const uint8_t *block) { /* to write if it is */
+    return (ebi_counting_words *)(void *)ebi_writable(block + sizeof(ebi_block_head));
+}
+
+typedef struct ebi_counting { /* of one shard */
+    const ebi_store *store;
+    ebi_counter_array counters;
+    uint64_t n, bytes, window, part;
+    unsigned k;
+    bool linear;     /* each counter is the sum of its keys' counts */
+    bool joins;      /* store=wide, or a filter of it that is frozen */
+    uint64_t *total; /* in the state */
+} ebi_counting;
+
+/* The store that keys are added to, and the frozen one of that name (NULL: there is none). */
+const ebi_store *ebi_counting_store(const ebi_params *p);
+const ebi_store *ebi_counting_frozen(const char *code);
+
+uint64_t ebi_counting_bytes(const ebi_params *p, uint64_t n); /* of n counters, not frozen */
+uint64_t ebi_counting_first_bytes(const ebi_params *p);       /* of the filter's, as they are */
+
+/* n counters of the filter's shape, without a place; and the first counters of a block. */
+ebi_counting ebi_counting_shape(const ebi_params *p, const ebi_store *store, uint64_t n);
+ebi_counting ebi_counting_first(const ebi_params *p);
+ebi_counting ebi_counting_open(const ebi_params *p, const uint8_t *block);
+
+/* What comes after cells= and p->span: the window, and whether the filter is frozen. */
+eb_status ebi_counting_resolve(ebi_params *p, const ebi_args *a, const char *kind, eb_error *err);
+
+/* Do state and first counters make sense?  And do the counters alone add up to the total? */
+bool ebi_counting_check(const ebi_counting *c, const ebi_counting_words *state);
+bool ebi_counting_adds_up(const ebi_counting *c);
+
+/* FILE_test and FILE_count of a kind that has FILE_estimates. */
+#define EBI_COUNTING_LOOPS(file)                                                                   \
+    static void file##_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,         \
+                            uint8_t *seen) {                                                       \
+        uint64_t estimate[EBI_BATCH];                                                              \
+        file##_estimates(p, block, b->hash, b->n, estimate);                                       \
+        for (size_t i = 0; i < b->n; i++) seen[i] = estimate[i] > 0;                               \
+    }                                                                                              \
+    static void file##_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,        \
+                             double *count) {                                                      \
+        uint64_t estimate[EBI_BATCH];                                                              \
+        file##_estimates(p, block, b->hash, b->n, estimate);                                       \
+        for (size_t i = 0; i < b->n; i++) count[i] = (double)estimate[i];                          \
+    }
+
+EBI_INLINE void ebi_counting_positions(const ebi_counting *c, eb_hash h, uint64_t *pos) {
+    const uint64_t first = c->window == c->n ? 0 : eb_scale(h, c->n - c->window + 1);
+    ebi_positions(ebi_mix(h), c->k, c->part, c->part, pos);
+    for (unsigned i = 0; i < c->k; i++) pos[i] += first;
+}
+
+/* Positions of n keys, k each, their counters on the way to the cache. */
+EBI_INLINE void ebi_counting_fetch(const ebi_counting *c, const eb_hash *h, size_t n,
+                                   uint64_t *pos) {
+    for (size_t i = 0; i < n; i++) {
+        ebi_counting_positions(c, h[i], pos + i * c->k);
+        for (unsigned j = 0; j < c->k; j++)
+            ebi_prefetch_write(c->store->address(&c->counters, pos[i * c->k + j]));
+    }
+}
+
+EBI_INLINE uint64_t ebi_counting_get(const ebi_counting *c, uint64_t i) {
+    return c->store->get(&c->counters, i);
+}
+
+EBI_INLINE uint64_t ebi_counting_raise(const ebi_counting *c, uint64_t i, uint64_t by) {
+    return c->store->add(&c->counters, i, by); /* what it was before */
+}
+
+/* Raise all k; was none of them 0? */
+EBI_INLINE bool ebi_counting_raise_all(const ebi_counting *c, const uint64_t *pos, uint64_t by) {
+    return c->store->raise(&c->counters, pos, c->k, by);
+}
+
+EBI_INLINE void ebi_counting_lower_all(const ebi_counting *c, const uint64_t *pos, uint64_t by) {
+    for (unsigned j = 0; j < c->k; j++) c->store->sub(&c->counters, pos[j], by);
+}
+
+EBI_INLINE uint64_t ebi_counting_least(const uint64_t *counter, unsigned k) {
+    uint64_t least = counter[0];
+    for (unsigned j = 1; j < k; j++) least = ebi_min(least, counter[j]);
+    return least;
+}
+
+EBI_INLINE uint64_t ebi_counting_minimum(const ebi_counting *c, const uint64_t *pos,
+                                         uint64_t *counter) {
+    c->store->read(&c->counters, pos, c->k, counter);
+    return ebi_counting_least(counter, c->k);
+}
+
+/* Raise the counters that are below the new estimate (minimal increase); the estimate before. */
+EBI_INLINE uint64_t ebi_counting_lift(const ebi_counting *c, const uint64_t *pos, uint64_t by) {
+    return c->store->lift(&c->counters, pos, c->k, by);
+}
+
+EBI_INLINE void ebi_counting_ready(const ebi_counting *c, const uint64_t *pos) {
+    c->store->ready(&c->counters, pos, c->k);
+}
+
+/* How many keys before their turn to be lifted do keys get ready?  The first ones of n do it here;
+ * n if that is not needed. */
+EBI_INLINE size_t ebi_counting_ahead(const ebi_counting *c, const uint64_t *pos, size_t n) {
+    enum { AHEAD = 8 };
+    if (c->linear || !c->store->ready) return n;
+    for (size_t i = 1; i < AHEAD && i < n; i++) ebi_counting_ready(c, pos + i * c->k);
+    return AHEAD;
+}
+
+EBI_INLINE void ebi_counting_raise_total(const ebi_counting *c, uint64_t by) {
+    *c->total = ebi_counter_sum(*c->total, by);
+}
+
+/* Take a batch of at most EBI_BATCH keys out of linear counters, once they have their claims: to k
+ * counters each, and to the total.  Counters that are full stay so. */
+unsigned ebi_counting_claims(const ebi_params *p); /* of a key, the total being one of a shard's */
+size_t ebi_counting_claim(const ebi_counting *c, const ebi_batch *b, const ebi_claims *claims);
+void ebi_counting_remove(const ebi_counting *c, const ebi_batch *b);
+void ebi_counting_merge(const ebi_counting *into, const ebi_counting *from);
+
+/* Where counters join, operations go word by word: a word of counters, in whatever store they are,
+ * two of them with their cells joined alike, and what a counter of the result is made of. */
+uint64_t ebi_counting_words_of(const ebi_counting *c);
+void ebi_counting_word(const ebi_counting *c, uint64_t word, ebi_wide_word *out);
+void ebi_counting_match(const ebi_counting *c, ebi_wide_word *a, ebi_wide_word *b);
+/* Are joined counters still the sums of their cells?  A frozen filter does not say which are
+ * joined.  That can be told from their values, unless removals had made them small: then each cell
+ * gets what the group had, and more is found in them than was counted. */
+bool ebi_counting_is_sums(const ebi_counting *c);
+/* The sum over all counters, each group of joined ones being one. */
+double ebi_counting_sum_of_all(const ebi_counting *c);
+
+/* The most counters whose segment fits into a budget of bytes. */
+uint64_t ebi_counting_cells(const ebi_store *store, uint64_t budget, uint64_t bits);
+
+/* What kinds with counters settle alike: bits for each counter, as many counters as fit behind
+ * `fixed` bytes of other segments if cells= is not given; and the window. */
+eb_status ebi_counting_resolve_bits(ebi_params *p, const ebi_args *a, const char *kind,
+                                    const ebi_store *store, size_t o_bits, eb_error *err);
+eb_status ebi_counting_resolve_cells(ebi_params *p, const ebi_args *a, const char *kind,
+                                     const ebi_store *store, size_t o_bits, uint64_t fixed,
+                                     eb_error *err);
+eb_status ebi_counting_resolve_window(ebi_params *p, const ebi_args *a, const char *kind,
+                                      size_t o_window, size_t o_k, eb_error *err);
+
+/* Counters at their largest number.  A store knows only of those that found no room in it, not of
+ * those that came full from elsewhere: merged, or thawed. */
+uint64_t ebi_counting_saturated(const ebi_counting *c);
+void ebi_counting_stat(const ebi_counting *c, eb_stats *out);
+/* The rate and the fill after so many different keys. */
+double ebi_counting_fpr(const ebi_counting *c, double distinct, double *fill);
+void ebi_counting_predict(const ebi_counting *c, const eb_workload *w, eb_prediction *out);
+
+/* How keys share counters under a load; false: an endless stream.  Then, what a policy makes of it
+ * (for windows, where some places are fuller than others, scaled as the errors of ms are). */
+typedef struct ebi_counting_stream {
+    ebi_spectrum spectrum;
+    ebi_sharing sharing;
+} ebi_counting_stream;
+bool ebi_counting_load(const ebi_counting *c, const eb_workload *w, ebi_counting_stream *out);
+/* How many more errors windows make than an array without. */
+double ebi_counting_unevenness(const ebi_counting *c, double distinct);
+/* The same and all else for counters that join: wide_model.c. */
+void ebi_wide_predict(const ebi_counting *c, const ebi_counting_stream *l, eb_prediction *out);
+void ebi_counting_predict_errors(const ebi_counting *c, const ebi_counting_stream *l,
+                                 ebi_count_errors e, eb_prediction *out);
+#endif

@@ -1,0 +1,494 @@
+/* dyadic.c - how many numbers lie in a range?  (Cohen and Matias, Spectral Bloom
+ * filters, 2003, section 5.5.)
+ *
+ *     | head | totals, 64 bytes | sums: 2^(t-3) words | parts: 2^t of 16 bits |
+ *     | counters: a store of cells/counters.h |
+ *
+ * A tree over the values low .. low + 2^width - 1: a node (level, prefix) holds the
+ * values that begin with the same `level` bits.  A value is counted in every node
+ * above it: in the array `parts` at level t (= top), in `sums` three levels above (what is
+ * further up are sums of these), and in a spectral filter of nodes at each level below.
+ * A range is a union of at most two nodes of each level: query/range.c.
+ *
+ * Sums are exact.  A part is exact below 65535; what reaches it stays there and has what its
+ * sum leaves, which is exact as long as one part of eight is so large.  So 3 bytes count a node
+ * as well as the 4 bytes of a plain histogram; unless told, the levels counted like this take as
+ * much of the memory as they can get.
+ *
+ * Here the 64-bit "hash" of the interface is the value itself, as an unsigned number;
+ * values= says how front ends write it.  What lies outside of the domain is folded
+ * into it: eb_range_add refuses it first.
+ *
+ * A node is never counted too low; too high with probability about (1-e^(-nk/m))^k for n
+ * distinct nodes, at most the sum over levels of min(distinct values, 2^level).
+ * Cost: k counters for each of width - t levels to add a value.
+ *
+ * Nodes just below the top hold many values, so counters are large: store=u32.  With
+ * store=u8 some may find no room; they become upper bounds without a bound. */
+#include "dyadic.h"
+#include "counting.h"
+#include "math/probability.h"
+#include <assert.h>
+#include <math.h>
+
+enum { O_WIDTH = EBI_O_OWN, O_LOW, O_VALUES, O_TOP, O_K, O_POLICY, O_STORE, O_WINDOW, O_BITS };
+enum { POLICY_MS, POLICY_MI };
+enum { TOP_USUAL = 10, TOP_MAX = 20, LEAST_BELOW = 1024, SUM_LEVELS = 3, PART_FULL = UINT16_MAX };
+
+static const eb_option dyadic_options[] = {
+    EBI_COMMON_OPTIONS,
+    {"bits", "int", "32", "1", "64", "values are low .. low + 2^bits - 1", false},
+    {"low", "int", "0", "0", "18446744073709551615", "the least value", false},
+    {"values", "unsigned|signed|time", "unsigned", NULL, NULL, "how values are written", false},
+    {"top", "int", NULL, "0", "20", "2^top nodes are counted in an array", false},
+    {"k", "int", "5", "1", "16", "counters for each node", false},
+    {"update", "plain|conservative", "plain", NULL, NULL,
+     "conservative: smaller errors, no removals", false},
+    {"store", "u32|u8", "u32", NULL, NULL, "how counters are laid out", false},
+    {"span", "int", NULL, "0", "65536", "counters among which a node's lie; 0: all", false},
+    {"counter_bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},
+    {0}};
+
+typedef struct dyadic_state {
+    uint64_t total; /* of the counts of all nodes below the top; saturates */
+    uint64_t reserved[7];
+} dyadic_state;
+static_assert(sizeof(dyadic_state) == 64, "one cache line");
+enum { FIXED = sizeof(ebi_block_head) + sizeof(dyadic_state) };
+
+static const ebi_store *dyadic_store(const ebi_params *p) {
+    return p->opt[O_STORE] == 0 ? &ebi_store_u32 : &ebi_store_u8;
+}
+
+/* A shard, opened */
+
+typedef struct dyadic {
+    const ebi_params *p;
+    uint64_t *sums;
+    uint16_t *parts;
+    unsigned width, top, sum_bits; /* levels of the values, of parts and of sums */
+    ebi_counting nodes;
+} dyadic;
+
+static unsigned dyadic_sum_bits(uint64_t top) {
+    return top < SUM_LEVELS ? 0 : (unsigned)top - SUM_LEVELS;
+}
+
+static uint64_t dyadic_sum_bytes(uint64_t top) {
+    return ebi_round_up(sizeof(uint64_t) << dyadic_sum_bits(top), 64);
+}
+
+static uint64_t dyadic_part_bytes(uint64_t top) {
+    return ebi_round_up(sizeof(uint16_t) << top, 64);
+}
+
+static uint64_t dyadic_top_bytes(uint64_t top) {
+    return dyadic_sum_bytes(top) + dyadic_part_bytes(top);
+}
+
+static ebi_counting dyadic_counting(const ebi_params *p) { /* all but the place of its counters */
+    ebi_counting c = {.store = dyadic_store(p), .n = p->opt[EBI_O_CELLS]};
+    c.k = (unsigned)p->opt[O_K];
+    c.bytes = p->span - FIXED - dyadic_top_bytes(p->opt[O_TOP]);
+    c.window = p->opt[O_WINDOW] == 0 ? c.n : p->opt[O_WINDOW];
+    c.part = c.window / c.k;
+    c.linear = p->opt[O_POLICY] == POLICY_MS;
+    return c;
+}
+
+static dyadic dyadic_open(const ebi_params *p, const uint8_t *block) {
+    uint8_t *const own = ebi_writable(block);
+    const uint64_t top = p->opt[O_TOP];
+    dyadic d = {.p = p, .width = (unsigned)p->opt[O_WIDTH], .top = (unsigned)top};
+    d.sum_bits = dyadic_sum_bits(top);
+    d.sums = (uint64_t *)(void *)(own + FIXED);
+    d.parts = (uint16_t *)(void *)(own + FIXED + dyadic_sum_bytes(top));
+    d.nodes = dyadic_counting(p);
+    d.nodes.counters = ebi_counters(d.nodes.store, block + FIXED + dyadic_top_bytes(top), d.nodes.n,
+                                    d.nodes.bytes);
+    d.nodes.total = &((dyadic_state *)(void *)(own + sizeof(ebi_block_head)))->total;
+    return d;
+}
+
+ebi_dyadic_form ebi_dyadic_shape(const ebi_params *p) {
+    const unsigned width = (unsigned)p->opt[O_WIDTH];
+    const uint64_t low = p->opt[O_LOW];
+    const unsigned top = (unsigned)p->opt[O_TOP];
+    return (ebi_dyadic_form){low, low + ebi_ones(width), width, top, dyadic_sum_bits(top)};
+}
+
+static void dyadic_domain(const ebi_params *p, uint64_t *low, uint64_t *high) {
+    const ebi_dyadic_form shape = ebi_dyadic_shape(p);
+    *low = shape.low;
+    *high = shape.high;
+}
+
+/* Parameters */
+
+/* As fine as a histogram, if a fifth of the memory, and what the fewest counters take, is left for
+ * the nodes below.  In a domain far finer than that, values mostly lie in few parts of the array,
+ * and its memory is better spent on counters. */
+enum { FAR_BELOW = 8 };
+static uint64_t dyadic_usual_top(const ebi_params *p, const ebi_args *a) {
+    const uint64_t most = ebi_min(TOP_MAX, p->opt[O_WIDTH]), budget = ebi_budget(p);
+    const uint64_t room = budget > LEAST_BELOW ? (budget - LEAST_BELOW) / 5 * 4 : 0;
+    uint64_t top = most;
+    if (a->given[EBI_O_CELLS] || most <= TOP_USUAL) return ebi_min(TOP_USUAL, most);
+    while (top > 0 && dyadic_top_bytes(top) > room) top--;
+    return p->opt[O_WIDTH] - top > FAR_BELOW ? ebi_min(TOP_USUAL, top) : top;
+}
+
+static eb_status dyadic_resolve_domain(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const uint64_t most = UINT64_MAX - ebi_ones((unsigned)p->opt[O_WIDTH]);
+    if (p->opt[O_LOW] > most)
+        return ebi_fail(err, EB_ESPEC, "dyadic: low must be 0..%llu with bits=%llu, not %llu",
+                        (unsigned long long)most, (unsigned long long)p->opt[O_WIDTH],
+                        (unsigned long long)p->opt[O_LOW]);
+    if (!a->given[O_TOP]) p->opt[O_TOP] = dyadic_usual_top(p, a);
+    if (p->opt[O_TOP] > p->opt[O_WIDTH])
+        return ebi_fail(err, EB_ESPEC, "dyadic: top must be 0..bits (%llu), not %llu",
+                        (unsigned long long)p->opt[O_WIDTH], (unsigned long long)p->opt[O_TOP]);
+    return EB_OK;
+}
+
+static eb_status dyadic_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
+    EBI_TRY(dyadic_resolve_domain(p, a, err));
+    EBI_TRY(ebi_counting_resolve_bits(p, a, "dyadic", dyadic_store(p), O_BITS, err));
+    EBI_TRY(ebi_counting_resolve_cells(p, a, "dyadic", dyadic_store(p), O_BITS,
+                                       sizeof(dyadic_state) + dyadic_top_bytes(p->opt[O_TOP]),
+                                       err));
+    EBI_TRY(ebi_counting_resolve_window(p, a, "dyadic", O_WINDOW, O_K, err));
+    p->value_min = 1;
+    p->span = FIXED + dyadic_top_bytes(p->opt[O_TOP]) +
+              ebi_counters_bytes(dyadic_store(p), p->opt[EBI_O_CELLS], p->opt[O_BITS]);
+    return EB_OK;
+}
+
+/* From values to nodes */
+
+/* A value's place in the domain.  In shards the api has multiplied it: see handle.c. */
+static uint64_t dyadic_place(const dyadic *d, eb_hash h) {
+    const uint64_t value = d->p->opt[EBI_O_SHARDS] == 1 ? h : ebi_outer_hash(h);
+    return (value - d->p->opt[O_LOW]) & ebi_ones(d->width);
+}
+
+/* The first bits of a place: the node of a level that it is in. */
+static uint64_t dyadic_prefix(const dyadic *d, uint64_t place, unsigned level) {
+    assert(level <= d->width);
+    return level == 0 ? 0 : place >> (d->width - level);
+}
+
+static uint64_t *dyadic_sum(const dyadic *d, uint64_t place) {
+    return &d->sums[dyadic_prefix(d, place, d->sum_bits)];
+}
+
+static uint16_t *dyadic_part(const dyadic *d, uint64_t place) {
+    return &d->parts[dyadic_prefix(d, place, d->top)];
+}
+
+static uint16_t dyadic_part_plus(uint16_t part, uint64_t by) {
+    return (uint16_t)ebi_min(PART_FULL, part + by);
+}
+
+/* A node between sums and parts has no more than its parts; if one of these is full, no more than
+ * the parts beside the node leave. */
+static uint64_t dyadic_above(const dyadic *d, unsigned level, uint64_t prefix) {
+    const unsigned below = d->top - level, all = d->top - d->sum_bits;
+    const uint64_t first = prefix << below, last = first + ebi_ones(below);
+    const uint64_t group = first >> all, sum = d->sums[group];
+    uint64_t inside = 0, beside = 0;
+    bool full = false;
+    assert(level >= d->sum_bits && level <= d->top);
+    for (uint64_t i = group << all; i <= (group << all) + ebi_ones(all); i++) {
+        const bool in = i >= first && i <= last;
+        if (d->parts[i] == PART_FULL)
+            full = full || in;
+        else if (in)
+            inside += d->parts[i];
+        else
+            beside += d->parts[i];
+    }
+    if (sum == EBI_COUNTER_MAX || !full) return full ? sum : inside;
+    return sum > beside ? sum - beside : 0;
+}
+
+typedef struct dyadic_node {
+    uint64_t prefix, level;
+} dyadic_node;
+
+static void dyadic_hash(const ebi_params *p, const dyadic_node *nodes, size_t n, eb_hash *out) {
+    eb_key keys[EBI_BATCH];
+    for (size_t i = 0; i < n; i++) keys[i] = (eb_key){&nodes[i], sizeof nodes[i]};
+    if (p->opt[EBI_O_HASH] == EBI_HASH_SIP)
+        ebi_hash_sip(p->key, keys, n, out);
+    else
+        ebi_hash_xxh3(p->opt[EBI_O_SEED], keys, n, out);
+}
+
+/* The hashes of the nodes below the top that hold a value, its own first. */
+static size_t dyadic_path(const dyadic *d, uint64_t place, eb_hash *out) {
+    dyadic_node nodes[EBI_BATCH];
+    const size_t n = d->width - d->top;
+    if (n == 0) return 0;
+    for (size_t i = 0; i < n; i++) nodes[i] = (dyadic_node){place >> i, d->width - i};
+    dyadic_hash(d->p, nodes, n, out);
+    return n;
+}
+
+/* Loops */
+
+/* Count a value in the nodes of its path; was it (probably) there? */
+static bool dyadic_raise(const dyadic *d, uint64_t place, uint32_t by) {
+    const ebi_counting *const c = &d->nodes;
+    uint64_t *const sum = dyadic_sum(d, place);
+    uint16_t *const part = dyadic_part(d, place);
+    uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
+    eb_hash hash[EBI_BATCH];
+    bool seen = *part > 0;
+    const size_t n = dyadic_path(d, place, hash);
+    ebi_counting_fetch(c, hash, n, pos);
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *const at = pos + i * c->k;
+        const bool there =
+            c->linear ? ebi_counting_raise_all(c, at, by) : ebi_counting_lift(c, at, by) > 0;
+        if (i == 0) seen = there;
+        ebi_counting_raise_total(c, by);
+    }
+    *sum = ebi_counter_sum(*sum, by);
+    *part = dyadic_part_plus(*part, by);
+    return seen;
+}
+
+static void dyadic_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    const dyadic d = dyadic_open(p, block);
+    for (size_t i = 0; i < b->n; i++)
+        seen[i] = dyadic_raise(&d, dyadic_place(&d, b->hash[i]), b->value[i]);
+}
+
+static uint64_t dyadic_minimum(const dyadic *d, unsigned level, uint64_t prefix) {
+    const dyadic_node node = {prefix, level};
+    uint64_t pos[EBI_COUNTING_K_MAX], counter[EBI_COUNTING_K_MAX];
+    eb_hash h;
+    dyadic_hash(d->p, &node, 1, &h);
+    ebi_counting_positions(&d->nodes, h, pos);
+    return ebi_counting_minimum(&d->nodes, pos, counter);
+}
+
+static uint64_t dyadic_value(const dyadic *d, eb_hash h) {
+    const uint64_t place = dyadic_place(d, h);
+    return d->width == d->top ? dyadic_above(d, d->top, place) : dyadic_minimum(d, d->width, place);
+}
+
+static void dyadic_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                        uint8_t *seen) {
+    const dyadic d = dyadic_open(p, block);
+    for (size_t i = 0; i < b->n; i++) seen[i] = dyadic_value(&d, b->hash[i]) > 0;
+}
+
+static void dyadic_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                         double *count) {
+    const dyadic d = dyadic_open(p, block);
+    for (size_t i = 0; i < b->n; i++) count[i] = (double)dyadic_value(&d, b->hash[i]);
+}
+
+static const ebi_ops *dyadic_select(const ebi_params *p) {
+    static const ebi_ops ops = {.add = dyadic_add, .test = dyadic_test, .count = dyadic_count};
+    (void)p;
+    return &ops;
+}
+
+/* For query/range.c */
+
+uint64_t ebi_dyadic_node(const ebi_params *p, const uint8_t *block, unsigned level,
+                         uint64_t prefix) {
+    const dyadic d = dyadic_open(p, block);
+    return level <= d.top ? dyadic_above(&d, level, prefix) : dyadic_minimum(&d, level, prefix);
+}
+
+uint64_t ebi_dyadic_sum(const ebi_params *p, const uint8_t *block, uint64_t first, uint64_t last) {
+    const dyadic d = dyadic_open(p, block);
+    uint64_t sum = 0;
+    assert(first <= last && last >> d.sum_bits == 0);
+    for (uint64_t i = first; i <= last;) { /* so few at once that they fit 64 bits: no branches */
+        const uint64_t stop = ebi_min(last, i + 4095);
+        uint64_t some = 0;
+        for (; i <= stop; i++) some += d.sums[i];
+        sum = ebi_counter_sum(sum, ebi_min(some, EBI_COUNTER_MAX));
+    }
+    return sum;
+}
+
+/* Removing: a value's nodes */
+
+static ebi_batch dyadic_batch(const dyadic *d, uint64_t place, uint32_t by, eb_hash *hash,
+                              uint32_t *value) {
+    const ebi_batch path = {dyadic_path(d, place, hash), hash, value, NULL};
+    for (size_t i = 0; i < path.n; i++) value[i] = by;
+    return path;
+}
+
+static unsigned dyadic_claims(const ebi_params *p) { /* and a sum and a part */
+    return (unsigned)((p->opt[O_WIDTH] - p->opt[O_TOP]) * p->opt[O_K]) + 2;
+}
+
+static size_t dyadic_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                           const ebi_claims *claims) {
+    const dyadic d = dyadic_open(p, block);
+    eb_hash hash[EBI_BATCH];
+    uint32_t value[EBI_BATCH];
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t place = dyadic_place(&d, b->hash[i]);
+        const uint64_t *const sum = dyadic_sum(&d, place);
+        const uint16_t *const part = dyadic_part(&d, place);
+        const ebi_batch path = dyadic_batch(&d, place, b->value[i], hash, value);
+        if (*sum < EBI_COUNTER_MAX && !ebi_claim(claims, sum, 0, b->value[i], *sum)) return i;
+        if (*part < PART_FULL && !ebi_claim(claims, part, 0, b->value[i], *part)) return i;
+        if (ebi_counting_claim(&d.nodes, &path, claims) < path.n) return i;
+    }
+    return b->n;
+}
+
+static void dyadic_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    const dyadic d = dyadic_open(p, block);
+    eb_hash hash[EBI_BATCH];
+    uint32_t value[EBI_BATCH];
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t place = dyadic_place(&d, b->hash[i]);
+        uint64_t *const sum = dyadic_sum(&d, place);
+        uint16_t *const part = dyadic_part(&d, place);
+        const ebi_batch path = dyadic_batch(&d, place, b->value[i], hash, value);
+        ebi_counting_remove(&d.nodes, &path);
+        if (*sum < EBI_COUNTER_MAX) *sum -= b->value[i];
+        if (*part < PART_FULL) *part = (uint16_t)(*part - b->value[i]);
+    }
+}
+
+/* The whole filter */
+
+static unsigned dyadic_caps(const ebi_params *p) {
+    const unsigned linear = p->opt[O_POLICY] == POLICY_MS ? EB_CAN_REMOVE : 0;
+    return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_KEYS_ARE_NUMBERS |
+           EB_CAN_MERGE | linear;
+}
+
+static void dyadic_init(const ebi_params *p, uint8_t *block) {
+    const dyadic d = dyadic_open(p, block);
+    if (d.nodes.store->init) d.nodes.store->init(&d.nodes.counters);
+}
+
+static void dyadic_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
+    const dyadic a = dyadic_open(p, into), b = dyadic_open(p, from);
+    for (uint64_t i = 0; i < UINT64_C(1) << a.sum_bits; i++)
+        a.sums[i] = ebi_counter_sum(a.sums[i], b.sums[i]);
+    for (uint64_t i = 0; i < UINT64_C(1) << a.top; i++)
+        a.parts[i] = dyadic_part_plus(a.parts[i], b.parts[i]);
+    ebi_counting_merge(&a.nodes, &b.nodes);
+}
+
+/* A sum is that of its parts, or more if one of them is full. */
+static bool dyadic_adds_up(const dyadic *d, uint64_t group) {
+    const uint64_t each = UINT64_C(1) << (d->top - d->sum_bits), sum = d->sums[group];
+    uint64_t parts = 0;
+    bool full = false;
+    for (uint64_t i = group * each; i < (group + 1) * each; i++) {
+        if (d->parts[i] == PART_FULL)
+            full = true;
+        else
+            parts += d->parts[i];
+    }
+    if (sum >= EBI_COUNTER_MAX) return sum == EBI_COUNTER_MAX;
+    return full ? sum >= parts : sum == parts;
+}
+
+static bool dyadic_check_top(const dyadic *d) {
+    const uint64_t sums = UINT64_C(1) << d->sum_bits, parts = UINT64_C(1) << d->top;
+    for (uint64_t i = 0; i < sums; i++)
+        if (!dyadic_adds_up(d, i)) return false;
+    for (uint64_t i = sums; i < dyadic_sum_bytes(d->top) / sizeof *d->sums; i++)
+        if (d->sums[i] != 0) return false;
+    for (uint64_t i = parts; i < dyadic_part_bytes(d->top) / sizeof *d->parts; i++)
+        if (d->parts[i] != 0) return false;
+    return true;
+}
+
+static eb_status dyadic_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
+    const dyadic d = dyadic_open(p, block);
+    bool sane = *d.nodes.total <= EBI_COUNTER_MAX && d.nodes.store->check(&d.nodes.counters);
+    for (size_t i = 1; i < sizeof(dyadic_state) / 8; i++) sane = sane && d.nodes.total[i] == 0;
+    if (sane && dyadic_check_top(&d)) return EB_OK;
+    return ebi_fail(err, EB_EFORMAT, "damaged dyadic filter: its counters make no sense");
+}
+
+/* Where all nodes are counted exactly, cells that no node uses are no cells at all. */
+static void dyadic_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
+    const dyadic d = dyadic_open(p, block);
+    ebi_counting_stat(&d.nodes, out);
+    if (d.width > d.top) return;
+    uint64_t used = 0;
+    for (uint64_t i = 0; i < UINT64_C(1) << d.top; i++) used += d.parts[i] > 0;
+    out->fpr = (double)used / (double)(UINT64_C(1) << d.top);
+}
+
+/* Values that are spread over the domain fall on so many nodes of a level.  With values as
+ * wide as their shards' numbers, the values of a shard share their first bits. */
+static double dyadic_nodes_at(const ebi_params *p, unsigned level, double distinct) {
+    const double shared = log2((double)p->opt[EBI_O_SHARDS]) + (double)p->opt[O_WIDTH] - 64;
+    const double nodes = exp2(fmax(0, level - fmax(0, shared)));
+    return nodes * ebi_one_minus_pow1m(1 / nodes, distinct);
+}
+
+static double dyadic_nodes(const ebi_params *p, double distinct) {
+    double sum = 0;
+    for (unsigned level = (unsigned)p->opt[O_TOP] + 1; level <= p->opt[O_WIDTH]; level++)
+        sum += dyadic_nodes_at(p, level, distinct);
+    return sum;
+}
+
+/* A fresh value looks known if it is not fresh after all (in a narrow domain), or if its
+ * node does. */
+static double dyadic_fpr(const ebi_params *p, double distinct, double *fill) {
+    const ebi_counting c = dyadic_counting(p);
+    const double there = ebi_one_minus_pow1m(exp2(-(double)p->opt[O_WIDTH]), distinct);
+    const double nodes = dyadic_nodes(p, distinct);
+    *fill = 0;
+    if (!(nodes > 0)) return there;
+    return there + (1 - there) * ebi_counting_fpr(&c, nodes, fill);
+}
+
+static void dyadic_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
+    enum { STEPS = 64 };
+    const double distinct = w->distinct > 0 ? w->distinct : w->items;
+    double fill;
+    out->fnr = out->mean_fnr = 0;
+    out->settles_after = 0;
+    if (!(distinct > 0)) {
+        out->fill = out->fpr = out->mean_fpr = 1;
+        return;
+    }
+    out->fpr = dyadic_fpr(p, distinct, &out->fill);
+    out->mean_fpr = 0;
+    for (int i = 0; i < STEPS; i++)
+        out->mean_fpr += dyadic_fpr(p, distinct * (i + 0.5) / STEPS, &fill) / STEPS;
+}
+
+const ebi_kind ebi_kind_dyadic = {
+    .info = {"dyadic", "counts numbers, and how many lie in a range: see 'everbloom range'",
+             "Cohen and Matias, Spectral Bloom filters, 2003, section 5.5",
+             EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE |
+                 EB_KEYS_ARE_NUMBERS,
+             dyadic_options, "How many numbers or times lie in a range?"},
+    .version = 2,
+    .merge_bounds = true, /* which counters find no room depends on the order */
+    .caps = dyadic_caps,
+    .resolve = dyadic_resolve,
+    .select = dyadic_select,
+    .init = dyadic_init,
+    .claims = dyadic_claims,
+    .claim = dyadic_claim,
+    .remove = dyadic_remove,
+    .merge = dyadic_merge,
+    .check = dyadic_check,
+    .stat = dyadic_stat,
+    .predict = dyadic_predict,
+    .domain = dyadic_domain,
+};

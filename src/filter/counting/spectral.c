@@ -1,0 +1,287 @@
+/* spectral.c - the spectral Bloom filter (Cohen and Matias, SIGMOD 2003): how
+ * often did this key come?
+ *
+ *     | head | totals, 64 bytes | counters: a store of cells/counters.h |
+ *
+ * A key has k counters, the i-th in part i of its window (window=0: of the whole
+ * array), so they are always distinct.  The estimate is their minimum.
+ *
+ *   update=conservative   minimal increase (conservative update): only counters below the
+ *               new estimate are raised.  Smallest errors; nothing can be removed.
+ *               Filters of two streams add up to one that is never too low for both.
+ *   update=plain   minimum selection: all k counters are raised.  Linear: keys can be
+ *               removed, and filters of two streams add up to that of both.
+ *
+ * Never too low: every counter of a key is at least its count.  Too high with
+ * probability about (1-e^(-nk/m))^k, n distinct keys in m counters.
+ *
+ * A window of 512 counters keeps a key's counters in a few neighbouring cache
+ * lines at the price of 5 % more errors. */
+#include "cells/bytes.h"
+#include "counting.h"
+
+enum { POLICY_MI, POLICY_MS };
+
+static const eb_option spectral_options[] = {
+    EBI_COUNTING_OPTIONS("1", "update", "conservative|plain", "conservative",
+                         "conservative: smallest errors; plain: removals, merging",
+                         "u8|u32|line|sai|wide", "wide"),
+    {0}};
+
+static bool spectral_is_linear(const ebi_params *p) {
+    return p->opt[EBI_C_POLICY] == POLICY_MS;
+}
+
+static ebi_counting spectral_open(const ebi_params *p, const uint8_t *block) {
+    ebi_counting c = ebi_counting_open(p, block);
+    c.linear = spectral_is_linear(p);
+    if (!c.linear && c.store->conservative) c.store = c.store->conservative;
+    return c;
+}
+
+/* Parameters */
+
+static eb_status spectral_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const ebi_store *const store = ebi_counting_store(p);
+    EBI_TRY(ebi_counting_resolve_bits(p, a, "spectral", store, EBI_C_BITS, err));
+    EBI_TRY(ebi_counting_resolve_cells(p, a, "spectral", store, EBI_C_BITS,
+                                       sizeof(ebi_counting_words), err));
+    p->span = EBI_COUNTING_FIXED + ebi_counting_first_bytes(p);
+    return ebi_counting_resolve(p, a, "spectral", err);
+}
+
+/* Loops: written once, compiled for each store whose counters are found without a search (STORE),
+ * for sums and for least counters, for the usual k and for any.  All other stores have the loops of
+ * SPECTRAL_ANY, which call what is in the store's table. */
+
+typedef bool spectral_raise(const ebi_counter_array *c, const uint64_t *i, size_t n, uint64_t by);
+typedef uint64_t spectral_lift(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                               uint64_t by);
+typedef const uint8_t *spectral_address(const ebi_counter_array *c, uint64_t i);
+#define SPECTRAL_STORE                                                                             \
+    const ebi_store *store, ebi_counter_get *get, spectral_raise *raise, spectral_lift *lift,      \
+        spectral_address *address
+#define SPECTRAL_ANY NULL, NULL, NULL, NULL, NULL
+
+EBI_INLINE ebi_counting spectral_at(const ebi_params *p, const uint8_t *block, unsigned k,
+                                    const ebi_store *store) {
+    if (!store) return spectral_open(p, block);
+    ebi_counting c = {.store = store, .n = p->opt[EBI_O_CELLS], .k = k};
+    c.bytes = p->span - EBI_COUNTING_FIXED;
+    c.window = p->opt[EBI_C_WINDOW] == 0 ? c.n : p->opt[EBI_C_WINDOW];
+    c.part = c.window / k;
+    c.linear = spectral_is_linear(p);
+    c.counters = ebi_counters(store, block + EBI_COUNTING_FIXED, c.n, c.bytes);
+    c.total = &ebi_counting_state(block)->total;
+    return c;
+}
+
+EBI_INLINE void spectral_fetch(const ebi_counting *s, const eb_hash *h, size_t n, uint64_t *pos,
+                               bool far, spectral_address *address) {
+    for (size_t i = 0; i < n; i++) {
+        ebi_counting_positions(s, h[i], pos + i * s->k);
+        for (unsigned j = 0; j < s->k && far; j++)
+            ebi_prefetch_read(address(&s->counters, pos[i * s->k + j]));
+    }
+}
+
+EBI_INLINE uint64_t spectral_least(const ebi_counting *s, const uint64_t *pos,
+                                   ebi_counter_get *get) {
+    /* cppcheck-suppress ctunullpointer ; only loops with a store come here, and they have it */
+    uint64_t least = get(&s->counters, pos[0]);
+    for (unsigned j = 1; j < s->k; j++) least = ebi_min(least, get(&s->counters, pos[j]));
+    return least;
+}
+
+/* Add a key; was it (probably) there? */
+EBI_INLINE bool spectral_put(const ebi_counting *s, const uint64_t *pos, uint64_t by, bool linear,
+                             spectral_raise *raise, spectral_lift *lift) {
+    return linear ? raise(&s->counters, pos, s->k, by) : lift(&s->counters, pos, s->k, by) > 0;
+}
+
+/* Either of seen and after may be NULL. */
+EBI_INLINE void spectral_add_all(const ebi_params *p, uint8_t *block, const ebi_batch *b,
+                                 uint8_t *seen, double *after, unsigned k, bool linear,
+                                 SPECTRAL_STORE) {
+    const ebi_counting s = spectral_at(p, block, k, store);
+    const ebi_store *const table = s.store;
+    uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX], sum = 0;
+    spectral_fetch(&s, b->hash, b->n, pos, ebi_is_far(p), store ? address : table->address);
+    const size_t ahead = ebi_counting_ahead(&s, pos, b->n);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t *const at = pos + i * s.k;
+        if (i + ahead < b->n) ebi_counting_ready(&s, at + ahead * s.k);
+        const bool there =
+            store ? spectral_put(&s, at, b->value[i], linear, raise, lift)
+                  : spectral_put(&s, at, b->value[i], linear, table->raise, table->lift);
+        if (seen) seen[i] = there;
+        if (after) after[i] = (double)spectral_least(&s, at, store ? get : table->get);
+        sum += b->value[i];
+    }
+    ebi_counting_raise_total(&s, sum);
+}
+
+EBI_INLINE void spectral_estimates(const ebi_params *p, const uint8_t *block, const eb_hash *h,
+                                   size_t n, uint64_t *estimate, unsigned k, SPECTRAL_STORE) {
+    const ebi_counting s = spectral_at(p, block, k, store);
+    uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX], counter[EBI_BATCH * EBI_COUNTING_K_MAX];
+    (void)raise, (void)lift;
+    spectral_fetch(&s, h, n, pos, ebi_is_far(p), store ? address : s.store->address);
+    if (!store) s.store->read(&s.counters, pos, n * s.k, counter);
+    for (size_t i = 0; i < n; i++)
+        estimate[i] = store ? spectral_least(&s, pos + i * s.k, get)
+                            : ebi_counting_least(counter + i * s.k, s.k);
+}
+
+#define SPECTRAL_LOOP(attribute, name, k, linear, ...)                                             \
+    attribute static void name##_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,      \
+                                     uint8_t *seen) {                                              \
+        spectral_add_all(p, block, b, seen, NULL, k, linear, __VA_ARGS__);                         \
+    }                                                                                              \
+    attribute static void name##_add_count(const ebi_params *p, uint8_t *block,                    \
+                                           const ebi_batch *b, double *after) {                    \
+        spectral_add_all(p, block, b, NULL, after, k, linear, __VA_ARGS__);                        \
+    }                                                                                              \
+    attribute static void name##_estimates(const ebi_params *p, const uint8_t *block,              \
+                                           const eb_hash *h, size_t n, uint64_t *estimate) {       \
+        spectral_estimates(p, block, h, n, estimate, k, __VA_ARGS__);                              \
+    }                                                                                              \
+    EBI_COUNTING_LOOPS(name)                                                                       \
+    static const ebi_ops name##_ops = {.add = name##_add,                                          \
+                                       .test = name##_test,                                        \
+                                       .count = name##_count,                                      \
+                                       .add_count = name##_add_count};
+
+/* Of counters that are sums, and of others; for k = 5, and for any k. */
+#define SPECTRAL_LOOPS(attribute, name, sums, most)                                                \
+    SPECTRAL_LOOP(attribute, name##_ms_5, 5, true, sums)                                           \
+    SPECTRAL_LOOP(attribute, name##_mi_5, 5, false, most)                                          \
+    SPECTRAL_LOOP(attribute, name##_ms, (unsigned)p->opt[EBI_C_K], true, sums)                     \
+    SPECTRAL_LOOP(attribute, name##_mi, (unsigned)p->opt[EBI_C_K], false, most)                    \
+    static const ebi_ops *const name##_loops[2][2] = {{&name##_mi_ops, &name##_mi_5_ops},          \
+                                                      {&name##_ms_ops, &name##_ms_5_ops}};
+
+EBI_INLINE bool wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t n, uint64_t by) {
+    return ebi_wide_raise(c, i, n, by, true);
+}
+
+EBI_INLINE uint64_t wide_lift(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                              uint64_t by) {
+    return ebi_wide_lift(c, i, n, by, false);
+}
+
+EBI_INLINE const uint8_t *wide_address(const ebi_counter_array *c, uint64_t i) {
+    return ebi_wide_at(c, i);
+}
+
+#define SPECTRAL_WIDE(store) store, ebi_wide_get, wide_raise, wide_lift, wide_address
+#define SPECTRAL_U8 &ebi_store_u8, ebi_u8_get, ebi_u8_raise, ebi_u8_lift, ebi_u8_address
+#define SPECTRAL_U32 &ebi_store_u32, ebi_u32_get, ebi_u32_raise, ebi_u32_lift, ebi_u32_address
+
+SPECTRAL_LOOPS(, wide, SPECTRAL_WIDE(&ebi_store_wide_sums_portable),
+               SPECTRAL_WIDE(&ebi_store_wide_most_portable))
+SPECTRAL_LOOPS(EBI_BMI2, bmi2, SPECTRAL_WIDE(&ebi_store_wide_sums_bmi2),
+               SPECTRAL_WIDE(&ebi_store_wide_most_bmi2))
+SPECTRAL_LOOPS(, u8, SPECTRAL_U8, SPECTRAL_U8)
+SPECTRAL_LOOPS(, u32, SPECTRAL_U32, SPECTRAL_U32)
+SPECTRAL_LOOPS(, any, SPECTRAL_ANY, SPECTRAL_ANY)
+
+static const ebi_ops *spectral_select(const ebi_params *p) {
+    const ebi_store *const store = ebi_counting_first(p).store;
+    const bool ms = spectral_is_linear(p), five = p->opt[EBI_C_K] == 5;
+    if (store == &ebi_store_wide_sums_bmi2) return bmi2_loops[ms][five];
+    if (store == &ebi_store_wide_sums_portable) return wide_loops[ms][five];
+    if (store == &ebi_store_u8) return u8_loops[ms][five];
+    return (store == &ebi_store_u32 ? u32_loops : any_loops)[ms][five];
+}
+
+static size_t spectral_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                             const ebi_claims *claims) {
+    const ebi_counting s = spectral_open(p, block);
+    return ebi_counting_claim(&s, b, claims);
+}
+
+static void spectral_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    const ebi_counting s = spectral_open(p, block);
+    ebi_counting_remove(&s, b);
+}
+
+/* The whole filter */
+
+static unsigned spectral_caps(const ebi_params *p) {
+    const unsigned linear = p->opt[EBI_C_POLICY] == POLICY_MS ? EB_CAN_REMOVE : 0;
+    return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_MERGE | linear;
+}
+
+static void spectral_init(const ebi_params *p, uint8_t *block) {
+    const ebi_counting s = spectral_open(p, block);
+    if (s.store->init) s.store->init(&s.counters);
+}
+
+static void spectral_merge_from(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                                const uint8_t *from) {
+    const ebi_counting a = spectral_open(p, into), b = spectral_open(q, from);
+    ebi_counting_merge(&a, &b);
+}
+
+static void spectral_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
+    spectral_merge_from(p, into, p, from);
+}
+
+static void spectral_counters(const ebi_params *p, const uint8_t *block, ebi_counting *out) {
+    *out = spectral_open(p, block);
+    out->linear = out->linear && ebi_counting_state(block)->sealed == 0;
+}
+
+static uint64_t *spectral_sealed(uint8_t *block) {
+    return &ebi_counting_state(block)->sealed;
+}
+
+static eb_status spectral_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
+    const ebi_counting s = spectral_open(p, block);
+    if (ebi_counting_check(&s, ebi_counting_state(block))) return EB_OK;
+    return ebi_fail(err, EB_EFORMAT, "damaged spectral filter: its counters make no sense");
+}
+
+static void spectral_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
+    const ebi_counting s = spectral_open(p, block);
+    ebi_counting_stat(&s, out);
+}
+
+static void spectral_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
+    ebi_counting s = ebi_counting_first(p);
+    ebi_counting_stream load;
+    s.linear = spectral_is_linear(p);
+    ebi_counting_predict(&s, w, out);
+    if (!ebi_counting_load(&s, w, &load)) return;
+    if (s.joins) { /* a frozen one too: it has the same counters */
+        s.store = s.linear ? ebi_store_wide() : ebi_store_wide()->conservative;
+        ebi_wide_predict(&s, &load, out);
+        return;
+    }
+    ebi_counting_predict_errors(
+        &s, &load, (s.linear ? ebi_errors_ms : ebi_errors_mi)(&load.sharing, &load.spectrum), out);
+}
+
+const ebi_kind ebi_kind_spectral = {
+    .info = {"spectral", "counts keys: never too low, seldom too high",
+             "Cohen and Matias, Spectral Bloom filters, 2003",
+             EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE,
+             spectral_options, "How often does it occur?"},
+    .version = 1,
+    .caps = spectral_caps,
+    .resolve = spectral_resolve,
+    .select = spectral_select,
+    .init = spectral_init,
+    .claims = ebi_counting_claims,
+    .claim = spectral_claim,
+    .remove = spectral_remove,
+    .counters = spectral_counters,
+    .sealed = spectral_sealed,
+    .frozen = EBI_C_FROZEN,
+    .merge = spectral_merge,
+    .merge_from = spectral_merge_from,
+    .check = spectral_check,
+    .stat = spectral_stat,
+    .predict = spectral_predict,
+};

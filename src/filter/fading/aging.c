@@ -1,0 +1,590 @@
+/* aging.c - how often lately, by any function of age: a ring of epochs.
+ *
+ *     | head | state, 64 bytes | records |
+ *     record: | stamp, 8 bytes | a counter for each bucket of epochs, the youngest first |
+ *
+ * Time is cut into epochs of `period`.  An arrival counts g(x) when x epochs have begun since its
+ * own, and nothing from the age `window` on:
+ *
+ *   by=window     1
+ *   by=chordal    a straight line from 1 down to 0 at the age `window`
+ *   by=polygonal  straight lines: the heights of `shape`, relative to the first, at equal
+ *                    distances of age, then 0 at the age `window`
+ *   by=poly       (1 + x)^-power
+ *   by=polyexp    (1 + x)^power factor^x, relative to its largest value: for a power that is
+ *                    large it rises first.  No bucket is joined, so this need not fall
+ *
+ * A key has k records, one in each of k parts; by default a record is a cache line.  The estimate
+ * is the sum over buckets of g times the minimum of the k counters: collisions must happen in the
+ * same bucket to count, so this is less than the minimum of sums.
+ *
+ * A bucket is an epoch; with by=poly, older ones join: epochs i 2^l .. (i+1) 2^l - 1 are one
+ * bucket from the time on that its youngest is `detail` 2^l epochs old.  So there are about
+ * detail log2(window / detail) buckets.  A bucket counts with the largest g of its epochs: that
+ * is too much by a factor of at most (1 + 1/detail)^power.  Which epochs share a bucket depends on
+ * the time alone, so a record can be brought up to date when it is next needed, by any number of
+ * epochs at once: letting time pass costs nothing.
+ *
+ * Never too low; too high by collisions, and by the joined buckets (eb_stats: excess).  A counter
+ * that reaches its largest value stays there and counts as 2^44 until its bucket is forgotten;
+ * eb_stats counts such events.  update=conservative raises only what is below the new minimum, and
+ * cannot be merged.  An idle filter is empty when `window` epochs have passed (joined buckets: when
+ * their youngest epoch is so old). */
+#include "base/hash.h"
+#include "filter/kind.h"
+#include "math/probability.h"
+#include <math.h>
+
+enum {
+    O_K = EBI_O_OWN,
+    O_DECAY,
+    O_WINDOW,
+    O_PERIOD,
+    O_POWER,
+    O_FACTOR,
+    O_SHAPE,
+    O_DETAIL,
+    O_WIDTH,
+    O_UPDATE
+};
+enum { DECAY_WINDOW, DECAY_CHORDAL, DECAY_POLYGONAL, DECAY_POLY, DECAY_POLYEXP };
+enum { K_MAX = 16, BUCKETS_MAX = 256, LEVELS_MAX = 20, STAMP = 8, MILLION = 1000000 };
+enum { WORD = 8, WORDS_MAX = BUCKETS_MAX * 4 / WORD, AHEAD = 10 };
+#define AGING_FULL 17592186044416.0 /* 2^44: what a counter that is full counts */
+
+static const eb_option aging_options[] = {
+    EBI_COMMON_OPTIONS,
+    {"k", "int", "4", "1", "16", "counters for each key", false},
+    {"by", "window|chordal|polygonal|poly|polyexp", "window", NULL, NULL,
+     "what an arrival counts by age", false},
+    {"epochs", "int", "28", "1", "1000000", "epochs until an arrival is forgotten", false},
+    {"period", "count", "1e6", "1", "1e15", "time units in an epoch", false},
+    {"power", "fixed", "1", "0.01", "16", "of by=poly and polyexp", false},
+    {"factor", "fixed", "0.9", "0.01", "0.999", "of by=polyexp, for each epoch", false},
+    {"heights", "list", "100:50:20", "1", "255", "by=polygonal: heights at equal distances", false},
+    {"detail", "int", "4", "1", "32", "by=poly: epochs at least as old as this many join", false},
+    {"width", "8|16|32", "16", NULL, NULL, "bits of a counter", false},
+    {"update", "plain|conservative", "plain", NULL, NULL,
+     "conservative: smaller errors, no merging", false},
+    {0}};
+
+typedef struct aging_state {
+    uint64_t saturated; /* times that a counter became full */
+    uint64_t reserved[7];
+} aging_state;
+static_assert(sizeof(aging_state) == 64, "one cache line");
+
+typedef struct aging {
+    unsigned k, decay, bytes; /* bytes of a counter */
+    unsigned levels;          /* that buckets can reach */
+    uint64_t window, period, detail;
+    uint64_t buckets; /* counters in a record */
+    uint64_t stride, cells;
+    unsigned words; /* of a record behind its stamp; what is not a counter's is zero */
+    bool conservative;
+    uint64_t part[K_MAX + 1]; /* first records of the k parts, and the end */
+    aging_state *state;
+    uint8_t *records;
+} aging;
+
+/* Parameters */
+
+static unsigned aging_levels(unsigned decay, uint64_t window, uint64_t detail) {
+    unsigned levels = 0;
+    if (decay != DECAY_POLY) return 0;
+    while (levels < LEVELS_MAX && detail << (levels + 1) < window) levels++;
+    return levels;
+}
+
+static aging aging_shape(const ebi_params *p) {
+    aging a = {.k = (unsigned)p->opt[O_K],
+               .decay = (unsigned)p->opt[O_DECAY],
+               .bytes = 1u << p->opt[O_WIDTH],
+               .window = p->opt[O_WINDOW],
+               .period = p->opt[O_PERIOD],
+               .detail = p->opt[O_DETAIL],
+               .conservative = p->opt[O_UPDATE] != 0};
+    a.levels = aging_levels(a.decay, a.window, a.detail);
+    /* on level l the youngest epoch's age is below (2 detail + 1) 2^l, and from detail 2^l on */
+    const uint64_t joined = 2 * a.detail + 1 + a.levels * (a.detail + 1);
+    a.buckets = a.decay == DECAY_POLY ? ebi_min(joined, a.window) : a.window;
+    a.stride = ebi_round_up(STAMP + a.buckets * a.bytes, WORD);
+    a.words = (unsigned)(a.stride - STAMP) / WORD;
+    a.cells = p->opt[EBI_O_CELLS];
+    return a;
+}
+
+static aging aging_open(const ebi_params *p, const uint8_t *block) {
+    uint8_t *const fixed = ebi_writable(block) + sizeof(ebi_block_head);
+    aging a = aging_shape(p);
+    a.state = (aging_state *)(void *)fixed;
+    a.records = fixed + sizeof(aging_state);
+    const uint64_t each = a.cells / a.k, more = a.cells % a.k;
+    for (unsigned i = 0; i <= a.k; i++) a.part[i] = each * i + more * i / a.k;
+    return a;
+}
+
+static eb_status aging_resolve(ebi_params *p, const ebi_args *args, eb_error *err) {
+    const aging a = aging_shape(p);
+    if (a.decay != DECAY_POLY && a.window > BUCKETS_MAX)
+        return ebi_fail(err, EB_ESPEC, "aging: epochs must be 1..%d unless by=poly, not %llu",
+                        BUCKETS_MAX, (unsigned long long)a.window);
+    if (a.buckets > BUCKETS_MAX)
+        return ebi_fail(err, EB_ESPEC, "aging: detail must be less for epochs=%llu, not %llu",
+                        (unsigned long long)a.window, (unsigned long long)a.detail);
+    uint64_t cells = p->opt[EBI_O_CELLS];
+    if (!args->given[EBI_O_CELLS]) {
+        const uint64_t budget = ebi_budget(p);
+        cells = budget < sizeof(aging_state) ? 0 : (budget - sizeof(aging_state)) / a.stride;
+    }
+    if (cells < 64)
+        return ebi_fail(err, EB_ESPEC, "aging: memory=%llu is too small for epochs=%llu",
+                        (unsigned long long)p->opt[EBI_O_MEMORY], (unsigned long long)a.window);
+    p->opt[EBI_O_CELLS] = cells;
+    p->span = sizeof(ebi_block_head) + sizeof(aging_state) + ebi_round_up(cells * a.stride, 64);
+    p->value_min = 1;
+    return EB_OK;
+}
+
+/* Buckets */
+
+/* Of the bucket that holds `epoch`, which is not after now: at least that of a younger one. */
+EBI_INLINE unsigned aging_level(const aging *a, uint64_t epoch, uint64_t now, unsigned level) {
+    for (; level < a->levels; level++) {
+        const uint64_t last = epoch | ebi_ones(level + 1);
+        if (last > now || now - last < a->detail << (level + 1)) break;
+    }
+    return level;
+}
+
+typedef struct aging_list { /* the buckets of a moment, the youngest first */
+    unsigned n;
+    uint64_t now, first[BUCKETS_MAX]; /* epochs */
+} aging_list;
+
+static void aging_list_at(const aging *a, uint64_t now, aging_list *list) {
+    uint64_t last = now; /* epoch of the next bucket */
+    unsigned level = 0;
+    list->now = now;
+    for (list->n = 0; list->n < a->buckets && now - last < a->window; last--) {
+        level = aging_level(a, last, now, level);
+        last = list->first[list->n++] = last & ~ebi_ones(level);
+        if (last == 0) break; /* before time 0 there is nothing */
+    }
+}
+
+static uint64_t aging_last(const aging_list *list, unsigned i) { /* epoch of a bucket */
+    return i == 0 ? list->now : list->first[i - 1] - 1;
+}
+
+/* Counters of a record, behind its stamp */
+
+EBI_INLINE uint32_t aging_get(unsigned bytes, const uint8_t *counters, unsigned i) {
+    uint16_t two;
+    uint32_t four;
+    if (bytes == 1) return counters[i];
+    if (bytes == 2) {
+        memcpy(&two, counters + 2 * i, sizeof two);
+        return two;
+    }
+    memcpy(&four, counters + 4 * i, sizeof four);
+    return four;
+}
+
+EBI_INLINE void aging_set(unsigned bytes, uint8_t *counters, unsigned i, uint32_t value) {
+    const uint16_t two = (uint16_t)value;
+    if (bytes == 1)
+        counters[i] = (uint8_t)value;
+    else if (bytes == 2)
+        memcpy(counters + 2 * i, &two, sizeof two);
+    else
+        memcpy(counters + 4 * i, &value, sizeof value);
+}
+
+EBI_INLINE uint32_t aging_most(unsigned bytes) {
+    return (uint32_t)ebi_ones(8 * bytes);
+}
+
+static uint32_t aging_sum(unsigned bytes, uint64_t x, uint64_t y) { /* full stays full */
+    return (uint32_t)ebi_min(x + y, aging_most(bytes));
+}
+
+static bool aging_is_there(const aging *a, const void *counters) {
+    const uint8_t *const bytes = counters;
+    uint64_t any = 0;
+    for (unsigned i = 0; i < a->words; i++) any |= ebi_load64(bytes + WORD * i);
+    return any != 0;
+}
+
+/* In each bucket the less of two, all counters of a word at once: one is not less than another if
+ * its top bit says so, or else if subtracting the other's low bits borrows nothing. */
+EBI_INLINE void aging_less(const aging *a, uint64_t *least, const uint8_t *counters) {
+    const unsigned up = 8 * a->bytes - 1;
+    const uint64_t top = ~UINT64_C(0) / ebi_ones(up + 1) << up;
+    for (unsigned i = 0; i < a->words; i++) {
+        const uint64_t x = least[i], y = ebi_load64(counters + WORD * i);
+        const uint64_t by_low = (x | top) - (y & ~top);
+        const uint64_t not_less = ((x & ~y) | (~(x ^ y) & by_low)) & top;
+        const uint64_t take = not_less | (not_less - (not_less >> up));
+        least[i] = x ^ ((x ^ y) & take);
+    }
+}
+
+/* Records */
+
+/* Buckets that are epochs become older one by one. */
+static void aging_shift(const aging *a, const uint8_t *from, uint64_t epochs, uint8_t *to) {
+    const size_t all = a->buckets * a->bytes, by = ebi_min(epochs, a->buckets) * a->bytes;
+    memmove(to + by, from, all - by);
+    memset(to, 0, by);
+}
+
+/* Joined buckets of then lie inside those of now. */
+static void aging_join(const aging *a, const uint8_t *from, uint64_t stamp, const aging_list *now,
+                       uint8_t *counters) {
+    uint32_t value[BUCKETS_MAX] = {0};
+    aging_list then = {.n = 0};
+    if (now->now - stamp < 2 * a->window + a->detail && aging_is_there(a, from))
+        aging_list_at(a, stamp, &then); /* else all are forgotten */
+    for (unsigned i = 0, to = 0; i < then.n; i++) {
+        while (to < now->n && now->first[to] > then.first[i]) to++;
+        if (to < now->n) value[to] = aging_sum(a->bytes, value[to], aging_get(a->bytes, from, i));
+    }
+    memset(counters, 0, a->words * WORD);
+    for (unsigned i = 0; i < now->n; i++) aging_set(a->bytes, counters, i, value[i]);
+}
+
+/* The counters of a record that is not up to date as of the list's moment; to: may be its own. */
+static void aging_age(const aging *a, const uint8_t *record, const aging_list *now, uint8_t *to) {
+    const uint64_t stamp = ebi_load64(record);
+    if (a->levels == 0)
+        aging_shift(a, record + STAMP, now->now - stamp, to);
+    else
+        aging_join(a, record + STAMP, stamp, now, to);
+}
+
+/* A record's counters as of the list's moment: where they are, if it is up to date; else in room,
+ * whose last word was zero. */
+EBI_INLINE const uint8_t *aging_read(const aging *a, const uint8_t *record, const aging_list *now,
+                                     uint64_t *room) {
+    if (ebi_load64(record) == now->now) return record + STAMP;
+    aging_age(a, record, now, (uint8_t *)room);
+    return (const uint8_t *)room;
+}
+
+EBI_INLINE void aging_freshen(const aging *a, uint8_t *record, const aging_list *now) {
+    if (ebi_load64(record) == now->now) return;
+    aging_age(a, record, now, record + STAMP);
+    ebi_store64(record, now->now);
+}
+
+static uint64_t aging_epoch(const aging *a, const uint8_t *block) {
+    return ebi_head_of(block)->clock / a->period;
+}
+
+/* Keys */
+
+static void aging_fetch(const aging *a, const uint64_t *at) {
+    for (unsigned j = 0; j < a->k; j++) {
+        ebi_prefetch_write(a->records + at[j]);
+        ebi_prefetch_write(a->records + at[j] + a->stride - 1);
+    }
+}
+
+/* Where the records of all keys of a batch are; they are asked for some keys ahead. */
+static void aging_find(const aging *a, const eb_hash *h, size_t n, uint64_t *at) {
+    for (size_t i = 0; i < n; i++) {
+        eb_hash x = h[i];
+        for (unsigned j = 0; j < a->k; j++, x = eb_next(x)) {
+            const uint64_t first = a->part[j];
+            at[i * a->k + j] = (first + eb_scale(x, a->part[j + 1] - first)) * a->stride;
+        }
+    }
+    for (size_t i = 0; i < ebi_min(n, AHEAD); i++) aging_fetch(a, at + i * a->k);
+}
+
+/* The records of key i; call for i = 0, 1, ... */
+EBI_INLINE const uint64_t *aging_key(const aging *a, const uint64_t *at, size_t i, size_t n) {
+    if (i + AHEAD < n) aging_fetch(a, at + (i + AHEAD) * a->k);
+    return at + i * a->k;
+}
+
+/* The least of the k counters in each bucket. */
+static void aging_least(const aging *a, const uint64_t *at, const aging_list *now,
+                        uint64_t *least) {
+    uint64_t room[WORDS_MAX];
+    room[a->words - 1] = 0;
+    memcpy(least, aging_read(a, a->records + at[0], now, room), a->words * WORD);
+    for (unsigned j = 1; j < a->k; j++)
+        aging_less(a, least, aging_read(a, a->records + at[j], now, room));
+}
+
+/* Loops */
+
+static void aging_raise(const aging *a, uint8_t *counters, uint32_t value) { /* of the youngest */
+    const uint32_t before = aging_get(a->bytes, counters, 0);
+    if (before >= value) return;
+    if (value == aging_most(a->bytes)) a->state->saturated++;
+    aging_set(a->bytes, counters, 0, value);
+}
+
+static bool aging_add_one(const aging *a, const uint64_t *at, const aging_list *now,
+                          uint32_t value) {
+    uint64_t least[WORDS_MAX];
+    for (unsigned j = 0; j < a->k; j++) aging_freshen(a, a->records + at[j], now);
+    aging_least(a, at, now, least);
+    for (unsigned j = 0; j < a->k; j++) {
+        uint8_t *const counters = a->records + at[j] + STAMP;
+        const uint8_t *const from = a->conservative ? (const uint8_t *)least : counters;
+        aging_raise(a, counters, aging_sum(a->bytes, aging_get(a->bytes, from, 0), value));
+    }
+    return aging_is_there(a, least);
+}
+
+static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    const aging a = aging_open(p, block);
+    uint64_t at[EBI_BATCH * K_MAX];
+    aging_list now = {.n = 0};
+    aging_find(&a, b->hash, b->n, at);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t epoch = b->time[i] / a.period;
+        if (i == 0 || epoch != now.now) aging_list_at(&a, epoch, &now);
+        seen[i] = aging_add_one(&a, aging_key(&a, at, i, b->n), &now, b->value[i]);
+    }
+}
+
+static void aging_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                       uint8_t *seen) {
+    const aging a = aging_open(p, block);
+    uint64_t at[EBI_BATCH * K_MAX], least[WORDS_MAX];
+    aging_list now = {.n = 0};
+    aging_find(&a, b->hash, b->n, at);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t epoch = b->time[i] / a.period;
+        if (i == 0 || epoch != now.now) aging_list_at(&a, epoch, &now);
+        aging_least(&a, aging_key(&a, at, i, b->n), &now, least);
+        seen[i] = aging_is_there(&a, least);
+    }
+}
+
+/* The functions of age */
+
+static double aging_polygon(uint64_t shape, double age) { /* of the window, 0..1 */
+    const unsigned n = ebi_log2(shape) / 8 + 1;
+    const unsigned i = (unsigned)(age * n);
+    const double first = (double)(shape & 255), within = age * n - i;
+    if (i >= n) return 0;
+    const double left = (double)(shape >> (8 * i) & 255);
+    const double right = i + 1 < n ? (double)(shape >> (8 * (i + 1)) & 255) : 0;
+    return (left + (right - left) * within) / first;
+}
+
+static double aging_g(const ebi_params *p, uint64_t age) {
+    const double x = (double)age, power = (double)p->opt[O_POWER] / MILLION;
+    const double window = (double)p->opt[O_WINDOW];
+    if (age >= p->opt[O_WINDOW]) return 0;
+    switch (p->opt[O_DECAY]) {
+    case DECAY_CHORDAL:
+        return 1 - x / window;
+    case DECAY_POLYGONAL:
+        return aging_polygon(p->opt[O_SHAPE], x / window);
+    case DECAY_POLY:
+        return pow(1 + x, -power);
+    case DECAY_POLYEXP: {
+        const double rate = -log((double)p->opt[O_FACTOR] / MILLION), peak = fmax(power / rate, 1);
+        return exp(power * log((1 + x) / peak) - rate * (1 + x - peak));
+    }
+    default:
+        return 1;
+    }
+}
+
+/* Joined buckets have a function that falls, so their youngest epoch counts most. */
+static void aging_weights(const ebi_params *p, const aging_list *now, double *weight) {
+    for (unsigned i = 0; i < now->n; i++) weight[i] = aging_g(p, now->now - aging_last(now, i));
+}
+
+EBI_INLINE double aging_weigh(unsigned bytes, const uint8_t *least, unsigned n,
+                              const double *weight) {
+    double count = 0;
+    for (unsigned i = 0; i < n; i++) {
+        const uint32_t value = aging_get(bytes, least, i);
+        count += weight[i] * (value == aging_most(bytes) ? AGING_FULL : value);
+    }
+    return count;
+}
+
+static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                        double *count) {
+    const aging a = aging_open(p, block);
+    uint64_t at[EBI_BATCH * K_MAX], least[WORDS_MAX];
+    const uint8_t *const counters = (const uint8_t *)least;
+    double weight[BUCKETS_MAX];
+    aging_list now = {.n = 0};
+    aging_find(&a, b->hash, b->n, at);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t epoch = b->time[i] / a.period;
+        if (i == 0 || epoch != now.now) {
+            aging_list_at(&a, epoch, &now);
+            aging_weights(p, &now, weight);
+        }
+        aging_least(&a, aging_key(&a, at, i, b->n), &now, least);
+        count[i] = a.bytes == 1   ? aging_weigh(1, counters, now.n, weight)
+                   : a.bytes == 2 ? aging_weigh(2, counters, now.n, weight)
+                                  : aging_weigh(4, counters, now.n, weight);
+    }
+}
+
+static const ebi_ops *aging_select(const ebi_params *p) {
+    static const ebi_ops ops = {.add = aging_add, .test = aging_test, .count = aging_count};
+    (void)p;
+    return &ops;
+}
+
+/* The whole filter */
+
+static unsigned aging_caps(const ebi_params *p) {
+    return EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS |
+           (p->opt[O_UPDATE] ? 0 : EB_CAN_MERGE);
+}
+
+static void aging_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
+    const aging a = aging_open(p, into), b = aging_open(p, from);
+    uint64_t room[WORDS_MAX];
+    aging_list now;
+    aging_list_at(&a, ebi_max(aging_epoch(&a, into), aging_epoch(&b, from)), &now);
+    room[a.words - 1] = 0;
+    for (uint64_t i = 0; i < p->opt[EBI_O_CELLS]; i++) {
+        uint8_t *const record = a.records + i * a.stride, *const counters = record + STAMP;
+        aging_freshen(&a, record, &now);
+        const uint8_t *const theirs = aging_read(&b, b.records + i * b.stride, &now, room);
+        for (unsigned j = 0; j < now.n; j++) {
+            const uint32_t more = aging_get(a.bytes, theirs, j);
+            const uint32_t sum = aging_sum(a.bytes, aging_get(a.bytes, counters, j), more);
+            a.state->saturated += sum == aging_most(a.bytes) && more > 0 && more < sum;
+            aging_set(a.bytes, counters, j, sum);
+        }
+    }
+    a.state->saturated += b.state->saturated;
+}
+
+static bool aging_record_ok(const aging *a, const uint8_t *record, uint64_t epoch) {
+    const uint64_t stamp = ebi_load64(record);
+    aging_list then;
+    uint8_t any = 0;
+    if (stamp > epoch) return false;
+    aging_list_at(a, stamp, &then);
+    for (uint64_t i = STAMP + then.n * a->bytes; i < a->stride; i++) any |= record[i];
+    return any == 0;
+}
+
+static eb_status aging_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
+    const aging a = aging_open(p, block);
+    uint64_t any = 0;
+    for (size_t i = 0; i < EBI_COUNT_OF(a.state->reserved); i++) any |= a.state->reserved[i];
+    const uint64_t bytes = p->opt[EBI_O_CELLS] * a.stride;
+    for (uint64_t i = bytes; i < ebi_round_up(bytes, 64); i++) any |= a.records[i];
+    bool good = any == 0;
+    for (uint64_t i = 0; good && i < p->opt[EBI_O_CELLS]; i++)
+        good = aging_record_ok(&a, a.records + i * a.stride, aging_epoch(&a, block));
+    return good ? EB_OK
+                : ebi_fail(err, EB_EFORMAT, "damaged aging filter: its counters make no sense");
+}
+
+static void aging_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
+    const aging a = aging_open(p, block);
+    uint64_t room[WORDS_MAX];
+    double chance[BUCKETS_MAX], none = 1; /* that a fresh key meets only counters in use */
+    aging_list now;
+    room[a.words - 1] = 0;
+    aging_list_at(&a, aging_epoch(&a, block), &now);
+    for (unsigned b = 0; b < now.n; b++) chance[b] = 1;
+    for (unsigned j = 0; j < a.k; j++) {
+        uint64_t used[BUCKETS_MAX] = {0};
+        const uint64_t first = a.part[j], end = a.part[j + 1];
+        for (uint64_t i = first; i < end; i++) {
+            const uint8_t *const record = a.records + i * a.stride;
+            if (!aging_is_there(&a, record + STAMP)) continue;
+            const uint8_t *const counters = aging_read(&a, record, &now, room);
+            out->cells_used += aging_is_there(&a, counters);
+            for (unsigned b = 0; b < now.n; b++) used[b] += aging_get(a.bytes, counters, b) > 0;
+        }
+        for (unsigned b = 0; b < now.n; b++) chance[b] *= (double)used[b] / (double)(end - first);
+    }
+    for (unsigned b = 0; b < now.n; b++) none *= 1 - chance[b];
+    out->cells = p->opt[EBI_O_CELLS];
+    out->fpr = 1 - none;
+    out->saturated = a.state->saturated;
+}
+
+/* With one tick a key: the chance that a fresh key meets k counters in use in some bucket, after n
+ * different keys. */
+static double aging_chance(const aging *a, double n, double *fill) {
+    const double each = (double)a->k / (double)a->cells, period = (double)a->period;
+    double none = 1, end = n;
+    aging_list now;
+    aging_list_at(a, (uint64_t)(n / period), &now);
+    for (unsigned i = 0; i < now.n; i++) {
+        const double start = (double)now.first[i] * period;
+        none *= 1 - pow(ebi_one_minus_pow1m(each, end - start), a->k);
+        end = start;
+    }
+    *fill = ebi_one_minus_pow1m(each, n - end);
+    return 1 - none;
+}
+
+static void aging_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
+    enum { STEPS = 64 };
+    const aging a = aging_shape(p);
+    const double period = (double)a.period, window = (double)a.window * period;
+    const double n = w->items > 0 ? w->items : 2 * window + period / 2;
+    double fill;
+    if (w->zipf > 0 || (w->distinct > 0 && w->distinct < w->items)) return; /* no formula */
+    out->fpr = aging_chance(&a, n, &out->fill);
+    out->mean_fpr = 0;
+    for (int i = 0; i < STEPS; i++)
+        out->mean_fpr += aging_chance(&a, n * (i + 0.5) / STEPS, &fill) / STEPS;
+    if (!(w->items > 0)) out->mean_fpr = out->fpr;
+    if (w->gap > 0) { /* joined buckets live a little longer */
+        const double forgotten = fmin(fmax(w->gap / period - (double)a.window + 1, 0), 1);
+        out->fnr = out->mean_fnr = forgotten * (1 - out->fpr);
+    }
+    out->settles_after = window;
+    out->wrong = out->fpr;
+}
+
+/* The sum of g over all ages; of long windows, which fall as powers do, the end by the midpoint
+ * rule. */
+static double aging_weight(const ebi_params *p) {
+    const uint64_t window = p->opt[O_WINDOW], ages = ebi_min(window, BUCKETS_MAX);
+    const double power = (double)p->opt[O_POWER] / MILLION, a = (double)ages + 0.5,
+                 b = (double)window + 0.5;
+    double sum = 0;
+    for (uint64_t age = 0; age < ages; age++) sum += aging_g(p, age);
+    if (window == ages) return sum;
+    return sum + (fabs(power - 1) < 1e-9 ? log(b / a)
+                                         : (pow(b, 1 - power) - pow(a, 1 - power)) / (1 - power));
+}
+
+static void aging_fading(const ebi_params *p, ebi_faded_counts *out) {
+    const double power = (double)p->opt[O_POWER] / MILLION, detail = (double)p->opt[O_DETAIL];
+    const bool joins = aging_shape(p).levels > 0;
+    *out = (ebi_faded_counts){.excess = joins ? pow(1 + 1 / detail, power) - 1 : 0,
+                              .weight = aging_weight(p) * (double)p->opt[O_PERIOD]};
+}
+
+const ebi_kind ebi_kind_aging = {
+    .info = {"aging", "counts keys by age: sliding windows and other functions",
+             "Cheng et al., Time-decaying Bloom filters for data streams with skew, 2005",
+             EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS | EB_CAN_MERGE, aging_options,
+             "How often lately: in the last hour, or by another function of age?"},
+    .version = 1,
+    .caps = aging_caps,
+    .resolve = aging_resolve,
+    .select = aging_select,
+    .merge = aging_merge,
+    .check = aging_check,
+    .stat = aging_stat,
+    .predict = aging_predict,
+    .fading = aging_fading,
+};

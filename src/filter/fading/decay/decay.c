@@ -1,0 +1,488 @@
+/* decay.c - time-decaying Bloom filters: how often did this key come lately?
+ *
+ *     | head | state, 64 bytes | lines of counters | spill table, or pool |
+ *
+ * An arrival counts 1 when it comes and less and less later: half of it after
+ * `halflife` units of time.  A key has k counters, one in each of k parts; the
+ * estimate is their minimum.
+ *
+ *   mode=era        ours.  Counts fade all the time; counters are halved once in a
+ *                   half-life, each line of them when it is next needed.  Nothing
+ *                   ever waits: letting time pass costs nothing, however much.
+ *                   With store=packed counters are as long as they must be, 9 bits
+ *                   on average; `fraction` binary digits at least, up to 4 more
+ *                   where there is room.
+ *   mode=basic      the basic filter of the paper: counters of fixed width that are
+ *                   multiplied by `factor` at the end of each `period`.
+ *   mode=optimised  the same counters as 4-bit digits; further digits come from a
+ *                   pool of free ones and are linked.  Digits carry one by one: the
+ *                   paper's other rule, "if all counters overflow", undercounts.
+ *
+ * Never too low by more than epsilon (eb_stats), since every rounding goes up;
+ * an epsilon there must be, or counters could not come down to zero.  Rounding
+ * makes counts too high by a share of them (excess; packed counters also by up to
+ * twice as much of an arrival), or by 1 / (1 - factor) ulp in the modes of the paper.  A counter
+ * that finds no room becomes an upper bound and is counted in eb_stats.  Too high
+ * when others share all k counters, less often with update=conservative: raise
+ * only what is below the new estimate.  Such filters cannot be merged, and keys
+ * cannot be removed.
+ *
+ * eb_count gives the decayed count itself.  The paper's estimate is (1 - lambda)
+ * times it, a mean number of arrivals in a period: see eb_faded.  A shard's
+ * answers are as of its own clock; eb_advance brings all shards to the same time.
+ *
+ * A merged filter answers as that of both streams up to rounding.  A removal names
+ * the time of the arrival that it takes back. */
+#include "decay.h"
+#include "base/hash.h"
+#include <math.h>
+
+enum {
+    O_K = EBI_O_OWN,
+    O_MODE,
+    O_HALFLIFE,
+    O_FACTOR,
+    O_PERIOD,
+    O_WIDTH,
+    O_FRACTION,
+    O_UPDATE,
+    O_ROOM,
+    O_STORE
+};
+enum { STORE_CELLS, STORE_PACKED };
+enum { UPDATE_PLAIN, UPDATE_CONSERVATIVE };
+enum { WIDTH_4, WIDTH_8, WIDTH_16 };
+enum { FRACTION_MAX = 12, AHEAD = 10 };
+enum { FIXED = sizeof(ebi_block_head) + sizeof(ebi_decay_state) };
+enum { MILLION = 1000000, HALF = MILLION / 2 };
+#define DECAY_PERIOD (UINT64_C(1000000) * MILLION)
+#define DECAY_PERIOD_MAX (UINT64_C(9000000000000) * MILLION)
+
+static const eb_option decay_options[] = {
+    EBI_COMMON_OPTIONS,
+    {"k", "int", "4", "1", "16", "counters for each key", false},
+    {"mode", "era|basic|optimised", "era", NULL, NULL, "era: ours; the others: the paper's", false},
+    {"halflife", "fixed", NULL, "1", "9000000000000", "time in which counts fade to half", true},
+    {"factor", "fixed", NULL, "0.000001", "0.999999", "what is left after a period", false},
+    {"period", "fixed", NULL, "1", "9000000000000", "time between fadings by factor", false},
+    {"width", "4|8|16|32", NULL, NULL, NULL, "bits of a counter before it counts as large", false},
+    {"fraction", "int", NULL, "0", "12", "binary digits after the point", false},
+    {"update", "plain|conservative", "plain", NULL, NULL,
+     "conservative: smaller errors, no merging", false},
+    {"large", "count", NULL, "0", "1e13", "counters that may be larger; digits in the pool", false},
+    {"store", "cells|packed", "cells", NULL, NULL, "packed: 9 bits a counter, with mode=era",
+     false},
+    {0}};
+
+/* Opening */
+
+static ebi_decay decay_shape(const ebi_params *p) { /* all but the places of its parts */
+    ebi_decay d = {.mode = (unsigned)p->opt[O_MODE],
+                   .k = (unsigned)p->opt[O_K],
+                   .fraction = (unsigned)p->opt[O_FRACTION],
+                   .conservative = p->opt[O_UPDATE] == UPDATE_CONSERVATIVE,
+                   .factor = p->opt[O_FACTOR],
+                   .period = p->opt[O_PERIOD],
+                   .room = p->opt[O_ROOM]};
+    d.width = d.mode == EBI_DECAY_OPTIMISED ? 32 : 4u << p->opt[O_WIDTH];
+    d.packed = p->opt[O_STORE] == STORE_PACKED;
+    if (d.packed) d.fraction += EBI_DECAY_SPARE;
+    d.each = d.packed ? EBI_SNUG_CELLS : ebi_line_cells(d.width);
+    d.stride = d.packed ? EBI_SNUG_LINE : EBI_LINE;
+    d.lines = p->opt[EBI_O_CELLS] / d.each;
+    d.part = d.lines / d.k;
+    d.floor = ebi_decay_floor(&d);
+    return d;
+}
+
+ebi_decay ebi_decay_open(const ebi_params *p, const uint8_t *block) {
+    uint8_t *const own = ebi_writable(block);
+    ebi_decay d = decay_shape(p);
+    d.state = (ebi_decay_state *)(void *)(own + sizeof(ebi_block_head));
+    d.line = own + FIXED;
+    d.rest = d.line + d.lines * d.stride;
+    return d;
+}
+
+/* Parameters */
+
+static eb_status decay_resolve_time(ebi_params *p, const ebi_args *a, eb_error *err) {
+    if (a->given[O_HALFLIFE] && (a->given[O_FACTOR] || a->given[O_PERIOD]))
+        return ebi_fail(err, EB_ESPEC, "decay: give halflife, or factor and period, not both");
+    if (!a->given[O_FACTOR]) p->opt[O_FACTOR] = HALF;
+    if (a->given[O_HALFLIFE])
+        p->opt[O_PERIOD] = p->opt[O_HALFLIFE];
+    else if (!a->given[O_PERIOD])
+        p->opt[O_PERIOD] = DECAY_PERIOD;
+    const uint64_t factor = p->opt[O_FACTOR];
+    if (p->opt[O_MODE] != EBI_DECAY_ERA) {
+        if (factor < 10000 || factor > 999000)
+            return ebi_fail(err, EB_ESPEC, "decay: factor must be 0.01..0.999 here, not %g",
+                            (double)factor / MILLION);
+        return EB_OK;
+    }
+    if (factor == HALF) return EB_OK;
+    const double half = ceil((double)p->opt[O_PERIOD] * log(0.5) / log((double)factor / MILLION));
+    if (!(half >= MILLION && half <= (double)DECAY_PERIOD_MAX))
+        return ebi_fail(err, EB_ESPEC,
+                        "decay: factor and period must make a half-life of 1..9e12, not %g",
+                        half / MILLION);
+    p->opt[O_FACTOR] = HALF;
+    p->opt[O_PERIOD] = (uint64_t)half;
+    return EB_OK;
+}
+
+/* For the modes of the paper: the least that keeps epsilon at a half, if any does. */
+static uint64_t decay_fraction_for(const ebi_params *p) {
+    const uint64_t floor_ulp = decay_shape(p).floor;
+    uint64_t fraction = 1;
+    while (fraction < FRACTION_MAX && floor_ulp << 1 > UINT64_C(1) << fraction) fraction++;
+    return fraction;
+}
+
+static eb_status decay_resolve_counters(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const bool digits = p->opt[O_MODE] == EBI_DECAY_OPTIMISED,
+               era = p->opt[O_MODE] == EBI_DECAY_ERA;
+    const bool packed = p->opt[O_STORE] == STORE_PACKED;
+    if (packed && !era)
+        return ebi_fail(err, EB_ESPEC, "decay: store must be cells with this mode, not packed");
+    if (!a->given[O_WIDTH]) p->opt[O_WIDTH] = digits ? WIDTH_4 : packed ? WIDTH_8 : WIDTH_16;
+    if (packed && p->opt[O_WIDTH] != WIDTH_8)
+        return ebi_fail(err, EB_ESPEC, "decay: width must be 8 with store=packed, not %u",
+                        4u << p->opt[O_WIDTH]);
+    if (digits != (p->opt[O_WIDTH] == WIDTH_4))
+        return ebi_fail(err, EB_ESPEC, "decay: width must be %s with this mode, not %u",
+                        digits ? "4" : "8, 16 or 32", 4u << p->opt[O_WIDTH]);
+    if (!a->given[O_FRACTION])
+        p->opt[O_FRACTION] = era ? (p->opt[O_WIDTH] == WIDTH_8 ? 2 : 8) : decay_fraction_for(p);
+    if (p->opt[O_MODE] == EBI_DECAY_BASIC && p->opt[O_ROOM] != 0)
+        return ebi_fail(err, EB_ESPEC, "decay: large must be 0 with mode=basic, not %llu",
+                        (unsigned long long)p->opt[O_ROOM]);
+    return EB_OK;
+}
+
+/* Slots of the spill table: 0.4 bits for each packed counter, 1 for each other one. */
+static uint64_t decay_room_for(unsigned mode, bool packed, uint64_t cells) {
+    if (mode == EBI_DECAY_BASIC) return 0;
+    if (packed) return ebi_round_up(cells / 320 + 1, 4);
+    return mode == EBI_DECAY_ERA ? ebi_round_up(cells / 128 + 1, 4) : ebi_round_up(cells / 2, 8);
+}
+
+/* As many lines as a budget without head allows, in k equal parts.  Era mode has
+ * a slot for the spill table for every 8 lines, and what is left over. */
+static uint64_t decay_lines_for(ebi_params *p, const ebi_args *a, uint64_t budget) {
+    const unsigned mode = (unsigned)p->opt[O_MODE];
+    const uint64_t k = p->opt[O_K];
+    const ebi_decay shape = decay_shape(p);
+    const uint64_t rest = a->given[O_ROOM] ? ebi_decay_rest_bytes(mode, p->opt[O_ROOM]) : 0;
+    if (budget < sizeof(ebi_decay_state) + rest) return 0;
+    budget -= sizeof(ebi_decay_state) + rest;
+    if (a->given[O_ROOM] || mode == EBI_DECAY_BASIC) return budget / shape.stride / k * k;
+    const uint64_t each = shape.stride + (mode != EBI_DECAY_ERA ? 60 : shape.packed ? 6 : 2);
+    const uint64_t lines = (budget - ebi_min(budget, 64)) / each / k * k;
+    p->opt[O_ROOM] = mode == EBI_DECAY_ERA
+                         ? (budget - lines * shape.stride) / sizeof(ebi_spill_slot)
+                         : decay_room_for(mode, false, lines * ebi_line_cells(32));
+    return lines;
+}
+
+static eb_status decay_resolve_size(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const ebi_decay shape = decay_shape(p);
+    const uint64_t each = shape.each, k = p->opt[O_K];
+    const unsigned mode = (unsigned)p->opt[O_MODE];
+    uint64_t lines = p->opt[EBI_O_CELLS] / each;
+    if (!a->given[EBI_O_CELLS]) {
+        lines = decay_lines_for(p, a, ebi_budget(p));
+    } else if (p->opt[EBI_O_CELLS] % (each * k) != 0) {
+        return ebi_fail(err, EB_ESPEC, "decay: cells must be a multiple of %llu here, not %llu",
+                        (unsigned long long)(each * k), (unsigned long long)p->opt[EBI_O_CELLS]);
+    } else if (!a->given[O_ROOM]) {
+        p->opt[O_ROOM] = decay_room_for(mode, shape.packed, p->opt[EBI_O_CELLS]);
+    }
+    if (lines * each < 64)
+        return ebi_fail(err, EB_ESPEC, "decay: memory=%llu is too small for k=%llu and large=%llu",
+                        (unsigned long long)p->opt[EBI_O_MEMORY], (unsigned long long)k,
+                        (unsigned long long)p->opt[O_ROOM]);
+    if (mode == EBI_DECAY_OPTIMISED &&
+        (lines >> (32 - EBI_SLOT_BITS) != 0 || p->opt[O_ROOM] > EBI_POOL_MAX))
+        return ebi_fail(err, EB_ESPEC, "decay: mode=optimised has at most 5e8 cells, not %llu",
+                        (unsigned long long)(lines * each));
+    p->opt[EBI_O_CELLS] = lines * each;
+    p->span = FIXED + lines * shape.stride + ebi_decay_rest_bytes(mode, p->opt[O_ROOM]);
+    return EB_OK;
+}
+
+static eb_status decay_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
+    EBI_TRY(decay_resolve_time(p, a, err));
+    EBI_TRY(decay_resolve_counters(p, a, err));
+    EBI_TRY(decay_resolve_size(p, a, err));
+    p->value_min = 1;
+    return EB_OK;
+}
+
+/* Counters of keys */
+
+static void decay_places(const ebi_decay *d, eb_hash h, uint64_t *place) {
+    uint64_t x = h, first = 0;
+    for (unsigned i = 0; i < d->k; i++, x = eb_next(x), first += d->part)
+        place[i] = (first + eb_scale(x, d->part)) << EBI_SLOT_BITS | eb_scale(x * d->part, d->each);
+}
+
+static void decay_fetch(const ebi_decay *d, const uint64_t *place) {
+    for (unsigned j = 0; j < d->k; j++)
+        ebi_prefetch_write(d->line + ebi_place_line(place[j]) * d->stride);
+}
+
+/* Places of all keys of a batch; their lines are asked for some keys ahead. */
+static void decay_find(const ebi_decay *d, const eb_hash *h, size_t n, uint64_t *place) {
+    for (size_t i = 0; i < n; i++) decay_places(d, h[i], place + i * d->k);
+    for (size_t i = 0; i < ebi_min(n, AHEAD); i++) decay_fetch(d, place + i * d->k);
+}
+
+/* The places of key i; call for i = 0, 1, ... */
+static const uint64_t *decay_key(const ebi_decay *d, const uint64_t *place, size_t i, size_t n) {
+    if (i + AHEAD < n) decay_fetch(d, place + (i + AHEAD) * d->k);
+    return place + i * d->k;
+}
+
+static uint64_t decay_least(const ebi_decay *d, const uint64_t *place, uint64_t era,
+                            uint64_t *counter) {
+    uint64_t least = UINT64_MAX;
+    for (unsigned j = 0; j < d->k; j++) {
+        counter[j] = ebi_decay_get(d, place[j], era);
+        least = ebi_min(least, counter[j]);
+    }
+    return least;
+}
+
+/* Loops */
+
+static uint64_t decay_add_one(const ebi_decay *d, const uint64_t *place, ebi_moment now,
+                              uint32_t value) {
+    uint64_t counter[EBI_DECAY_K_MAX];
+    ebi_decay_reach(d, now.era);
+    for (unsigned j = 0; j < d->k; j++) ebi_decay_freshen(d, ebi_place_line(place[j]), now.era);
+    const uint64_t least = decay_least(d, place, now.era, counter);
+    const uint64_t weight = ebi_decay_weight(d, now, value);
+    for (unsigned j = 0; j < d->k; j++) {
+        if (!d->conservative)
+            ebi_decay_put(d, place[j], counter[j] + weight);
+        else if (counter[j] < least + weight)
+            ebi_decay_put(d, place[j], least + weight);
+    }
+    return least;
+}
+
+static void decay_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    const ebi_decay d = ebi_decay_open(p, block);
+    uint64_t place[EBI_BATCH * EBI_DECAY_K_MAX];
+    ebi_moment now = {0, 0};
+    decay_find(&d, b->hash, b->n, place);
+    for (size_t i = 0; i < b->n; i++) {
+        if (i == 0 || b->time[i] != b->time[i - 1]) now = ebi_decay_moment(&d, b->time[i]);
+        seen[i] = decay_add_one(&d, decay_key(&d, place, i, b->n), now, b->value[i]) > d.floor;
+        d.state->total += ebi_min(b->value[i], UINT64_MAX - d.state->total);
+    }
+}
+
+/* The counters of keys, each at its moment. */
+static void decay_ask(const ebi_decay *d, const ebi_batch *b, uint64_t *least, ebi_moment *now) {
+    uint64_t place[EBI_BATCH * EBI_DECAY_K_MAX], counter[EBI_DECAY_K_MAX];
+    decay_find(d, b->hash, b->n, place);
+    for (size_t i = 0; i < b->n; i++) {
+        now[i] =
+            i > 0 && b->time[i] == b->time[i - 1] ? now[i - 1] : ebi_decay_moment(d, b->time[i]);
+        least[i] = decay_least(d, decay_key(d, place, i, b->n), now[i].era, counter);
+        if (least[i] <= d->floor) least[i] = 0;
+    }
+}
+
+static void decay_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                       uint8_t *seen) {
+    const ebi_decay d = ebi_decay_open(p, block);
+    uint64_t least[EBI_BATCH];
+    ebi_moment now[EBI_BATCH];
+    decay_ask(&d, b, least, now);
+    for (size_t i = 0; i < b->n; i++) seen[i] = least[i] > 0;
+}
+
+static void decay_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                        double *count) {
+    const ebi_decay d = ebi_decay_open(p, block);
+    uint64_t least[EBI_BATCH];
+    ebi_moment now[EBI_BATCH];
+    double unit = 0;
+    decay_ask(&d, b, least, now);
+    for (size_t i = 0; i < b->n; i++) {
+        if (i == 0 || b->time[i] != b->time[i - 1]) unit = ebi_decay_unit(&d, now[i]);
+        count[i] = (double)least[i] * unit;
+    }
+}
+
+/* Removing: what an arrival counts by now, rounded down, so that others keep at
+ * least what is theirs.  Since lines change when they are brought up to date, all
+ * keys of a call lay claim to their counters before any is removed.  Saturated
+ * counters stay as they are. */
+
+static uint64_t decay_left(const ebi_decay *d, uint64_t time, uint32_t value, uint64_t era) {
+    const ebi_moment then = ebi_decay_moment(d, time);
+    return ebi_decay_lapse_least(d, ebi_decay_weight_least(d, then, value), era - then.era);
+}
+
+static uint64_t decay_take(uint64_t left, unsigned grain) { /* what a counter can give of it */
+    return left & ~ebi_ones(grain);
+}
+
+static unsigned decay_claims(const ebi_params *p) {
+    return (unsigned)p->opt[O_K];
+}
+
+static bool decay_claim_one(const ebi_decay *d, const uint64_t *place, uint64_t left, uint64_t era,
+                            const ebi_claims *claims) {
+    for (unsigned j = 0; j < d->k; j++) {
+        const uint64_t c = ebi_decay_get(d, place[j], era);
+        const uint64_t take = decay_take(left, ebi_decay_grain(d, place[j], era));
+        if (left > c || !ebi_claim(claims, d->line, place[j], take, c)) return false;
+    }
+    return true;
+}
+
+static size_t decay_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                          const ebi_claims *claims) {
+    const ebi_decay d = ebi_decay_open(p, block);
+    const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
+    uint64_t place[EBI_BATCH * EBI_DECAY_K_MAX];
+    decay_find(&d, b->hash, b->n, place);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t left = decay_left(&d, b->time[i], b->value[i], era);
+        if (!ebi_claim(claims, &d.state->total, 0, b->value[i], d.state->total) ||
+            !decay_claim_one(&d, decay_key(&d, place, i, b->n), left, era, claims))
+            return i;
+    }
+    return b->n;
+}
+
+static void decay_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    const ebi_decay d = ebi_decay_open(p, block);
+    const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
+    uint64_t place[EBI_BATCH * EBI_DECAY_K_MAX];
+    decay_find(&d, b->hash, b->n, place);
+    ebi_decay_reach(&d, era);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint64_t *const at = decay_key(&d, place, i, b->n);
+        const uint64_t left = decay_left(&d, b->time[i], b->value[i], era);
+        for (unsigned j = 0; j < d.k; j++) {
+            ebi_decay_freshen(&d, ebi_place_line(at[j]), era);
+            const uint64_t take = decay_take(left, ebi_decay_grain(&d, at[j], era));
+            if (take > 0) ebi_decay_put(&d, at[j], ebi_decay_get(&d, at[j], era) - take);
+        }
+        d.state->total -= b->value[i];
+    }
+}
+
+static const ebi_ops *decay_select(const ebi_params *p) {
+    static const ebi_ops ops = {.add = decay_add, .test = decay_test, .count = decay_count};
+    (void)p;
+    return &ops;
+}
+
+/* The whole filter */
+
+static unsigned decay_caps(const ebi_params *p) {
+    const unsigned linear = p->opt[O_UPDATE] == UPDATE_PLAIN ? EB_CAN_REMOVE | EB_CAN_MERGE : 0;
+    return EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS | linear;
+}
+
+static void decay_init(const ebi_params *p, uint8_t *block) {
+    const ebi_decay d = ebi_decay_open(p, block);
+    ebi_decay_init(&d);
+}
+
+static void decay_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
+    const ebi_decay a = ebi_decay_open(p, into), b = ebi_decay_open(p, from);
+    const uint64_t clock = ebi_max(ebi_head_of(into)->clock, ebi_head_of(from)->clock);
+    const uint64_t era = ebi_decay_moment(&a, clock).era;
+    ebi_decay_reach(&a, era);
+    for (uint64_t line = 0; line < a.lines; line++) {
+        ebi_decay_freshen(&a, line, era);
+        const uint64_t first = line << EBI_SLOT_BITS;
+        for (uint64_t place = first; place < first + a.each; place++) {
+            const uint64_t more = ebi_decay_get(&b, place, era);
+            if (more > 0) ebi_decay_put(&a, place, ebi_decay_get(&a, place, era) + more);
+        }
+    }
+    a.state->saturated += b.state->saturated;
+    a.state->total += ebi_min(b.state->total, UINT64_MAX - a.state->total);
+}
+
+static eb_status decay_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
+    const ebi_decay d = ebi_decay_open(p, block);
+    if (!ebi_decay_check(&d, ebi_decay_moment(&d, ebi_head_of(block)->clock).era))
+        return ebi_fail(err, EB_EFORMAT, "damaged decay filter: its counters make no sense");
+    return EB_OK;
+}
+
+static bool decay_is_empty(const ebi_decay *d, uint64_t line) {
+    const uint8_t *const bytes = d->line + line * d->stride;
+    uint64_t any = ebi_load64(bytes) >> (8 * EBI_LINE_STAMP);
+    for (uint64_t i = 8; i < d->stride; i += 8) any |= ebi_load64(bytes + i);
+    return any == 0;
+}
+
+static uint64_t decay_used(const ebi_decay *d, uint64_t first, uint64_t lines, uint64_t era) {
+    uint64_t used = 0;
+    for (uint64_t line = first; line < first + lines; line++) {
+        if (decay_is_empty(d, line)) continue;
+        for (uint64_t slot = 0; slot < d->each; slot++)
+            used += ebi_decay_get(d, line << EBI_SLOT_BITS | slot, era) > d->floor;
+    }
+    return used;
+}
+
+static void decay_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
+    const ebi_decay d = ebi_decay_open(p, block);
+    const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
+    out->cells = p->opt[EBI_O_CELLS];
+    out->fpr = 1;
+    for (unsigned i = 0; i < d.k; i++) {
+        const uint64_t used = decay_used(&d, i * d.part, d.part, era);
+        out->cells_used += used;
+        out->fpr *= (double)used / (double)(d.part * d.each);
+    }
+    out->saturated = d.state->saturated;
+}
+
+static void decay_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
+    const ebi_decay d = decay_shape(p);
+    ebi_decay_predict(&d, w, out);
+}
+
+static void decay_fading(const ebi_params *p, ebi_faded_counts *out) {
+    const ebi_decay d = decay_shape(p);
+    const double half = log(0.5) / log((double)d.factor / MILLION);
+    *out = (ebi_faded_counts){.halflife = (double)d.period / MILLION * half,
+                              .epsilon = ebi_decay_epsilon(&d),
+                              .excess = ebi_decay_excess(&d)};
+}
+
+const ebi_kind ebi_kind_decay = {
+    .info = {"decay", "counts keys, and forgets: how often lately",
+             "Cheng et al., Time-decaying Bloom filters for data streams with skew, 2005",
+             EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS | EB_CAN_REMOVE |
+                 EB_CAN_MERGE,
+             decay_options, "How often lately, with counts that halve with time?"},
+    .version = 1,
+    .caps = decay_caps,
+    .resolve = decay_resolve,
+    .select = decay_select,
+    .init = decay_init,
+    .merge_bounds = true,
+    .claims = decay_claims,
+    .claim = decay_claim,
+    .remove = decay_remove,
+    .merge = decay_merge,
+    .check = decay_check,
+    .stat = decay_stat,
+    .predict = decay_predict,
+    .fading = decay_fading,
+};

@@ -1,0 +1,86 @@
+/* decay.h - time-decaying filters, opened: what decay.c, decay_time.c and
+ * decay_cells.c share.
+ *
+ * Counters count in units of 2^-fraction of an arrival ("ulp").  Time is cut into
+ * eras: half-lives in mode=era, periods in the other modes.  When an era begins,
+ * every counter c becomes T(c); that is done to a line of counters when it is
+ * next written, as often as its stamp says, and in passing when it is read. */
+#ifndef EBI_DECAY_H
+#define EBI_DECAY_H
+#include "cells/claims.h"
+#include "cells/counters.h"
+#include "cells/pool.h"
+#include "cells/snug.h"
+#include "cells/stamped.h"
+#include "filter/kind.h"
+
+enum { EBI_DECAY_ERA, EBI_DECAY_BASIC, EBI_DECAY_OPTIMISED };
+enum { EBI_DECAY_K_MAX = 16 };
+enum { EBI_DECAY_SPARE = 4 }; /* binary digits that packed counters have where there is room */
+
+/* More than any counter holds; in the modes of the paper, for good. */
+#define EBI_DECAY_TOP (UINT64_C(1) << 44)
+
+typedef struct ebi_decay_state {
+    uint64_t base;       /* the era that stamps count from */
+    uint64_t saturated;  /* times that a counter found no room */
+    uint64_t used, free; /* of the spill table or the pool */
+    uint64_t total;      /* of all arrivals */
+    uint64_t reserved[3];
+} ebi_decay_state;
+static_assert(sizeof(ebi_decay_state) == 64, "one cache line");
+
+typedef struct ebi_decay {
+    unsigned mode, k, fraction;
+    unsigned width;  /* of cells in lines: 32 for the words of digits */
+    bool packed;     /* lines of snug.h */
+    unsigned each;   /* cells in a line */
+    uint64_t stride; /* bytes of a line */
+    bool conservative;
+    uint64_t factor, period; /* in millionths */
+    uint64_t lines, part;    /* lines in all, and in each of the k parts */
+    uint64_t room;           /* slots of the spill table, or counters in the pool */
+    uint64_t floor;          /* counters up to this do not fall any more: read as 0 */
+    ebi_decay_state *state;
+    uint8_t *line;
+    uint8_t *rest; /* spill table or pool */
+} ebi_decay;
+
+/* decay_time.c: the arithmetic of fading */
+
+typedef struct ebi_moment {
+    uint64_t era;
+    uint32_t fraction; /* of the era that has passed, in 2^-20; 0 in the modes of the paper */
+} ebi_moment;
+
+ebi_moment ebi_decay_moment(const ebi_decay *d, uint64_t time);
+/* What n arrivals at a moment count, in ulp: at least, and at most, the truth. */
+uint64_t ebi_decay_weight(const ebi_decay *d, ebi_moment at, uint32_t n);
+uint64_t ebi_decay_weight_least(const ebi_decay *d, ebi_moment at, uint32_t n);
+/* T as often as eras have passed; and the same rounded down. */
+uint64_t ebi_decay_lapse(const ebi_decay *d, uint64_t c, uint64_t eras);
+uint64_t ebi_decay_lapse_least(const ebi_decay *d, uint64_t c, uint64_t eras);
+double ebi_decay_unit(const ebi_decay *d, ebi_moment now); /* arrivals in an ulp */
+uint64_t ebi_decay_floor(const ebi_decay *d);
+/* Counts are at least (1-2^-15) times the truth minus this many arrivals. */
+double ebi_decay_epsilon(const ebi_decay *d);
+double ebi_decay_excess(const ebi_decay *d); /* the share that rounding adds to a count */
+
+/* decay_cells.c: counters in their lines */
+
+uint64_t ebi_decay_get(const ebi_decay *d, uint64_t place, uint64_t era); /* as of that era */
+/* What can be taken from a counter: multiples of 2^this; 64: nothing, it is saturated. */
+unsigned ebi_decay_grain(const ebi_decay *d, uint64_t place, uint64_t era);
+void ebi_decay_put(const ebi_decay *d, uint64_t place, uint64_t value); /* its line is fresh */
+void ebi_decay_reach(const ebi_decay *d, uint64_t era); /* before lines can be fresh in that era */
+void ebi_decay_freshen(const ebi_decay *d, uint64_t line, uint64_t era);
+void ebi_decay_init(const ebi_decay *d);
+bool ebi_decay_check(const ebi_decay *d, uint64_t era);
+uint64_t ebi_decay_rest_bytes(unsigned mode, uint64_t room);
+
+/* decay_predict.c */
+void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *out);
+
+/* decay.c */
+ebi_decay ebi_decay_open(const ebi_params *p, const uint8_t *block);
+#endif

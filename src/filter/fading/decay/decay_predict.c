@@ -1,0 +1,184 @@
+/* decay_predict.c - what mathematics says of time-decaying filters, for a stream with one tick a
+ * key.
+ *
+ * A lone arrival keeps its counters above zero for D eras: it is there at an era E if it came in an
+ * era after E - D.  So a counter is in use if one of the keys of the last D eras has it; in era
+ * mode also if two keys of the era before have, whose sum lives an era longer.  Sums of more, and
+ * of keys that come again, live longer still, which is left out; so do packed counters in lines
+ * so full that they have lost binary digits.
+ *
+ * How much others add to a counter, when all has settled: arrivals at the rate r = 1/(counters of a
+ * part) a tick, each counting 2^-age/halflife.  With t = r halflife / ln 2 that sum has Dickman's
+ * law with the parameter t: x f(x) = t (F(x) - F(x-1)), and F(x) = e^(-gamma t) x^t / Gamma(1+t)
+ * for x <= 1.  A count is too high by the least of k such sums; the law is of whole numbers no
+ * more, so rounding up comes on top (eb_stats: excess).
+ *
+ * Keys that come again, by Zipf's law or equally often: each arrival is one of `distinct` keys, key
+ * i with the probability p_i.  What a key counts has Dickman's law with the parameter p_i
+ * halflife / ln 2, and near that parameter, with half of it as variance, if it is large; a counter
+ * has the sum of the keys that have it, a Poisson number of them (math/spectrum.h). */
+#include "decay.h"
+#include "math/probability.h"
+#include "math/spectrum.h"
+#include <math.h>
+
+enum { MILLION = 1000000, PHASES = 16, STEPS = 64, GRID = 128, GRID_MAX = 1 << 16 };
+#define EULER_GAMMA 0.5772156649015329
+static const double predict_unit = 32;  /* values of a sum that are an arrival */
+static const double predict_heavy = 16; /* counts of keys from there on are taken as two values */
+
+typedef struct predicted {
+    const ebi_decay *d;
+    double counters;   /* of a part */
+    double era;        /* in ticks */
+    double lifetime;   /* D */
+    ebi_spectrum keys; /* that come again; distinct is 0 if all are different */
+} predicted;
+
+static double predict_lifetime(const ebi_decay *d) {
+    const bool at_start = d->period == MILLION; /* all arrivals begin an era */
+    const ebi_moment at = {0, d->mode == EBI_DECAY_ERA && !at_start ? 1u << 19 : 0};
+    uint64_t eras = 0;
+    for (uint64_t c = ebi_decay_weight(d, at, 1); c > d->floor; eras++)
+        c = ebi_decay_lapse(d, c, 1);
+    return (double)eras;
+}
+
+/* Different keys among the last n arrivals. */
+static double predict_distinct(const ebi_spectrum *s, double n) {
+    double sum = 0;
+    if (s->distinct == 0) return n;
+    for (size_t i = 0; i < s->classes; i++)
+        sum += s->keys[i] * ebi_one_minus_pow1m(s->count[i] / s->f1, n);
+    return sum;
+}
+
+/* The share of counters in use after n keys, n at this part of an era. */
+static double predict_fill(const predicted *m, double n) {
+    const double first =
+        (floor(n / m->era) - m->lifetime + 1) * m->era; /* what came then is there */
+    const double there = n - fmax(first, 0);
+    const double before = m->d->mode == EBI_DECAY_ERA ? fmax(fmin(first, m->era), 0) : 0;
+    const double each = 1 / m->counters, keys = predict_distinct(&m->keys, there);
+    const double pair = (predict_distinct(&m->keys, there + before) - keys) * each;
+    const double unused = 1 - ebi_one_minus_pow1m(each, keys);
+    return 1 - unused * exp(-pair) * (1 + pair);
+}
+
+/* A key that came `gap` ago: is it forgotten when the n-th comes?  Over all phases of an era. */
+static double predict_forgotten(const predicted *m, double gap) {
+    const double eras = gap / m->era - m->lifetime + 1; /* 0: at a phase that lives longest */
+    return fmin(fmax(eras, 0), 1);
+}
+
+/* Dickman's law, on the grid 1/GRID, 2/GRID, ... */
+typedef struct dickman {
+    double t, F;
+    size_t i;
+    double below[GRID + 1]; /* F(x - 1), a ring */
+} dickman;
+
+static double dickman_next(dickman *d) {
+    static const double step = 1.0 / GRID;
+    const double t = d->t, x = (double)++d->i * step;
+    if (d->i <= GRID) {
+        d->F = exp(t * log(x) - EULER_GAMMA * t - lgamma(1 + t));
+    } else { /* Heun's rule for F' = t (F(x) - F(x-1)) / x */
+        const double x0 = x - step, old = d->below[(d->i - 1 - GRID) % (GRID + 1)];
+        const double next = d->below[(d->i - GRID) % (GRID + 1)];
+        const double slope = t * (d->F - old) / x0;
+        d->F += step * (slope + t * (d->F + step * slope - next) / x) / 2;
+    }
+    return d->below[d->i % (GRID + 1)] = d->F;
+}
+
+static size_t dickman_end(double t) {
+    return (size_t)fmin((2 + t + 12 * sqrt(t)) * GRID, GRID_MAX);
+}
+
+/* The root of the mean square of the least of k sums by others, all different. */
+static double predict_error(double t, unsigned k) {
+    dickman d = {.t = t};
+    double square = 0;
+    for (size_t i = dickman_end(t); i > 0; i--) {
+        const double above = fmax(1 - dickman_next(&d), 0);
+        square += 2 * (double)d.i / GRID * pow(above, k) / GRID;
+    }
+    return sqrt(square);
+}
+
+/* What a key counts that comes with this parameter, into a law with this weight. */
+static void predict_key(ebi_sum *law, double t, double weight) {
+    const double spread = sqrt(t / 2);
+    dickman d = {.t = t};
+    double before = 0;
+    if (t > predict_heavy) {
+        ebi_sum_give(law, predict_unit * (t - spread), weight / 2);
+        ebi_sum_give(law, predict_unit * (t + spread), weight / 2);
+        return;
+    }
+    for (size_t i = dickman_end(t); i > 0; i--, before = d.F) {
+        const double p = dickman_next(&d) - before, x = ((double)d.i - 0.5) / GRID;
+        ebi_sum_give(law, predict_unit * x, weight * fmax(p, 0));
+    }
+}
+
+/* The same with keys that come again; mass: of all counts. */
+static double predict_error_of_keys(const predicted *m, double mass) {
+    const ebi_spectrum *const s = &m->keys;
+    ebi_sum one = {{0}}, sum;
+    double above = 1, square = 0;
+    for (size_t i = 0; i < s->classes; i++)
+        predict_key(&one, mass * s->count[i] / s->f1, s->keys[i] / s->distinct);
+    ebi_sum_of_law(&sum, &one, s->distinct / m->counters);
+    for (size_t i = 0; i < EBI_SUM_VALUES; i++) {
+        const double rest = fmax(above - sum.p[i], 0), x = ebi_sum_value(i) / predict_unit;
+        square += x * x * (pow(above, m->d->k) - pow(rest, m->d->k));
+        above = rest;
+    }
+    return sqrt(square);
+}
+
+static void predict_counts(const predicted *m, const eb_workload *w, eb_prediction *out) {
+    const double n = w->items > 0 ? w->items : INFINITY;
+    const double half = m->era * log(0.5) / log((double)m->d->factor / MILLION);
+    const double mass = half / log(2) * -expm1(-n / half * log(2)); /* of all counts */
+    out->error_bound = exp(1) * mass / m->counters;
+    if (m->d->conservative) return; /* fewer are wrong, by less */
+    out->wrong = out->fpr;
+    if (n < 8 * half) return; /* it has not settled */
+    out->error = m->keys.distinct > 0 ? predict_error_of_keys(m, mass)
+                                      : predict_error(mass / m->counters, m->d->k);
+}
+
+/* false: Zipf's law without a number of keys says nothing. */
+static bool predict_spectrum(const eb_workload *w, ebi_spectrum *s) {
+    static const double very_long = 1e30; /* so that even the rarest key comes often */
+    *s = (ebi_spectrum){0};
+    if (!(w->distinct >= 1) || (w->items > 0 && w->distinct >= w->items)) return !(w->zipf > 0);
+    ebi_spectrum_zipf(s, w->distinct, w->distinct * very_long, w->zipf);
+    return true;
+}
+
+void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *out) {
+    predicted m = {.d = d,
+                   .counters = (double)d->part * d->each,
+                   .era = (double)d->period / MILLION,
+                   .lifetime = predict_lifetime(d)};
+    if (!predict_spectrum(w, &m.keys)) return;
+    out->fill = out->fpr = out->mean_fpr = 0;
+    for (int i = 0; i < PHASES; i++) { /* an endless stream is at any phase of an era */
+        const double fill = w->items > 0
+                                ? predict_fill(&m, w->items)
+                                : predict_fill(&m, (m.lifetime + 2 + (i + 0.5) / PHASES) * m.era);
+        out->fill += fill / PHASES;
+        out->fpr += pow(fill, d->k) / PHASES;
+    }
+    for (int i = 0; i < STEPS; i++)
+        out->mean_fpr += w->items > 0
+                             ? pow(predict_fill(&m, w->items * (i + 0.5) / STEPS), d->k) / STEPS
+                             : out->fpr / STEPS;
+    if (w->gap > 0) out->fnr = out->mean_fnr = predict_forgotten(&m, w->gap) * (1 - out->fpr);
+    out->settles_after = m.lifetime * m.era;
+    if (out->size > 0) predict_counts(&m, w, out);
+}

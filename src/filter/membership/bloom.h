@@ -1,0 +1,46 @@
+/* bloom.h - what the files of the Bloom filter share: bloom.c, bloom_line.c (one cache line a key)
+ * and bloom_grow.c (parts that are added when it is full). */
+#ifndef EBI_BLOOM_H
+#define EBI_BLOOM_H
+#include "cells/bitarray.h"
+#include "filter/loops.h"
+
+enum {
+    EBI_BLOOM_K = EBI_O_OWN,
+    EBI_BLOOM_LAYOUT,
+    EBI_BLOOM_LIMIT,
+    EBI_BLOOM_GROW,
+    EBI_BLOOM_GROWN,
+    EBI_BLOOM_DISTINCT,
+    EBI_BLOOM_FPR
+};
+enum { EBI_BLOOM_PARTS, EBI_BLOOM_ONE, EBI_BLOOM_LINE }; /* layouts */
+enum { EBI_BLOOM_LINE_BITS = 512 };
+
+/* layout=line */
+const ebi_ops *ebi_bloom_line_loops(const ebi_params *p);
+double ebi_bloom_line_rate(double mean, unsigned k); /* false positives, `mean` keys in a line */
+double ebi_bloom_line_mean(double fpr, unsigned k);  /* the most keys in a line for that rate */
+double ebi_bloom_line_stat(const ebi_params *p, const uint8_t *block, uint64_t *used);
+
+/* grow=: parts of k + 0, 1, 2, 2, 3, 3, 3, 3, 4... arrays, each `grow` times as long as the last.
+ */
+enum { EBI_BLOOM_GROWN_MAX = 63, EBI_BLOOM_GROW_K_MAX = 26 };
+typedef struct ebi_bloom_part {
+    uint64_t range, limit; /* bits of an array; new keys */
+    uint64_t start, bytes; /* in the block */
+    unsigned k;
+} ebi_bloom_part;
+/* Part i, or false: it would be too large. */
+bool ebi_bloom_part_of(const ebi_params *p, unsigned i, ebi_bloom_part *out);
+/* The best k, and bits of an array for a key, so that all parts together keep to fpr; bits for a k.
+ */
+void ebi_bloom_grow_plan(double fpr, double *k, double *bits);
+void ebi_bloom_grow_bits(double fpr, double k, double *bits);
+const ebi_ops *ebi_bloom_grow_loops(const ebi_params *p);
+double ebi_bloom_grow_rate(const ebi_params *p, double distinct, double *fill);
+double ebi_bloom_grow_stat(const ebi_params *p, const uint8_t *block, uint64_t *cells,
+                           uint64_t *used);
+eb_status ebi_bloom_grow_check(const ebi_params *p, const uint8_t *block, eb_error *err);
+extern const ebi_growing ebi_bloom_growing;
+#endif

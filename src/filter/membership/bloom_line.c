@@ -1,0 +1,108 @@
+/* bloom_line.c - layout=line of the Bloom filter (Putze, Sanders and Singler 2007): all k bits of a
+ * key lie in one line of 512 bits, which the hash chooses; the next numbers of the hash choose the
+ * bits in it, by their top nine bits.
+ *
+ * A key costs one cache line instead of k.  The price: some lines get more keys than others, so
+ * more memory is needed for the same rate.  With a mean of m keys in a line, the keys of a line are
+ * Poisson(m); in a line of j keys, X of 512 bits are set by j k throws, and a fresh key passes with
+ * E[(X/512)^k]. */
+#include "bloom.h"
+#include "math/probability.h"
+#include <math.h>
+
+enum { LINE_BITS = EBI_BLOOM_LINE_BITS, LINE_BYTES = LINE_BITS / 8, LINE_AHEAD = 24 };
+
+EBI_INLINE unsigned bloom_line_k(const ebi_params *p) {
+    return (unsigned)p->opt[EBI_BLOOM_K];
+}
+
+EBI_INLINE uint64_t bloom_line_at(const ebi_params *p, eb_hash h) {
+    return sizeof(ebi_block_head) + LINE_BYTES * eb_scale(h, p->opt[EBI_O_CELLS] / LINE_BITS);
+}
+
+EBI_INLINE void bloom_line_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
+                               uint8_t *seen, unsigned k, bool far) {
+    for (size_t i = 0; far && i < b->n && i < LINE_AHEAD; i++)
+        ebi_prefetch_write(block + bloom_line_at(p, b->hash[i]));
+    for (size_t i = 0; i < b->n; i++) {
+        if (far && i + LINE_AHEAD < b->n)
+            ebi_prefetch_write(block + bloom_line_at(p, b->hash[i + LINE_AHEAD]));
+        uint8_t *const line = block + bloom_line_at(p, b->hash[i]);
+        uint64_t x = b->hash[i];
+        bool all = true;
+        for (unsigned j = 0; j < k; j++) {
+            x = eb_next(x);
+            all &= ebi_bit(line, x >> 55);
+            ebi_bit_set(line, x >> 55);
+        }
+        seen[i] = all;
+    }
+}
+
+EBI_INLINE void bloom_line_test(const ebi_params *p, const uint8_t *block, const eb_hash *h,
+                                size_t n, uint8_t *seen, unsigned k, bool far) {
+    for (size_t i = 0; far && i < n && i < LINE_AHEAD; i++)
+        ebi_prefetch_read(block + bloom_line_at(p, h[i]));
+    for (size_t i = 0; i < n; i++) {
+        if (far && i + LINE_AHEAD < n)
+            ebi_prefetch_read(block + bloom_line_at(p, h[i + LINE_AHEAD]));
+        const uint8_t *const line = block + bloom_line_at(p, h[i]);
+        uint64_t x = h[i];
+        bool all = true;
+        for (unsigned j = 0; j < k; j++) {
+            x = eb_next(x);
+            all &= ebi_bit(line, x >> 55);
+        }
+        seen[i] = all;
+    }
+}
+
+EBI_LOOPS(bloom_line)
+
+const ebi_ops *ebi_bloom_line_loops(const ebi_params *p) {
+    return bloom_line_loops(p);
+}
+
+/* E[(X/512)^k], X the bits that `throws` set: by the mean and the variance of X. */
+static double bloom_line_of(double throws, double k) {
+    const double n = LINE_BITS;
+    const double empty = ebi_pow1m(1 / n, throws), full = ebi_one_minus_pow1m(1 / n, throws);
+    const double variance =
+        (1 - 1 / n) * ebi_pow1m(2 / n, throws) + empty / n - empty * empty; /* of X/512 */
+    if (throws <= 0) return 0;
+    const double more = k * (k - 1) / 2 * pow(full, k - 2) * fmax(variance, 0);
+    return fmin(pow(full, k) + more, 1);
+}
+
+double ebi_bloom_line_rate(double mean, unsigned k) {
+    if (!(mean < 1e4)) return 1;
+    const double width = 9 * sqrt(mean) + 25;
+    double sum = 0;
+    for (double j = fmax(1, floor(mean - width)); j <= mean + width; j++)
+        sum += ebi_poisson_pmf(mean, j) * bloom_line_of(j * k, k);
+    return fmin(sum, 1);
+}
+
+double ebi_bloom_line_mean(double fpr, unsigned k) {
+    double low = -12, high = log(2000);
+    for (int i = 0; i < 40; i++) {
+        const double middle = (low + high) / 2;
+        if (ebi_bloom_line_rate(exp(middle), k) <= fpr)
+            low = middle;
+        else
+            high = middle;
+    }
+    return exp(low);
+}
+
+double ebi_bloom_line_stat(const ebi_params *p, const uint8_t *block, uint64_t *used) {
+    const uint64_t lines = p->opt[EBI_O_CELLS] / LINE_BITS;
+    double sum = 0;
+    *used = 0;
+    for (uint64_t i = 0; i < lines; i++) {
+        const unsigned bits = ebi_bits_count_512(block + sizeof(ebi_block_head) + i * LINE_BYTES);
+        *used += bits;
+        sum += pow(bits / (double)LINE_BITS, (double)p->opt[EBI_BLOOM_K]);
+    }
+    return sum / (double)lines;
+}

@@ -1,0 +1,298 @@
+/* weighted.c - the weighted Bloom filter (Bruck, Gao and Jiang, ISIT 2006): the
+ * number of bits for a key depends on its class.
+ *
+ *     | head | classes, 64 bytes | hot list, 4 bytes a slot | m bits |
+ *
+ * A key's positions are one sequence, of which class c sets the first insert[c]
+ * and looks at the first query[c].  query[c] <= lowest[c] <= insert[c], where
+ * lowest[c] is the fewest bits that any member of the class has set; so there are
+ * no false negatives, whatever changes.  Keys whose class is not told are asked
+ * for with the fewest bits of all classes.
+ *
+ * hot=N: the class is a pure function of the key, by a list of 29-bit
+ * fingerprints (open addressing, at most 3/4 full) that is frozen with the first
+ * add.  A key that only shares a listed key's fingerprint gets that key's class,
+ * at insertion and at query alike.
+ *
+ * Cost: k random lines a key, and one more with a hot list that is not in cache. */
+#include "cells/bitarray.h"
+#include "filter/loops.h"
+#include "math/probability.h"
+#include <everbloom/experimental.h>
+#include <math.h>
+
+enum { O_K = EBI_O_OWN, O_HOT };
+
+static const eb_option weighted_options[] = {
+    EBI_COMMON_OPTIONS,
+    {"class_bits", "list", "7", "1", "32", "bits for keys of class 1, 2, ...", false},
+    {"hot", "count", "0", "0", "1e9", "keys that a list in each shard can name", false},
+    {0}};
+
+typedef struct weighted_state {
+    uint8_t insert[EB_CLASSES_MAX], query[EB_CLASSES_MAX], lowest[EB_CLASSES_MAX];
+    uint64_t listed;      /* slots of the hot list in use */
+    uint64_t reserved[4]; /* zero */
+} weighted_state;
+static_assert(sizeof(weighted_state) == 64, "one cache line");
+
+static uint32_t weighted_classes(const ebi_params *p) {
+    return ebi_log2(p->opt[O_K]) / 8 + 1;
+}
+
+static uint64_t weighted_slots(const ebi_params *p) { /* a multiple of 16: whole lines */
+    return p->opt[O_HOT] == 0 ? 0 : ebi_round_up(p->opt[O_HOT] + p->opt[O_HOT] / 3 + 1, 16);
+}
+
+static uint64_t weighted_fixed(const ebi_params *p) {
+    return sizeof(weighted_state) + weighted_slots(p) * 4;
+}
+
+EBI_INLINE const weighted_state *weighted_state_of(const uint8_t *block) {
+    return (const weighted_state *)(const void *)(block + sizeof(ebi_block_head));
+}
+
+static eb_status weighted_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
+    p->value_min = 1;
+    p->value_max = p->opt[O_HOT] > 0 ? 1 : weighted_classes(p);
+    return ebi_size_cells(p, a, "weighted", 1, 1, weighted_fixed(p), err);
+}
+
+static void weighted_init(const ebi_params *p, uint8_t *block) {
+    weighted_state *const s = (weighted_state *)(void *)(block + sizeof(ebi_block_head));
+    for (unsigned c = 0; c < weighted_classes(p); c++)
+        s->insert[c] = s->query[c] = s->lowest[c] = (uint8_t)(p->opt[O_K] >> (8 * c));
+}
+
+/* The hot list: a slot is a fingerprint and the class, or 0. */
+
+EBI_INLINE uint32_t weighted_fingerprint(eb_hash h) { /* 29 bits above 3 of the class */
+    return (uint32_t)ebi_mix(h) & ~UINT32_C(7);
+}
+
+/* The slot that holds the key's fingerprint, or the empty one where it would go.
+ * class - 1 is in the low bits; an entry is never 0, since fingerprint 0 is 8. */
+static uint64_t weighted_find(const uint8_t *list, uint64_t slots, eb_hash h, uint32_t *entry) {
+    const uint32_t wanted = weighted_fingerprint(h) == 0 ? 8 : weighted_fingerprint(h);
+    uint64_t i = eb_scale(h, slots);
+    for (uint64_t step = 0; step < slots; step++, i = i + 1 == slots ? 0 : i + 1) {
+        memcpy(entry, list + 4 * i, sizeof *entry);
+        if (*entry == 0 || (*entry & ~UINT32_C(7)) == wanted) return i;
+    }
+    *entry = 0;
+    return slots;
+}
+
+/* Class of a key, 0..n-1. */
+EBI_INLINE unsigned weighted_class(const ebi_params *p, const uint8_t *block, eb_hash h,
+                                   uint32_t value) {
+    uint32_t entry;
+    if (p->opt[O_HOT] == 0) return value - 1;
+    (void)weighted_find(block + sizeof(ebi_block_head) + sizeof(weighted_state), weighted_slots(p),
+                        h, &entry);
+    return entry & 7;
+}
+
+static uint64_t weighted_room(const ebi_params *p, const uint8_t *block) {
+    return p->opt[O_HOT] - weighted_state_of(block)->listed;
+}
+
+static void weighted_classify(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    weighted_state *const s = (weighted_state *)(void *)(block + sizeof(ebi_block_head));
+    uint8_t *const list = block + sizeof(ebi_block_head) + sizeof(weighted_state);
+    for (size_t i = 0; i < b->n; i++) {
+        uint32_t entry;
+        const uint64_t slot = weighted_find(list, weighted_slots(p), b->hash[i], &entry);
+        const uint32_t fingerprint = weighted_fingerprint(b->hash[i]);
+        s->listed += entry == 0;
+        entry = (fingerprint == 0 ? 8 : fingerprint) | (b->value[i] - 1);
+        memcpy(list + 4 * slot, &entry, sizeof entry);
+    }
+}
+
+/* Loops */
+
+static uint8_t *weighted_bits(const ebi_params *p, uint8_t *block) {
+    return block + sizeof(ebi_block_head) + weighted_fixed(p);
+}
+
+/* Positions of key i, k of them, at pos + i * EBI_K_MAX; their bits on the way. */
+static void weighted_fetch(const ebi_params *p, const uint8_t *bits, const eb_hash *h, size_t i,
+                           size_t n, const uint8_t *k, uint64_t *pos) {
+    if (i >= n) return;
+    ebi_positions(h[i], k[i], p->opt[EBI_O_CELLS], 0, pos + i * EBI_K_MAX);
+    for (unsigned j = 0; j < k[i]; j++) ebi_prefetch_write(bits + (pos[i * EBI_K_MAX + j] >> 3));
+}
+
+enum { AHEAD = 6 }; /* keys: see ebi_fetch in loops.h */
+
+static bool weighted_all_set(const uint8_t *bits, const uint64_t *pos, unsigned k) {
+    unsigned j = 0;
+    while (j < k && ebi_bit(bits, pos[j])) j++;
+    return j == k;
+}
+
+static void weighted_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    const weighted_state *const s = weighted_state_of(block);
+    uint8_t *const bits = weighted_bits(p, block);
+    uint64_t pos[EBI_BATCH * EBI_K_MAX];
+    uint8_t class[EBI_BATCH], k[EBI_BATCH];
+    for (size_t i = 0; i < b->n; i++) {
+        class[i] = (uint8_t)weighted_class(p, block, b->hash[i], b->value[i]);
+        k[i] = s->insert[class[i]];
+    }
+    for (size_t i = 0; i < AHEAD; i++) weighted_fetch(p, bits, b->hash, i, b->n, k, pos);
+    for (size_t i = 0; i < b->n; i++) {
+        weighted_fetch(p, bits, b->hash, i + AHEAD, b->n, k, pos);
+        const uint64_t *const at = pos + i * EBI_K_MAX;
+        seen[i] = weighted_all_set(bits, at, s->query[class[i]]);
+        for (unsigned j = 0; j < k[i]; j++) ebi_bit_set(bits, at[j]);
+    }
+}
+
+static void weighted_ask(const ebi_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                         const uint8_t *k, uint8_t *seen) {
+    const uint8_t *const bits = block + sizeof(ebi_block_head) + weighted_fixed(p);
+    uint64_t pos[EBI_BATCH * EBI_K_MAX];
+    for (size_t i = 0; i < AHEAD; i++) weighted_fetch(p, bits, h, i, n, k, pos);
+    for (size_t i = 0; i < n; i++) {
+        weighted_fetch(p, bits, h, i + AHEAD, n, k, pos);
+        seen[i] = weighted_all_set(bits, pos + i * EBI_K_MAX, k[i]);
+    }
+}
+
+static unsigned weighted_fewest(const ebi_params *p, const weighted_state *s) {
+    unsigned fewest = EBI_K_MAX;
+    for (unsigned c = 0; c < weighted_classes(p); c++)
+        fewest = s->query[c] < fewest ? s->query[c] : fewest;
+    return fewest;
+}
+
+/* A key whose class is not told may be of any. */
+static void weighted_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                          uint8_t *seen) {
+    const weighted_state *const s = weighted_state_of(block);
+    const bool any = !b->value && p->opt[O_HOT] == 0;
+    uint8_t k[EBI_BATCH];
+    for (size_t i = 0; i < b->n; i++)
+        k[i] = (uint8_t)(any ? weighted_fewest(p, s)
+                             : s->query[weighted_class(p, block, b->hash[i],
+                                                       b->value ? b->value[i] : 1)]);
+    weighted_ask(p, block, b->hash, b->n, k, seen);
+}
+
+static const ebi_ops *weighted_select(const ebi_params *p) {
+    static const ebi_ops ops = {.add = weighted_add, .test = weighted_test};
+    (void)p;
+    return &ops;
+}
+
+/* Bits of a class: see experimental.h. */
+
+static eb_status weighted_set_k(const ebi_params *p, uint8_t *block, uint32_t class_number,
+                                uint32_t insert_k, uint32_t query_k, bool renewed, eb_error *err) {
+    weighted_state *const s = (weighted_state *)(void *)(block + sizeof(ebi_block_head));
+    const uint32_t c = class_number - 1;
+    if (class_number < 1 || class_number > weighted_classes(p))
+        return ebi_fail(err, EB_EINVAL, "class must be 1..%u, not %u", weighted_classes(p),
+                        class_number);
+    if (insert_k < 1 || insert_k > EB_CLASS_K_MAX || query_k < 1 || query_k > insert_k)
+        return ebi_fail(err, EB_EINVAL,
+                        "bits must be 1 <= query <= insert <= %d, not query=%u, insert=%u",
+                        EB_CLASS_K_MAX, query_k, insert_k);
+    const uint32_t lowest = renewed || ebi_head_of(block)->items == 0
+                                ? insert_k
+                                : (uint32_t)ebi_min(s->lowest[c], insert_k);
+    if (query_k > lowest)
+        return ebi_fail(err, EB_EINVAL,
+                        "members of class %u may have only %u bits: query bits must be 1..%u until "
+                        "they are added again, not %u",
+                        class_number, lowest, lowest, query_k);
+    s->insert[c] = (uint8_t)insert_k;
+    s->query[c] = (uint8_t)query_k;
+    s->lowest[c] = (uint8_t)lowest;
+    return EB_OK;
+}
+
+static void weighted_get_k(const uint8_t *block, uint32_t class_number, uint32_t *insert_k,
+                           uint32_t *query_k) {
+    *insert_k = weighted_state_of(block)->insert[class_number - 1];
+    *query_k = weighted_state_of(block)->query[class_number - 1];
+}
+
+/* The whole filter */
+
+static bool weighted_state_ok(const ebi_params *p, const weighted_state *s) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < EBI_COUNT_OF(s->reserved); i++) any |= s->reserved[i];
+    for (unsigned c = 0; c < EB_CLASSES_MAX; c++) {
+        const unsigned insert = s->insert[c], query = s->query[c], lowest = s->lowest[c];
+        if (c >= weighted_classes(p))
+            any |= insert | query | lowest;
+        else if (query < 1 || query > lowest || lowest > insert || insert > EB_CLASS_K_MAX)
+            return false;
+    }
+    return any == 0 && s->listed <= p->opt[O_HOT];
+}
+
+static eb_status weighted_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
+    const weighted_state *const s = weighted_state_of(block);
+    const uint8_t *const list = block + sizeof(ebi_block_head) + sizeof(weighted_state);
+    const uint64_t fixed = sizeof(ebi_block_head) + weighted_fixed(p);
+    uint64_t listed = 0;
+    if (!weighted_state_ok(p, s))
+        return ebi_fail(err, EB_EFORMAT, "damaged weighted filter: its classes make no sense");
+    for (uint64_t i = 0; i < weighted_slots(p); i++) {
+        uint32_t entry;
+        memcpy(&entry, list + 4 * i, sizeof entry);
+        listed += entry != 0;
+        if ((entry & 7) >= weighted_classes(p))
+            return ebi_fail(err, EB_EFORMAT, "damaged weighted filter: a class is out of range");
+    }
+    if (listed != s->listed ||
+        !ebi_tail_is_zero(block + fixed, p->opt[EBI_O_CELLS], p->span - fixed))
+        return ebi_fail(err, EB_EFORMAT, "damaged weighted filter: its parts disagree");
+    return EB_OK;
+}
+
+static void weighted_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) {
+    const uint8_t *const bits = block + sizeof(ebi_block_head) + weighted_fixed(p);
+    const weighted_state *const state = weighted_state_of(block);
+    s->cells = p->opt[EBI_O_CELLS];
+    s->cells_used = ebi_bits_count(bits, 0, s->cells);
+    const unsigned k = p->opt[O_HOT] > 0 ? state->query[0] : weighted_fewest(p, state);
+    s->fpr = pow((double)s->cells_used / (double)s->cells, k);
+}
+
+/* Of keys whose class is not told, all of class 1 when added. */
+static void weighted_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
+    const double distinct = w->distinct > 0 ? w->distinct : w->items > 0 ? w->items : INFINITY;
+    weighted_state s = {0};
+    for (unsigned c = 0; c < weighted_classes(p); c++) s.query[c] = (uint8_t)(p->opt[O_K] >> 8 * c);
+    const double set = (double)(p->opt[O_K] & 0xff);
+    const double asked = p->opt[O_HOT] > 0 ? set : weighted_fewest(p, &s);
+    out->fill =
+        isinf(distinct) ? 1 : ebi_one_minus_pow1m(1 / (double)p->opt[EBI_O_CELLS], distinct * set);
+    out->fpr = pow(out->fill, asked);
+    out->fnr = out->mean_fnr = 0;
+    out->settles_after = 0;
+}
+
+const ebi_kind ebi_kind_weighted = {
+    .info = {"weighted", "classes of keys with more or fewer bits (value = class)",
+             "Bruck, Gao and Jiang, Weighted Bloom filter, 2006",
+             EB_NO_FALSE_NEGATIVES | EB_USES_VALUE, weighted_options,
+             "Is it in the set, when some classes of keys deserve more bits?"},
+    .version = 1,
+    .resolve = weighted_resolve,
+    .select = weighted_select,
+    .init = weighted_init,
+    .check = weighted_check,
+    .stat = weighted_stat,
+    .predict = weighted_predict,
+    .classes = weighted_classes,
+    .classify_room = weighted_room,
+    .classify = weighted_classify,
+    .set_k = weighted_set_k,
+    .get_k = weighted_get_k,
+};

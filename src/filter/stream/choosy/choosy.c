@@ -1,0 +1,358 @@
+/* choosy.c - the choosy Bloom filter (ours): one cache line a key; a key is taken in only if it is
+ * cheap, that is, if few of its k bits are still zero; nothing is ever deleted.
+ *
+ *     | ebi_block_head | R, zeros: 64 bytes | line 0: 512 bits | line 1 | ... |     cells = 512
+ * lines
+ *
+ * For a bounded number of keys that does not quite fit.  When memory is short some keys must be
+ * forgotten; leaving out the dearest costs the fewest false negatives for the bits saved, while
+ * clearing bits, as other filters do, hurts every key that shares them.
+ *
+ *     zeros   how many of the key's k places in its line are zero; none: seen
+ *     R      += ((zeros > 0) - R) / (4 lines): the recent share of keys called new
+ *     x       share of the line's bits that are set
+ *     take the key in if   zeros <= k(1-x) + s + 0.2(1/R - 1) + u   and the line stays within xmax
+ *
+ * k(1-x) is the price of an average key, u = 0..255/256 a fixed number of the key that makes s
+ * continuous, and the term with R stops the filter from being choosy when few new keys come.
+ * s >= k with xmax = 1 is the plain blocked Bloom filter, with no false negatives.  The false
+ * positives of fresh keys are the mean of x^k over the lines, so xmax^k bounds them whatever comes.
+ *
+ * Places are nine-bit fields of the mixed hash, six to a word; two may coincide and are then priced
+ * twice.  R is a fixed-point number of 62 bits, prices are in millionths: all integers.
+ *
+ * predict: the mean field of choosy_field.c, for keys that repeat uniformly over the stream
+ * (zipf and gap are not looked at).  On the 24 streams of the de-duplication paper at 1/100 scale:
+ * false positives -0.1 to +0.8 % where they are above 0.3 %, and too high by 2 % at 0.15 %, 6 % at
+ * 0.02 %, more below; false negatives -0.8 to +1.4 %.
+ *
+ * Cost: one cache line a key, and counting its bits if the key is new and s < k. */
+#include "choosy.h"
+#include "cells/bitarray.h"
+#include "choosy_field.h"
+#include <math.h>
+
+enum { K_MAX = 12 };
+static const double S_MIN = -0.99, XMAX_MIN = 0.05;
+
+static const eb_option choosy_options[] = {
+    EBI_COMMON_OPTIONS,
+    {"k", "int", NULL, "1", "12", "bits for each key", false},
+    {"tolerance", "fixed", NULL, "-0.99", "12", "bits that a key may cost above average; k: any",
+     false},
+    {"max_fill", "fixed", "1", "0.05", "1", "no line fills further: fpr stays below max_fill^k",
+     false},
+    {"distinct", "count", NULL, "1", "1e14", "expected distinct keys: k and s follow", true},
+    {"share", "fixed", "0.5", "0.000001", "1", "expected distinct share of the records", true},
+    {"fpr", "real", NULL, "1e-9", "0.9", "wanted mean of false positives: k and s follow", true},
+    {"order", "shuffled|any", "shuffled", NULL, NULL,
+     "with distinct and fpr: streams for which fpr must hold", true},
+    {0}};
+
+/* Parameters: the fewest false negatives at the wanted rate of false positives */
+
+/* Aim so much lower than wished: two standard errors of 2 x 10^4 false positives. */
+static const double choosy_aim = 0.985;
+
+static double choosy_share(double share) { /* repeats must be possible for rates to be defined */
+    return fmin(share, 1 - 1e-6);
+}
+
+static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: fpr is kept */
+    return fmax(XMAX_MIN, floor(pow(fpr, 1. / k) * EBI_CHOOSY_MILLION) / EBI_CHOOSY_MILLION);
+}
+
+/* Set s so that the mean of the false positives is `fpr`; if even the choosiest filter has more,
+ * set xmax so that nothing can break the wish.  The rate rises with s: halve the interval, or
+ * cut it where a line through the errors at its ends crosses zero, in turn. */
+static ebi_choosy_rates choosy_solve_s(ebi_choosy *c, double fpr) {
+    double low = S_MIN, high = c->k, low_error = -1;
+    c->s = high;
+    ebi_choosy_rates r = ebi_choosy_field(c);
+    double error = r.mean_fpr / fpr - 1, high_error = error;
+    for (int i = 0; i < 24 && (error > 0 ? high - low > 1e-5 : i > 0 && error < -1e-3); i++) {
+        const double cut = i % 2 == 0 ? 0.5 : -low_error / (high_error - low_error);
+        c->s = low + (high - low) * cut;
+        r = ebi_choosy_field(c);
+        error = r.mean_fpr / fpr - 1;
+        if (error > 0)
+            high = c->s, high_error = error;
+        else
+            low = c->s, low_error = error;
+    }
+    if (error <= 1e-3) return r;
+    c->xmax = fmin(c->xmax, choosy_cap(fpr, c->k));
+    return ebi_choosy_field(c);
+}
+
+static void choosy_store(ebi_params *p, const ebi_args *a, const ebi_choosy *c) {
+    if (!a->given[EBI_CHOOSY_K]) p->opt[EBI_CHOOSY_K] = c->k;
+    if (!a->given[EBI_CHOOSY_S])
+        p->opt[EBI_CHOOSY_S] = (uint64_t)(int64_t)floor(c->s * EBI_CHOOSY_MILLION);
+    if (!a->given[EBI_CHOOSY_XMAX])
+        p->opt[EBI_CHOOSY_XMAX] = (uint64_t)floor(c->xmax * EBI_CHOOSY_MILLION);
+}
+
+/* The best k of 1..7 that keeps the wish, each with its s. */
+static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr) {
+    ebi_choosy best = c;
+    double best_fnr = INFINITY;
+    for (unsigned k = 1; k <= 7; k++) {
+        ebi_choosy one = c;
+        one.k = k;
+        const ebi_choosy_rates r = choosy_solve_s(&one, fpr);
+        if (r.mean_fpr > fpr * 1.001 || r.mean_fnr >= best_fnr) continue;
+        best = one;
+        best_fnr = r.mean_fnr;
+    }
+    return best;
+}
+
+/* Any order.  The bits that are set are bits of keys that came, and no line is fuller than xmax. So
+ * the n-th distinct key has at most the rate of a filter that took in all n - 1 before, up to xmax,
+ * however often and in what order they came.  xmax is planned for the mean of that over all keys:
+ * the first ones have so few false positives that the last may have more than the wish. */
+static double choosy_worst_fpr(ebi_choosy c, double xmax) {
+    c.s = c.k;
+    c.share = choosy_share(1);
+    c.xmax = xmax;
+    return ebi_choosy_field(&c).mean_fpr;
+}
+
+static double choosy_cap_of_mean(const ebi_choosy *c, double fpr) {
+    double low = choosy_cap(fpr, c->k), high = 1;
+    if (choosy_worst_fpr(*c, high) <= fpr) return high;
+    for (int i = 0; i < 12; i++) {
+        const double middle = (low + high) / 2;
+        if (choosy_worst_fpr(*c, middle) <= fpr)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The best k, and the best s for it, if the stream should be shuffled after all. */
+static ebi_choosy choosy_solve_any(ebi_choosy c, unsigned k_min, unsigned k_max, double fpr,
+                                   double *kept) {
+    static const double tried[] = {-0.75, -0.5, -0.25, 0, 0.5};
+    ebi_choosy best = c;
+    double best_fnr = INFINITY;
+    for (c.k = k_min; c.k <= k_max; c.k++) {
+        c.xmax = choosy_cap_of_mean(&c, fpr);
+        const double worst = choosy_worst_fpr(c, c.xmax);
+        if (worst > fpr * 1.001 && k_min < k_max) continue;
+        for (size_t i = 0; i <= EBI_COUNT_OF(tried); i++) {
+            c.s = i < EBI_COUNT_OF(tried) ? tried[i] : c.k;
+            const double fnr = ebi_choosy_field(&c).mean_fnr;
+            if (fnr >= best_fnr) continue;
+            best = c;
+            best_fnr = fnr;
+            *kept = worst;
+        }
+    }
+    return best;
+}
+
+static unsigned choosy_start_k(const ebi_args *a, double bits_per_key) {
+    double k = 6;
+    if (a->given[EBI_CHOOSY_K])
+        k = a->real[EBI_CHOOSY_K];
+    else if (a->given[EBI_CHOOSY_DISTINCT])
+        k = round(0.8 * bits_per_key);
+    else if (a->given[EBI_CHOOSY_FPR])
+        k = round(-log2(a->real[EBI_CHOOSY_FPR]));
+    return (unsigned)fmax(1, fmin(K_MAX, k));
+}
+
+static eb_status choosy_solve(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const double bits = (double)p->opt[EBI_O_CELLS] * (double)p->opt[EBI_O_SHARDS];
+    const double fpr = a->real[EBI_CHOOSY_FPR] * choosy_aim;
+    double kept = 0; /* rate that is sure or predicted */
+    ebi_choosy c = {.xmax = a->real[EBI_CHOOSY_XMAX],
+                    .bits_per_key =
+                        a->given[EBI_CHOOSY_DISTINCT] ? bits / a->real[EBI_CHOOSY_DISTINCT] : 0,
+                    .share = choosy_share(a->real[EBI_CHOOSY_SHARE])};
+    c.k = choosy_start_k(a, c.bits_per_key);
+    c.s = a->given[EBI_CHOOSY_S] ? a->real[EBI_CHOOSY_S] : c.k;
+    if (a->given[EBI_CHOOSY_FPR] && !a->given[EBI_CHOOSY_DISTINCT] && !a->given[EBI_CHOOSY_XMAX]) {
+        c.xmax = choosy_cap(a->real[EBI_CHOOSY_FPR], c.k);
+        kept = pow(c.xmax, c.k);
+    } else if (p->opt[EBI_CHOOSY_ORDER] == EBI_CHOOSY_ANY) {
+        if (!a->given[EBI_CHOOSY_FPR] || !a->given[EBI_CHOOSY_DISTINCT])
+            return ebi_fail(err, EB_ESPEC, "choosy: order=any needs fpr and distinct");
+        if (a->given[EBI_CHOOSY_S] || a->given[EBI_CHOOSY_XMAX])
+            return ebi_fail(err, EB_ESPEC, "choosy: order=any chooses tolerance and max_fill");
+        kept = INFINITY;
+        c = choosy_solve_any(c, a->given[EBI_CHOOSY_K] ? c.k : 1, a->given[EBI_CHOOSY_K] ? c.k : 8,
+                             fpr, &kept);
+    } else if (a->given[EBI_CHOOSY_FPR] && a->given[EBI_CHOOSY_DISTINCT] &&
+               !a->given[EBI_CHOOSY_S] && ebi_choosy_field(&c).mean_fpr > fpr) {
+        if (a->given[EBI_CHOOSY_K])
+            kept = choosy_solve_s(&c, fpr).mean_fpr;
+        else
+            c = choosy_solve_k(c, fpr);
+    }
+    if (kept > a->real[EBI_CHOOSY_FPR])
+        return ebi_fail(err, EB_ESPEC, "choosy: k=%u is too small for fpr=%g", c.k,
+                        a->real[EBI_CHOOSY_FPR]);
+    choosy_store(p, a, &c);
+    return EB_OK;
+}
+
+static eb_status choosy_size(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const uint64_t budget = ebi_budget(p);
+    if (!a->given[EBI_O_CELLS] && budget > sizeof(ebi_choosy_state))
+        p->opt[EBI_O_CELLS] = (budget - sizeof(ebi_choosy_state)) * 8;
+    const uint64_t cells = p->opt[EBI_O_CELLS];
+    if (cells % EBI_CHOOSY_BITS != 0)
+        return ebi_fail(err, EB_ESPEC, "choosy: cells must be a multiple of %d, not %llu",
+                        EBI_CHOOSY_BITS, (unsigned long long)cells);
+    if (cells == 0)
+        return ebi_fail(err, EB_ESPEC, "choosy: memory=%llu is too small for shards=%llu",
+                        (unsigned long long)p->opt[EBI_O_MEMORY],
+                        (unsigned long long)p->opt[EBI_O_SHARDS]);
+    p->span = EBI_CHOOSY_LINES_AT + cells / 8;
+    return EB_OK;
+}
+
+static eb_status choosy_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
+    EBI_TRY(choosy_size(p, a, err));
+    return a->given[EBI_CHOOSY_K] && a->given[EBI_CHOOSY_S] ? EB_OK : choosy_solve(p, a, err);
+}
+
+static void choosy_init(const ebi_params *p, uint8_t *block) {
+    (void)p;
+    ebi_store64(block + sizeof(ebi_block_head), EBI_CHOOSY_R_ONE);
+}
+
+/* Loops */
+
+EBI_INLINE unsigned choosy_zeros(const uint8_t *line, uint64_t fields, unsigned n) {
+    unsigned zeros = 0;
+#pragma GCC unroll 6
+    for (unsigned i = 0; i < n; i++, fields >>= EBI_CHOOSY_FIELD_BITS)
+        zeros += !ebi_bit(line, fields % EBI_CHOOSY_BITS);
+    return zeros;
+}
+
+EBI_INLINE void choosy_set(uint8_t *line, uint64_t fields, unsigned n, uint64_t take) {
+#pragma GCC unroll 6
+    for (unsigned i = 0; take && i < n; i++, fields >>= EBI_CHOOSY_FIELD_BITS)
+        ebi_bit_set(line, fields % EBI_CHOOSY_BITS);
+}
+
+EBI_INLINE bool choosy_put(uint8_t *line, uint64_t fields, unsigned n) {
+    const bool all = choosy_zeros(line, fields, n) == 0;
+    choosy_set(line, fields, n, !all);
+    return all;
+}
+
+EBI_INLINE void choosy_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
+                           unsigned k, bool far) {
+    const ebi_choosy_code code = {choosy_zeros, ebi_bits_count_512, choosy_set, choosy_put};
+    ebi_choosy_add(p, block, b, seen, k, far, code);
+}
+
+EBI_INLINE void choosy_test(const ebi_params *p, const uint8_t *block, const eb_hash *h, size_t n,
+                            uint8_t *seen, unsigned k, bool far) {
+    const ebi_choosy_code code = {.zeros = choosy_zeros};
+    ebi_choosy_test(p, block, h, n, seen, k, far, code);
+}
+
+EBI_INLINE unsigned choosy_k(const ebi_params *p) {
+    return ebi_choosy_k(p);
+}
+
+EBI_LOOPS(choosy)
+
+const ebi_ops *ebi_choosy_portable(const ebi_params *p) {
+    return choosy_loops(p);
+}
+
+static const ebi_ops *choosy_select(const ebi_params *p) {
+    const ebi_ops *const fast = ebi_choosy_avx2(p);
+    return fast ? fast : ebi_choosy_portable(p);
+}
+
+/* The whole filter */
+
+static eb_status choosy_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
+    const uint64_t keys = ebi_head_of(block)->items, r = ebi_load64(block + sizeof(ebi_block_head));
+    const unsigned line_max = ebi_choosy_line_max(p);
+    uint64_t used = 0;
+    if (r == 0 || r > EBI_CHOOSY_R_ONE || (keys == 0 && r != EBI_CHOOSY_R_ONE))
+        return ebi_fail(err, EB_EFORMAT, "damaged choosy filter: share of new keys out of range");
+    if (!ebi_tail_is_zero(block + sizeof(ebi_block_head), 64, sizeof(ebi_choosy_state)))
+        return ebi_fail(err, EB_EFORMAT, "damaged choosy filter: reserved bytes are not zero");
+    for (uint64_t i = 0; i < ebi_choosy_lines(p); i++) {
+        const unsigned one = ebi_bits_count_512(block + EBI_CHOOSY_LINES_AT + i * EBI_CHOOSY_BYTES);
+        if (one > line_max)
+            return ebi_fail(err, EB_EFORMAT, "damaged choosy filter: line %llu is over max_fill",
+                            (unsigned long long)i);
+        used += one;
+    }
+    if ((used + p->opt[EBI_CHOOSY_K] - 1) / p->opt[EBI_CHOOSY_K] > keys)
+        return ebi_fail(err, EB_EFORMAT,
+                        "damaged choosy filter: more bits are set than %llu keys can set",
+                        (unsigned long long)keys);
+    return EB_OK;
+}
+
+static void choosy_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) {
+    const uint64_t lines = ebi_choosy_lines(p);
+    double passed[EBI_CHOOSY_BITS + 1]; /* chance of a fresh key in a line with so many bits */
+    for (unsigned i = 0; i <= EBI_CHOOSY_BITS; i++)
+        passed[i] = pow(i / 512., (double)p->opt[EBI_CHOOSY_K]);
+    s->cells = p->opt[EBI_O_CELLS];
+    for (uint64_t i = 0; i < lines; i++) {
+        const unsigned used =
+            ebi_bits_count_512(block + EBI_CHOOSY_LINES_AT + i * EBI_CHOOSY_BYTES);
+        s->cells_used += used;
+        s->fpr += passed[used];
+    }
+    s->fpr /= (double)lines;
+}
+
+/* Load of a line that takes in no fresh key any more, while nearly all keys are called new. */
+static double choosy_full(const ebi_params *p) {
+    const double s = (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
+                 k = (double)p->opt[EBI_CHOOSY_K];
+    return fmin((double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION, s < 0 ? 1 + s / k : 1);
+}
+
+static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
+    out->settles_after = 0;
+    if (w->items == 0 && w->distinct == 0) { /* fresh keys for ever */
+        out->fill = choosy_full(p);
+        out->fpr = out->mean_fpr = pow(out->fill, (double)p->opt[EBI_CHOOSY_K]);
+        return;
+    }
+    const double distinct = w->distinct > 0 ? w->distinct : w->items;
+    const double share = w->items > 0 ? distinct / w->items : 1e-6;
+    const ebi_choosy c = {choosy_k(p), (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
+                          (double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION,
+                          (double)p->opt[EBI_O_CELLS] / distinct, choosy_share(share)};
+    const ebi_choosy_rates r = ebi_choosy_field(&c);
+    out->fill = r.load;
+    out->fpr = r.fpr;
+    out->fnr = r.fnr;
+    out->mean_fpr = r.mean_fpr;
+    out->mean_fnr = r.mean_fnr;
+    if (c.xmax < 1) out->most_fpr = pow(c.xmax, c.k);
+    if (c.s >= c.k) out->most_fpr = fmin(r.mean_fpr, pow(c.xmax, c.k)); /* takes in all keys */
+}
+
+const ebi_kind ebi_kind_choosy = {
+    .info = {"choosy", "a blocked Bloom filter that leaves out dear keys when memory is short",
+             "made here, against the filters of Bera, Dutta, Narang and Bhattacherjee, 2012", 0,
+             choosy_options, "Was it there before, when not all keys quite fit?"},
+    .version = 1,
+    .long_batches = true,
+    .resolve = choosy_resolve,
+    .select = choosy_select,
+    .init = choosy_init,
+    .check = choosy_check,
+    .stat = choosy_stat,
+    .predict = choosy_predict,
+};

@@ -1,0 +1,95 @@
+/* dedup_bits.c - sizing, checks and statistics of the filters made of k parts with known loads. */
+#include "dedup_bits.h"
+#include <math.h>
+
+eb_status ebi_parts_resolve(ebi_params *p, const ebi_args *a, const char *kind, size_t fpr_option,
+                            ebi_fpr_of *fpr_of, eb_error *err) {
+    if (a->given[EBI_O_PARTS] && a->given[fpr_option])
+        return ebi_fail(err, EB_ESPEC, "%s: give k or fpr, not both", kind);
+    if (!a->given[EBI_O_PARTS]) {
+        uint64_t k = a->given[fpr_option] ? 1 : 2;
+        while (a->given[fpr_option] && k < EBI_K_MAX && fpr_of(p, (double)k) > a->real[fpr_option])
+            k++;
+        p->opt[EBI_O_PARTS] = k;
+    }
+    return ebi_size_cells(p, a, kind, 1, p->opt[EBI_O_PARTS], ebi_parts_loads_bytes(p), err);
+}
+
+static eb_status parts_damaged(eb_error *err, const char *how) {
+    return ebi_fail(err, EB_EFORMAT, "damaged filter: %s", how);
+}
+
+eb_status ebi_parts_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
+    const uint64_t *const load = ebi_parts_loads(block);
+    const uint8_t *const bits = ebi_parts_bits(p, block);
+    const uint64_t k = p->opt[EBI_O_PARTS], s = ebi_parts_size(p);
+    if (!ebi_tail_is_zero((const uint8_t *)load, 64 * k, ebi_parts_loads_bytes(p)))
+        return parts_damaged(err, "there is something after its last load");
+    if (!ebi_tail_is_zero(bits, k * s, p->span - sizeof(ebi_block_head) - ebi_parts_loads_bytes(p)))
+        return parts_damaged(err, "bits are set after its last cell");
+    for (uint64_t j = 0; j < k; j++) {
+        if (load[j] != ebi_bits_count(bits, j * s, (j + 1) * s))
+            return parts_damaged(err, "a load is not the number of bits set in its part");
+        if (load[j] > ebi_head_of(block)->items)
+            return parts_damaged(err, "more bits are set than its keys can set");
+    }
+    return EB_OK;
+}
+
+void ebi_parts_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) {
+    const uint64_t *const load = ebi_parts_loads(block);
+    s->cells = p->opt[EBI_O_CELLS];
+    s->fpr = 1;
+    for (uint64_t j = 0; j < p->opt[EBI_O_PARTS]; j++) {
+        s->cells_used += load[j];
+        s->fpr *= (double)load[j] / (double)ebi_parts_size(p);
+    }
+}
+
+bool ebi_parts_view(const ebi_params *p, const uint8_t *block, eb_cells_view *v) {
+    const uint64_t s = ebi_parts_size(p);
+    *v = (eb_cells_view){ebi_parts_bits(p, block), s, s, ebi_parts_k(p), 1};
+    return true;
+}
+
+/* Formulas */
+
+/* A bounded set of keys in an endless stream: by then each has come a hundred times. */
+enum { PARTS_LONG = 100 };
+
+/* Who asks about repeats after a gap has some, if only a few. */
+static const double parts_rare = 1e-6;
+
+static ebi_stream parts_stream(const eb_workload *w) {
+    const double most = w->gap > 0 ? 1 - parts_rare : 1;
+    if (w->items > 0)
+        return (ebi_stream){w->items, w->distinct > 0 ? fmin(w->distinct / w->items, most) : most,
+                            w->gap};
+    if (w->distinct > 0) return (ebi_stream){w->distinct * PARTS_LONG, 1.0 / PARTS_LONG, w->gap};
+    return (ebi_stream){INFINITY, most, w->gap};
+}
+
+void ebi_parts_predict(const ebi_params *p, ebi_fade_rule rule, const eb_workload *w,
+                       eb_prediction *out) {
+    if (w->zipf > 0) return; /* no formula */
+    const ebi_fade filter = {rule, (double)p->opt[EBI_O_CELLS], (int)p->opt[EBI_O_PARTS], 0};
+    const ebi_stream stream = parts_stream(w);
+    const ebi_rates r = ebi_fade_rates(&filter, &stream);
+    out->fill = r.load;
+    out->fpr = r.fpr;
+    out->fnr = r.fnr;
+    out->mean_fpr = w->items > 0 ? r.mean_fpr : r.fpr;
+    out->mean_fnr = w->items > 0 ? r.mean_fnr : r.fnr;
+    out->settles_after = r.settles;
+}
+
+double ebi_parts_fpr_endless(ebi_fade_rule rule, double k) {
+    const ebi_fade filter = {rule, 64 * k, (int)k, 0};
+    const ebi_stream fresh = {INFINITY, 1, 0};
+    return ebi_fade_rates(&filter, &fresh).fpr;
+}
+
+double ebi_parts_fpr_full(const ebi_params *p, double k) {
+    (void)p;
+    return pow(1 - exp(-1), k);
+}

@@ -1,0 +1,317 @@
+/* lru.c - the last keys seen, as move-to-front lists of fingerprints.
+ *
+ * A key's hash names a bucket and a fingerprint of w bits.  The bucket is a list
+ * of b fingerprints, newest first.  A key whose fingerprint is in the list is
+ * reported seen and moves to the front; any other is inserted, and the last one
+ * falls out.  With keep=recent a key is inserted at the front, so a bucket holds
+ * the last b distinct keys that met it; with keep=adaptive (the default of lines)
+ * where it is inserted follows from what has paid lately: lru_duel.c.
+ *
+ *     | ebi_block_head | keep=adaptive: 64 bytes, who wins | buckets | copies of leaders |
+ *
+ *     bucket=word   one 64-bit word: b <= 64/w fields of w bits, slot 0 lowest
+ *
+ *     bucket=line   64 bytes, n = floor(128/w) fields in each word, 3n < b <= 4n:
+ *                   | word 0: low halves of slots 0..n-1 | ... | word 3: 3n..4n-1 |
+ *                   | word 4: their high halves          | ... | word 7           |
+ *                   slot i is field i mod n, of w/2 bits, of words i/n and 4 + i/n
+ *
+ * Invariants, which check() holds loaded bytes to: fingerprints are 1..2^w-1, 0
+ * is an empty slot; empty slots are last; no fingerprint is twice in a bucket;
+ * bits of no slot are 0.  The cells of a spec are slots: buckets times b.
+ *
+ * A fresh key is taken for an old one with b/(2^w-1) when the bucket is full.  A
+ * repeat after d other distinct keys is missed if b of them met its bucket:
+ * Prob(Poisson(d/buckets) >= b).  Lines forget far more sharply than words: at
+ * w = 32 they miss 1 % of the repeats at a distance of half their slots, words of
+ * 21 bits at a seventh of theirs.  Words win only if the distance is larger than
+ * the slots anyway.
+ *
+ * Cost: one cache line a key, read and written. */
+#include "lru.h"
+#include "cells/packed.h"
+#include "math/probability.h"
+#include <math.h>
+
+static const eb_option lru_options[] = {
+    EBI_COMMON_OPTIONS,
+    {"bucket", "line|word", "line", NULL, NULL, "a list for each cache line or 64-bit word", false},
+    {"print_bits", "int", NULL, "5", "32", "bits of a fingerprint; of a line even: 10-20, 24, 32",
+     false},
+    {"slots", "int", NULL, "1", "48", "fingerprints in a bucket; cells is a multiple of it", false},
+    {"keep", "adaptive|recent", NULL, NULL, NULL,
+     "which keys a full line keeps: what pays, or the last ones", false},
+    {"fpr", "real", "1.2e-6", "3.7e-9", "0.5", "wanted false positives: w and b follow", true},
+    {"remember", "count", NULL, "1", "1e14",
+     "distinct keys to remember, 99 % at that distance: cells follow", true},
+    {0}};
+
+/* Parameters */
+
+EBI_INLINE bool lru_is_line(const ebi_params *p) {
+    return p->opt[EBI_LRU_BUCKET] == EBI_LRU_LINE;
+}
+
+EBI_INLINE unsigned lru_w(const ebi_params *p) {
+    return (unsigned)p->opt[EBI_LRU_W];
+}
+
+EBI_INLINE unsigned lru_bucket_bytes(const ebi_params *p) {
+    return lru_is_line(p) ? EBI_LRU_LINE_BYTES : EBI_LRU_WORD_BYTES;
+}
+
+EBI_INLINE uint64_t lru_buckets(const ebi_params *p) {
+    return p->derived[EBI_LRU_BUCKETS];
+}
+
+static unsigned lru_b_max(const ebi_params *p, unsigned w) {
+    return lru_is_line(p) ? 4 * (128 / w) : 64 / w;
+}
+
+static unsigned lru_b_min(const ebi_params *p, unsigned w) {
+    return lru_is_line(p) ? 3 * (128 / w) + 1 : 1;
+}
+
+static double lru_prints(unsigned w) {
+    return (double)ebi_ones(w);
+}
+
+static bool lru_width_fits(const ebi_params *p, unsigned w) {
+    static const uint8_t widths[] = {
+#define LRU_WIDTH(w) w,
+        EBI_LRU_WIDTHS(LRU_WIDTH)
+#undef LRU_WIDTH
+    };
+    return !lru_is_line(p) || memchr(widths, (int)w, sizeof widths) != NULL;
+}
+
+/* As many slots of width w as fpr allows; 0 if those are too few. */
+static unsigned lru_slots_for(const ebi_params *p, unsigned w, double fpr) {
+    const unsigned max = lru_b_max(p, w);
+    const double b = fmin(floor(fpr * lru_prints(w)), max);
+    return b < lru_b_min(p, w) ? 0 : (unsigned)b;
+}
+
+/* w and b for fpr.  Lines: most slots, and of equally many the widest; the last
+ * word may stay part empty.  Words: the narrowest that may be full. */
+static void lru_choose(ebi_params *p, double fpr) {
+    for (unsigned w = 5; w <= 32; w++) {
+        const unsigned b = lru_width_fits(p, w) ? lru_slots_for(p, w, fpr) : 0;
+        const bool better = lru_is_line(p) ? b > 0 && b >= p->opt[EBI_LRU_B]
+                                           : b == lru_b_max(p, w) && p->opt[EBI_LRU_B] == 0;
+        if (!better) continue;
+        p->opt[EBI_LRU_W] = w;
+        p->opt[EBI_LRU_B] = b;
+    }
+}
+
+static eb_status lru_check_given(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const unsigned w = lru_w(p);
+    const double fpr = a->real[EBI_LRU_FPR];
+    if (!lru_width_fits(p, w))
+        return ebi_fail(
+            err, EB_ESPEC,
+            "lru: print_bits must be 10, 12, 14, 16, 18, 20, 24 or 32 for bucket=line, not %u", w);
+    if (!a->given[EBI_LRU_B])
+        p->opt[EBI_LRU_B] = a->given[EBI_LRU_FPR] ? lru_slots_for(p, w, fpr) : lru_b_max(p, w);
+    else if (ebi_lru_b(p) < lru_b_min(p, w) || ebi_lru_b(p) > lru_b_max(p, w))
+        return ebi_fail(err, EB_ESPEC,
+                        "lru: slots must be %u..%u for this bucket and print_bits=%u, not %u",
+                        lru_b_min(p, w), lru_b_max(p, w), w, ebi_lru_b(p));
+    const double least = lru_b_min(p, w) / lru_prints(w);
+    if (ebi_lru_b(p) == 0)
+        return ebi_fail(err, EB_ESPEC, "lru: with print_bits=%u fpr must be at least %.3g, not %g",
+                        w, least, fpr);
+    if (a->given[EBI_LRU_FPR] && ebi_lru_b(p) / lru_prints(w) > fpr)
+        return ebi_fail(err, EB_ESPEC,
+                        "lru: print_bits=%u and slots=%u make fpr %.3g, more than fpr=%g", w,
+                        ebi_lru_b(p), ebi_lru_b(p) / lru_prints(w), fpr);
+    return EB_OK;
+}
+
+/* Buckets that remember `window` distinct keys of a shard with 1 % missed at
+ * that distance. */
+static double lru_buckets_for(const ebi_params *p, double window) {
+    const double b = ebi_lru_b(p), reach = ebi_lru_reach(b, 0.01);
+    return ceil(fmax(window / (double)p->opt[EBI_O_SHARDS] / reach, 64 / b));
+}
+
+/* Of so many lines: few, so that all copies stay in the cache and take little memory.  In a small
+ * filter one leader is better than none, and better than several. */
+static uint64_t lru_leaders_of(const ebi_params *p, uint64_t lines) {
+    enum { LEAST = 64, SHARE = 768, MOST = 256 };
+    if (p->opt[EBI_LRU_KEEP] != EBI_LRU_ADAPTIVE || lines < LEAST) return 0;
+    return ebi_min(MOST, ebi_max(1, lines / SHARE));
+}
+
+static uint64_t lru_bytes_of(const ebi_params *p, uint64_t buckets) { /* of a shard's segments */
+    const uint64_t leaders = lru_leaders_of(p, buckets);
+    const uint64_t copies = leaders * (EBI_LRU_EXPERTS - 1);
+    const uint64_t state = leaders > 0 ? sizeof(ebi_lru_duel) : 0;
+    return state + ebi_round_up((buckets + copies) * lru_bucket_bytes(p), 64);
+}
+
+/* As many as the memory holds, with the copies of their leaders. */
+static uint64_t lru_buckets_in(const ebi_params *p, uint64_t budget) {
+    const uint64_t all = budget / lru_bucket_bytes(p);
+    uint64_t buckets = all - ebi_min(all, lru_leaders_of(p, all) * (EBI_LRU_EXPERTS - 1) + 1);
+    while (lru_bytes_of(p, buckets + 1) <= budget) buckets++;
+    return buckets;
+}
+
+static eb_status lru_size(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const uint64_t b = p->opt[EBI_LRU_B], shards = p->opt[EBI_O_SHARDS];
+    const uint64_t bytes = lru_bucket_bytes(p);
+    const bool sized = a->given[EBI_O_CELLS] || a->given[EBI_O_MEMORY];
+    const double need = a->given[EBI_LRU_WINDOW] ? lru_buckets_for(p, a->real[EBI_LRU_WINDOW]) : 0;
+    uint64_t buckets = lru_buckets_in(p, ebi_budget(p));
+    if (a->given[EBI_O_CELLS])
+        buckets = p->opt[EBI_O_CELLS] / b;
+    else if (a->given[EBI_LRU_WINDOW] && !sized)
+        buckets = (uint64_t)need;
+    if (a->given[EBI_O_CELLS] && p->opt[EBI_O_CELLS] % b != 0)
+        return ebi_fail(err, EB_ESPEC, "lru: cells must be a multiple of slots=%llu, not %llu",
+                        (unsigned long long)b, (unsigned long long)p->opt[EBI_O_CELLS]);
+    if ((double)buckets < need)
+        return ebi_fail(err, EB_ESPEC, "lru: remember=%.10g needs %.0f bytes, not %.0f",
+                        a->real[EBI_LRU_WINDOW], need * (double)(bytes * shards),
+                        (double)(buckets * bytes * shards));
+    if (buckets * b < 64)
+        return ebi_fail(err, EB_ESPEC, "lru: memory=%llu is too small for shards=%llu",
+                        (unsigned long long)p->opt[EBI_O_MEMORY], (unsigned long long)shards);
+    if (buckets > (UINT64_C(1) << (64 - ebi_lru_print_bits(lru_w(p)))) / shards)
+        return ebi_fail(err, EB_ESPEC,
+                        "lru: buckets and fingerprints of %u bits need more than 64 bits of "
+                        "hash: take less memory",
+                        lru_w(p));
+    p->opt[EBI_O_CELLS] = buckets * b;
+    p->derived[EBI_LRU_BUCKETS] = buckets;
+    p->derived[EBI_LRU_LEADERS] = lru_leaders_of(p, buckets);
+    p->span = sizeof(ebi_block_head) + lru_bytes_of(p, buckets);
+    return EB_OK;
+}
+
+static eb_status lru_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
+    if (a->given[EBI_LRU_B] && !a->given[EBI_LRU_W])
+        return ebi_fail(err, EB_ESPEC, "lru: slots=%u needs print_bits", ebi_lru_b(p));
+    if (a->given[EBI_LRU_W])
+        EBI_TRY(lru_check_given(p, a, err));
+    else
+        lru_choose(p, a->real[EBI_LRU_FPR]);
+    if (!a->given[EBI_LRU_KEEP])
+        p->opt[EBI_LRU_KEEP] = lru_is_line(p) ? EBI_LRU_ADAPTIVE : EBI_LRU_RECENT;
+    else if (!lru_is_line(p) && p->opt[EBI_LRU_KEEP] != EBI_LRU_RECENT)
+        return ebi_fail(err, EB_ESPEC, "lru: bucket=word knows keep=recent only");
+    return lru_size(p, a, err);
+}
+
+static const ebi_ops *lru_select(const ebi_params *p) {
+    const ebi_ops *const fast = ebi_lru_avx2(p);
+    return fast ? fast : ebi_lru_portable(p);
+}
+
+/* The whole filter */
+
+typedef struct lru_shape { /* of a bucket: `words` words in each of `planes` planes */
+    ebi_lru_fields f;
+    unsigned words, planes, b;
+} lru_shape;
+
+static lru_shape lru_shape_of(const ebi_params *p) {
+    const unsigned b = ebi_lru_b(p), w = lru_w(p);
+    return lru_is_line(p) ? (lru_shape){ebi_lru_line_fields(w), 4, 2, b}
+                          : (lru_shape){ebi_lru_fields_of(b, w), 1, 1, b};
+}
+
+/* The k-th word, both planes together: a field is 0 if its slot is empty. */
+static uint64_t lru_both(const lru_shape *s, const uint8_t *bucket, unsigned k) {
+    const uint64_t low = ebi_load64(bucket + 8 * k);
+    return s->planes == 2 ? low | ebi_load64(bucket + 8 * (s->words + k)) : low;
+}
+
+static uint64_t lru_slot(const lru_shape *s, const uint8_t *bucket, unsigned i) {
+    const unsigned k = i / s->f.n, at = i % s->f.n * s->f.bits;
+    const uint64_t mask = ebi_ones(s->f.bits), low = ebi_load64(bucket + 8 * k) >> at & mask;
+    if (s->planes == 1) return low;
+    return low | (ebi_load64(bucket + 8 * (s->words + k)) >> at & mask) << s->f.bits;
+}
+
+static unsigned lru_occupied(const lru_shape *s, const uint8_t *bucket) {
+    unsigned n = 0;
+    for (unsigned k = 0; k < s->words; k++)
+        n += ebi_popcount(ebi_cells_nonzero(lru_both(s, bucket, k), s->f.ones, s->f.bits));
+    return n;
+}
+
+/* Nothing outside the slots, and the n slots in use come first? */
+static bool lru_packed(const lru_shape *s, const uint8_t *bucket, unsigned n) {
+    if (n > s->b) return false;
+    for (unsigned k = 0; k < s->words; k++, n -= (unsigned)ebi_min(n, s->f.n)) {
+        const uint64_t word = lru_both(s, bucket, k);
+        const uint64_t first = ebi_ones((unsigned)ebi_min(n, s->f.n) * s->f.bits);
+        if ((word & ~first) != 0) return false;
+        if (ebi_cells_nonzero(word, s->f.ones, s->f.bits) != (s->f.ones & first)) return false;
+    }
+    return true;
+}
+
+/* Is a fingerprint twice among the first n?  Looks back only where the low bits
+ * were met before. */
+static bool lru_repeats(const lru_shape *s, const uint8_t *bucket, unsigned n) {
+    uint64_t met[16] = {0}, print[48];
+    for (unsigned i = 0; i < n; i++) {
+        print[i] = lru_slot(s, bucket, i);
+        uint64_t *const word = &met[print[i] / 64 % 16];
+        const uint64_t bit = UINT64_C(1) << print[i] % 64;
+        for (unsigned j = 0; (*word & bit) && j < i; j++)
+            if (print[j] == print[i]) return true;
+        *word |= bit;
+    }
+    return false;
+}
+
+static eb_status lru_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
+    const lru_shape s = lru_shape_of(p);
+    const uint64_t bytes = lru_bucket_bytes(p);
+    const uint64_t buckets = lru_buckets(p) + ebi_lru_leaders(p) * (EBI_LRU_EXPERTS - 1);
+    const uint8_t *const first = block + ebi_lru_first(p);
+    EBI_TRY(ebi_lru_duel_check(p, block, err));
+    for (uint64_t i = 0; i < buckets; i++) {
+        const uint8_t *const bucket = first + i * bytes;
+        const unsigned n = lru_occupied(&s, bucket);
+        if (!lru_packed(&s, bucket, n))
+            return ebi_fail(err, EB_EFORMAT, "damaged lru filter: bucket %llu has a gap",
+                            (unsigned long long)i);
+        if (lru_repeats(&s, bucket, n))
+            return ebi_fail(err, EB_EFORMAT, "damaged lru filter: bucket %llu repeats itself",
+                            (unsigned long long)i);
+    }
+    if (!ebi_tail_is_zero(first, buckets * bytes * 8, p->span - ebi_lru_first(p)))
+        return ebi_fail(err, EB_EFORMAT, "damaged lru filter: bits are set after its last bucket");
+    return EB_OK;
+}
+
+static void lru_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
+    const lru_shape s = lru_shape_of(p);
+    const uint64_t bytes = lru_bucket_bytes(p), buckets = lru_buckets(p);
+    for (uint64_t i = 0; i < buckets; i++) {
+        const uint64_t at = ebi_lru_answering(p, block, i) * bytes;
+        out->cells_used += lru_occupied(&s, block + ebi_lru_first(p) + at);
+    }
+    out->cells = p->opt[EBI_O_CELLS];
+    out->fpr = (double)out->cells_used / (double)buckets / lru_prints(lru_w(p));
+}
+
+const ebi_kind ebi_kind_lru = {
+    .info = {"lru", "the last keys seen, in lists that move to front: for endless streams",
+             "everbloom's own", EB_FORGETS, lru_options,
+             "Was it there before, in a stream that never ends?"},
+    .version = 2,
+    .long_batches = true,
+    .resolve = lru_resolve,
+    .select = lru_select,
+    .init = ebi_lru_duel_init,
+    .check = lru_check,
+    .stat = lru_stat,
+    .predict = ebi_lru_predict,
+};

@@ -1,0 +1,173 @@
+/* lru.h - what the files of lru share: where a key's bucket is, its fingerprint, and who wins the
+ * duel.  lru.c explains the layout, lru_duel.c the duel. */
+#ifndef EBI_LRU_H
+#define EBI_LRU_H
+#include "filter/kind.h"
+
+/* The fingerprint widths of bucket=line: of all even widths with the same
+ * number of slots in a line, the widest. */
+#define EBI_LRU_WIDTHS(X) X(10) X(12) X(14) X(16) X(18) X(20) X(24) X(32)
+
+enum {
+    EBI_LRU_BUCKET = EBI_O_OWN,
+    EBI_LRU_W,
+    EBI_LRU_B,
+    EBI_LRU_KEEP,
+    EBI_LRU_FPR,
+    EBI_LRU_WINDOW
+};
+enum { EBI_LRU_LINE, EBI_LRU_WORD };
+enum { EBI_LRU_ADAPTIVE, EBI_LRU_RECENT };
+/* In ebi_params.derived: buckets of a shard, and how many of them lead. */
+enum { EBI_LRU_BUCKETS, EBI_LRU_LEADERS };
+enum { EBI_LRU_LINE_BYTES = 64, EBI_LRU_WORD_BYTES = 8 };
+
+/* The fields of a 64-bit word: n of them, each of `bits` bits, the first lowest. */
+typedef struct ebi_lru_fields {
+    unsigned n, bits;
+    uint64_t ones;  /* the lowest bit of each field */
+    uint64_t highs; /* the highest */
+    uint64_t used;  /* all of them */
+} ebi_lru_fields;
+
+EBI_INLINE ebi_lru_fields ebi_lru_fields_of(unsigned n, unsigned bits) {
+    const uint64_t used = ebi_ones(n * bits), ones = used / ebi_ones(bits);
+    return (ebi_lru_fields){n, bits, ones, ones << (bits - 1), used};
+}
+
+/* A line of w-bit fingerprints: w/2 bits in each of two planes of four words. */
+EBI_INLINE ebi_lru_fields ebi_lru_line_fields(unsigned w) {
+    return ebi_lru_fields_of(128 / w, w / 2);
+}
+
+/* Which fields of a line's last word belong to its b slots; b > 3n. */
+EBI_INLINE uint64_t ebi_lru_last_used(ebi_lru_fields f, unsigned b) {
+    return ebi_ones((b - 3 * f.n) * f.bits);
+}
+
+EBI_INLINE unsigned ebi_lru_b(const ebi_params *p) {
+    return (unsigned)p->opt[EBI_LRU_B];
+}
+
+EBI_INLINE uint64_t ebi_lru_leaders(const ebi_params *p) {
+    return p->derived[EBI_LRU_LEADERS];
+}
+
+/* The duel.  Each leader has a copy for each expert: the line itself is expert 0's. */
+enum { EBI_LRU_EXPERTS = 3 };
+
+typedef struct ebi_lru_duel { /* the first segment, if there are leaders */
+    uint32_t winner;
+    int32_t score[EBI_LRU_EXPERTS];
+    uint32_t reserved[12]; /* zero */
+} ebi_lru_duel;
+static_assert(sizeof(ebi_lru_duel) == 64, "one cache line");
+
+EBI_INLINE uint64_t ebi_lru_first(const ebi_params *p) { /* offset of bucket 0 in the block */
+    return sizeof(ebi_block_head) + (ebi_lru_leaders(p) > 0 ? sizeof(ebi_lru_duel) : 0);
+}
+
+EBI_INLINE const ebi_lru_duel *ebi_lru_duel_of(const uint8_t *block) {
+    return (const ebi_lru_duel *)(const void *)(block + sizeof(ebi_block_head));
+}
+
+/* Which line is expert e's copy of leader i. */
+EBI_INLINE uint64_t ebi_lru_copy(const ebi_params *p, uint64_t i, unsigned e) {
+    return e == 0 ? i : p->derived[EBI_LRU_BUCKETS] + i * (EBI_LRU_EXPERTS - 1) + e - 1;
+}
+
+/* Inserting at slot s: which fields of a plane of four words are s or above, and which is s. */
+typedef struct ebi_lru_place {
+    uint64_t open[4], at[4];
+} ebi_lru_place;
+
+/* How a line that is no leader inserts: at place[0], the front, or in a full line at place[1],
+ * unless the coin of the key and the moment falls below `front`. */
+typedef struct ebi_lru_rule {
+    ebi_lru_place place[2];
+    uint64_t front;
+} ebi_lru_rule;
+
+/* The winner's rule, which changes only where a leader is met.  False, and no rule: the front wins.
+ */
+bool ebi_lru_rule_of(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule);
+
+/* A key that meets leader i: all copies learn it, the winner's answers, the scores are kept. */
+bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, uint64_t before);
+
+void ebi_lru_duel_init(const ebi_params *p, uint8_t *block);
+eb_status ebi_lru_duel_check(const ebi_params *p, const uint8_t *block, eb_error *err);
+
+/* The coin of a key that comes after so many others: it needs neither a generator nor a state. */
+EBI_INLINE uint64_t ebi_lru_coin(eb_hash h, uint64_t before) {
+    return (h + before * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd1342543de82ef95);
+}
+
+/* How many low bits of the hash make a fingerprint of w bits.  Eight more than
+ * w make the fingerprints 1..2^w-1 equally likely; 0 means an empty slot. */
+EBI_INLINE unsigned ebi_lru_print_bits(unsigned w) {
+    return w + 8 < 32 ? w + 8 : 32;
+}
+
+EBI_INLINE uint64_t ebi_lru_print(eb_hash h, unsigned w) {
+    const unsigned bits = ebi_lru_print_bits(w);
+    return 1 + ((h & ebi_ones(bits)) * ebi_ones(w) >> bits);
+}
+
+/* The field of a line's last slot, in word 3 and in word 7. */
+EBI_INLINE uint64_t ebi_lru_last_field(ebi_lru_fields f, unsigned b) {
+    return ebi_ones(f.bits) << (b - 1 - 3 * f.n) * f.bits;
+}
+
+/* What it holds: 0 if the line is not full. */
+EBI_INLINE uint64_t ebi_lru_last_of(const uint8_t *line, uint64_t last_field) {
+    return (ebi_load64(line + 24) | ebi_load64(line + 56)) & last_field;
+}
+
+/* The buckets, and the hashes of a batch of keys. */
+typedef struct ebi_lru_batch {
+    const uint8_t *first; /* bucket 0 */
+    uint64_t buckets;
+    const eb_hash *hash;
+    size_t n;
+} ebi_lru_batch;
+
+EBI_INLINE ebi_lru_batch ebi_lru_batch_of(const ebi_params *p, const uint8_t *block,
+                                          const eb_hash *hash, size_t n) {
+    return (ebi_lru_batch){block + ebi_lru_first(p), p->derived[EBI_LRU_BUCKETS], hash, n};
+}
+
+/* Key i's bucket, from the top bits of the hash. */
+EBI_INLINE uint64_t ebi_lru_bucket(const ebi_lru_batch *b, size_t i) {
+    return eb_scale(b->hash[i], b->buckets);
+}
+
+/* Buckets are asked for this many keys before they are used, so that memory and the work on lists
+ * overlap. */
+enum { EBI_LRU_AHEAD = 64 };
+
+EBI_INLINE void ebi_lru_fetch(const ebi_lru_batch *b, size_t i, unsigned bytes, bool write) {
+    if (i >= b->n) return;
+    if (write)
+        ebi_prefetch_write(b->first + ebi_lru_bucket(b, i) * bytes);
+    else
+        ebi_prefetch_read(b->first + ebi_lru_bucket(b, i) * bytes);
+}
+
+EBI_INLINE void ebi_lru_fetch_first(const ebi_lru_batch *b, unsigned bytes, bool write) {
+    for (size_t i = 0; i < EBI_LRU_AHEAD && i < b->n; i++) ebi_lru_fetch(b, i, bytes, write);
+}
+
+/* The line that answers for key i: of a leader, the winner's copy. */
+EBI_INLINE uint64_t ebi_lru_answering(const ebi_params *p, const uint8_t *block, uint64_t line) {
+    if (line >= ebi_lru_leaders(p)) return line;
+    return ebi_lru_copy(p, line, ebi_lru_duel_of(block)->winner);
+}
+
+/* The loops for p: portable, or NULL if this machine has no AVX2 or p needs none. */
+const ebi_ops *ebi_lru_portable(const ebi_params *p);
+const ebi_ops *ebi_lru_avx2(const ebi_params *p);
+
+void ebi_lru_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out);
+double ebi_lru_reach(double b, double missed);
+#endif

@@ -1,0 +1,89 @@
+/* lru_predict.c - what lru makes of a stream. */
+#include "lru.h"
+#include "math/probability.h"
+#include <math.h>
+
+/* Prediction.  The keys between a key and its repeat fall on its bucket as a
+ * Poisson number, whatever their order. */
+
+static double lru_missed(double per_bucket, const void *b) {
+    return ebi_poisson_ge(per_bucket, *(const double *)b);
+}
+
+/* Distinct keys a bucket after which `missed` of the repeats are missed. */
+double ebi_lru_reach(double b, double missed) {
+    return ebi_bisect(lru_missed, &b, 1e-3, 3 * b + 10, missed);
+}
+
+/* Mean of the slots in use in a bucket that has met `per_bucket` distinct keys. */
+static double lru_mean_used(double per_bucket, double b) {
+    const double before = b >= 2 ? per_bucket * ebi_poisson_le(per_bucket, b - 2) : 0;
+    return before + b * ebi_poisson_ge(per_bucket, b);
+}
+
+static double lru_fill(double per_bucket, const void *b) {
+    return lru_mean_used(per_bucket, *(const double *)b) / *(const double *)b;
+}
+
+/* Share missed of repeats whose distance is uniform on 0..reach keys a bucket. */
+static double lru_missed_uniform(double reach, double b) {
+    if (reach <= 0) return 0;
+    const double missed = ebi_poisson_ge(reach, b) - b / reach * ebi_poisson_ge(reach, b + 1);
+    return fmax(missed, 0);
+}
+
+/* D keys once each and `copies` uniform copies of each on average, shuffled.  A
+ * repeat and its predecessor have a share x of the stream between them with
+ * probability (1-x)^2 e^(-copies x) or more; they then have D times this many
+ * distinct keys between them: */
+static double lru_distance(double x, const void *copies) {
+    return 1 - (1 - x) * exp(-*(const double *)copies * x);
+}
+
+static double lru_missed_shuffled(double reach, double copies, double b) {
+    enum { STEPS = 512 };
+    const double sure = b + 10 * sqrt(b) + 20; /* keys a bucket that no list survives */
+    const double end = reach <= sure ? 1 : ebi_bisect(lru_distance, &copies, 0, 1, sure / reach);
+    double missed = 0, before = 1;
+    for (int i = 0; i < STEPS; i++) {
+        const double x = end * (i + 1) / STEPS, middle = end * (i + 0.5) / STEPS;
+        const double after = (1 - x) * (1 - x) * exp(-copies * x);
+        missed += (before - after) * ebi_poisson_ge(reach * lru_distance(middle, &copies), b);
+        before = after;
+    }
+    return missed + before;
+}
+
+static double lru_mean_fill(double reach, double b) { /* while the stream's keys arrive */
+    enum { STEPS = 256 };
+    double sum = 0;
+    for (int i = 0; i < STEPS; i++) sum += lru_fill(reach * (i + 0.5) / STEPS, &b) / STEPS;
+    return sum;
+}
+
+static void lru_predict_misses(const eb_workload *w, double buckets, double b, double distinct,
+                               eb_prediction *out) {
+    const double reach = distinct / buckets;
+    if (w->gap > 0) {
+        out->fnr = out->mean_fnr = ebi_poisson_ge(fmin(w->gap, distinct) / buckets, b);
+    } else if (isinf(distinct)) {
+        out->fnr = out->mean_fnr = 1;
+    } else if (w->zipf <= 0) {
+        out->fnr = lru_missed_uniform(reach, b);
+        out->mean_fnr =
+            w->items > 0 ? lru_missed_shuffled(reach, w->items / distinct - 1, b) : out->fnr;
+    }
+}
+
+void ebi_lru_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
+    const double b = ebi_lru_b(p), buckets = (double)p->derived[EBI_LRU_BUCKETS];
+    const double distinct = w->distinct > 0 ? w->distinct : w->items > 0 ? w->items : INFINITY;
+    const double full = b / (double)ebi_ones((unsigned)p->opt[EBI_LRU_W]);
+    const double records = w->items > 0 ? w->items / distinct : 1; /* for each distinct key */
+    out->fill = isinf(distinct) ? 1 : lru_fill(distinct / buckets, &b);
+    out->fpr = full * out->fill;
+    out->mean_fpr = full * (w->items > 0 ? lru_mean_fill(distinct / buckets, b) : out->fill);
+    out->settles_after = records * buckets * ebi_bisect(lru_fill, &b, 1e-3, 10 * b + 10, 0.999);
+    out->most_fpr = full;
+    lru_predict_misses(w, buckets, b, distinct, out);
+}

@@ -1,0 +1,52 @@
+/* window_narrow.h - a line of mode=elastic as the loops with vectors see it: as it is after expiry,
+ * with its marks turned over.  WINDOW_TARGET says which instructions there are. */
+#ifndef EBI_WINDOW_NARROW_H
+#define EBI_WINDOW_NARROW_H
+#include "window_line.h"
+#include <immintrin.h>
+
+enum { WORD = 64, TABLE = 64 }; /* TABLE: one vector */
+
+/* What the loop knows of all lines of a filter. */
+typedef struct window_sizes {
+    uint8_t slots[EBI_WINDOW_W_MAX + 1]; /* of a line, by w; w = 0: too many for this loop */
+    uint8_t widen_below[TABLE];          /* so many entries, by w */
+    unsigned eras, most;                 /* slots that this loop takes */
+} window_sizes;
+
+/* What a loop is made for: lines of so many bytes, marks that may need more than 64 bits, so many
+ * groups of fingerprints that fit in 16 bits, or of wider ones. */
+typedef struct window_shape {
+    unsigned bytes;
+    bool wide, shorts;
+    unsigned groups;
+} window_shape;
+
+/* 128 bits, and their shifts by 0..127 places. */
+typedef struct window_pair {
+    uint64_t low, high;
+} window_pair;
+
+EBI_INLINE window_pair window_down(window_pair x, unsigned by) {
+    const unsigned within = by % WORD;
+    const uint64_t high = x.high >> within, low = x.low >> within | x.high << 1 << (63 - within);
+    return by < WORD ? (window_pair){low, high} : (window_pair){high, 0};
+}
+
+EBI_INLINE window_pair window_up(window_pair x, unsigned by) {
+    const unsigned within = by % WORD;
+    const uint64_t low = x.low << within, high = x.high << within | x.low >> 1 >> (63 - within);
+    return by < WORD ? (window_pair){low, high} : (window_pair){0, low};
+}
+
+/* A line as it is after expiry. */
+typedef struct window_narrow {
+    unsigned w, wn, nn, head, n, slots;
+    window_pair kept; /* marks turned over: 1 an entry, 0 the end of an era, zeros behind */
+} window_narrow;
+
+/* slot < 2 * slots.  What is a coin's throw is no branch here: below 0 is far above. */
+EBI_INLINE unsigned window_wrap(unsigned slot, unsigned slots) {
+    return slot - slots < slot ? slot - slots : slot;
+}
+#endif

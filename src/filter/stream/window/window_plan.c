@@ -1,0 +1,132 @@
+/* window_plan.c - how many bits a window item takes at a false positive rate.
+ *
+ * mode=elastic has no closed formula: a line remembers the fullest moment of the last window, and
+ * taking its widths as those of the moment makes the bits 11-15 % too few.  So the bits are
+ * measured, at 14 eras, with distinct keys; a line's statistics do not depend on the window.  With
+ * other numbers of eras more of the keys that are kept are older than the window, and the marks
+ * take other space.
+ *
+ * mode=rotate: places of a generation are set as in a Bloom filter of a few dozen keys, whose fill
+ * varies; the mean of a power of it is taken to the second moment. */
+#include "math/probability.h"
+#include "window.h"
+#include <math.h>
+
+/* With lines of 64 and of 128 bytes, at rates 2^-1, 2^-2, ...  The first two
+ * rows of wide lines, and the first of others, are drawn out. */
+typedef struct window_row {
+    double bits[2]; /* of a window item */
+    uint8_t w[2];
+} window_row;
+static const window_row window_rows[] = {
+    {{6.30, 6.40}, {8, 9}},     {{8.92, 9.20}, {10, 10}},   {{11.65, 11.25}, {11, 12}},
+    {{13.86, 13.68}, {12, 13}}, {{15.82, 15.38}, {13, 13}}, {{17.66, 16.92}, {14, 16}},
+    {{19.51, 18.40}, {14, 16}}, {{21.22, 19.86}, {16, 17}}, {{23.02, 21.32}, {17, 18}},
+    {{24.86, 22.79}, {18, 19}}, {{26.78, 24.32}, {19, 20}}, {{28.80, 25.88}, {20, 21}},
+    {{30.92, 27.50}, {21, 22}}, {{33.34, 29.17}, {21, 23}}, {{35.70, 30.94}, {22, 23}},
+    {{38.10, 32.69}, {23, 24}}, {{40.68, 34.51}, {24, 25}}, {{43.34, 36.33}, {25, 26}},
+    {{46.12, 38.22}, {26, 27}}, {{49.05, 40.21}, {27, 28}}, {{52.20, 42.24}, {28, 29}},
+    {{55.55, 44.32}, {29, 30}}, {{58.90, 46.49}, {30, 31}}, {{62.65, 49.04}, {31, 31}},
+    {{66.35, 52.00}, {31, 31}}, {{71.15, 55.73}, {31, 31}}, {{77.10, 63.15}, {31, 31}},
+};
+enum { ROWS = EBI_COUNT_OF(window_rows) };
+
+/* What is kept, times what the marks leave: relative to 14 eras. */
+static double window_scale(const ebi_window_plan *plan) {
+    const double bits = 8.0 * plan->bytes - EBI_WINDOW_HEADER, eras = plan->eras;
+    return (1 + 0.5 / eras) / (1 + 0.5 / 14) * (bits - 14) / (bits - eras);
+}
+
+/* The table was measured where all keys that are taken for others are lost. */
+static double window_row_bits(const ebi_window_plan *plan, unsigned row) {
+    const double fpr = exp2(-1 - (double)row), stored = (1 - plan->lost * fpr) / (1 - fpr);
+    return window_rows[row].bits[plan->bytes == 128] * window_scale(plan) * stored;
+}
+
+static double window_elastic_bits(const ebi_window_plan *plan, double fpr) {
+    const double at = fmin(fmax(-log2(fpr) - 1, 0), ROWS - 1);
+    const unsigned row = (unsigned)fmin(at, ROWS - 2);
+    const double low = window_row_bits(plan, row), high = window_row_bits(plan, row + 1);
+    return low + (high - low) * (at - row);
+}
+
+/* More bits than the table has are as good as its last. */
+static double window_elastic_fpr(const ebi_window_plan *plan, double bits) {
+    unsigned row = 0;
+    while (row < ROWS - 2 && window_row_bits(plan, row + 1) < bits) row++;
+    const double low = window_row_bits(plan, row), high = window_row_bits(plan, row + 1);
+    return exp2(-1 - fmin(row + (bits - low) / (high - low), ROWS - 1));
+}
+
+/* Rotating generations */
+
+enum { ROTATE_BITS = 504, LINE_BITS = 512, ROTATE_K_MAX = 8 };
+
+/* Mean of fill^k after n keys with k places each of b. */
+static double window_all_set(double n, double k, double b) {
+    const double throws = n * k, zero = pow(1 - 1 / b, throws), fill = 1 - zero;
+    const double both = (1 - 1 / b) * pow(1 - 2 / b, throws) + zero / b; /* two are zero */
+    if (n == 0) return 0;
+    const double variance = fmax(0, both - zero * zero);
+    return pow(fill, k) * (1 + k * (k - 1) / 2 * variance / (fill * fill));
+}
+
+typedef struct window_generation {
+    double k, b;
+} window_generation;
+
+static double window_generation_set(double n, const void *context) {
+    const window_generation *const g = context;
+    return fmin(window_all_set(n, g->k, g->b), 1);
+}
+
+static double window_generation_fpr(double per_line, double k, double b) {
+    return ebi_poisson_mean(per_line, window_generation_set, &(window_generation){k, b});
+}
+
+/* `eras` full generations and one that fills: its mean over the era, by Simpson's rule. */
+static double window_generations_fpr(unsigned eras, unsigned k, double per_line) {
+    const double b = ROTATE_BITS / (eras + 1);
+    const double full = window_generation_fpr(per_line, k, b);
+    const double half = window_generation_fpr(per_line / 2, k, b);
+    return 1 - pow(1 - full, eras) * (1 - (4 * half + full) / 6);
+}
+
+/* Keys that are taken for others are not stored, unless the plan says so. */
+double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bits) {
+    enum { ROUNDS = 10 };
+    const double per_line = LINE_BITS / bits / plan->eras;
+    double fpr = window_generations_fpr(plan->eras, k, per_line);
+    for (int i = 0; i < ROUNDS && plan->lost > 0; i++)
+        fpr = (fpr + window_generations_fpr(plan->eras, k, per_line * (1 - plan->lost * fpr))) / 2;
+    return fpr;
+}
+
+static unsigned window_rotate_width(const ebi_window_plan *plan, double bits) {
+    unsigned best = 1;
+    for (unsigned k = 2; k <= ROTATE_K_MAX; k++)
+        if (ebi_window_rotate_fpr(plan, k, bits) < ebi_window_rotate_fpr(plan, best, bits))
+            best = k;
+    return best;
+}
+
+static double window_rotate_best(double bits, const void *plan) {
+    return ebi_window_rotate_fpr(plan, window_rotate_width(plan, bits), bits);
+}
+
+double ebi_window_bits(const ebi_window_plan *plan, double fpr) {
+    if (plan->mode == EBI_WINDOW_ELASTIC) return window_elastic_bits(plan, fpr);
+    return ebi_bisect(window_rotate_best, plan, 2, 512, fpr);
+}
+
+double ebi_window_fpr(const ebi_window_plan *plan, double bits) {
+    if (plan->mode == EBI_WINDOW_ELASTIC) return window_elastic_fpr(plan, bits);
+    return window_rotate_best(fmin(fmax(bits, 2), 512), plan);
+}
+
+unsigned ebi_window_width(const ebi_window_plan *plan, double fpr) {
+    if (plan->mode == EBI_WINDOW_ROTATE)
+        return window_rotate_width(plan, ebi_window_bits(plan, fpr));
+    const double row = fmin(fmax(floor(-log2(fpr) - 0.25), 0), ROWS - 1); /* rather too wide */
+    return window_rows[(unsigned)row].w[plan->bytes == 128];
+}

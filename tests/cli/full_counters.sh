@@ -1,0 +1,34 @@
+# Counters that overflow: never a number that cannot be, exit status 1, and shown in reports.
+. "$EXPECT"
+# By default there is room for what was too much: a key that comes 70000 times in a window, 3000 keys of 300 lines.
+yes x | head -n 70000 >hot
+everbloom count --window 1h --key x --seed 1 hot
+status_is 0; silent; [ "$(cut -f 1 out)" = 70000 ] || fail "$(shown out)"
+seq 3000 | awk '{ for (i = 0; i < 300; i++) print }' >many
+everbloom count --half-life 30d -m 2M --queries <(seq 3000) --seed 1 many
+awk '$1 < 299 || $1 > 310 { bad++ } END { exit bad > 0 }' out || fail "counts that fade: $(sort -g out | tail -n 3)"
+status_is 0; silent
+# Where there is none it is said.
+full() { # full COMMAND... - has status 1, says so, and prints no count above 1e9
+    everbloom "$@"
+    status_is 1; err_has 'full'
+    grep -qE '(^|[^0-9.])[0-9]{10,}|e\+(09|[1-9][0-9])' out && fail "a count that cannot be: $(shown out)"
+    return 0
+}
+full count --filter aging:by=window,epochs=10,period=1000000,width=8,memory=64K --key x --seed 1 hot
+grep -q '^inf	' out || fail "$(shown out)"
+full count --filter decay:halflife=1e9,width=8,memory=64K --seed 1 --queries <(seq 3000) many
+full count --filter spectral:store=u8,memory=16K --seed 1 --queries <(seq 3000) --save f many
+grep -q '^inf	' out || fail "$(shown out)"
+full count --snapshot f --queries <(seq 3000)
+full count --snapshot f --queries <(seq 3000) --json
+grep -q '"count":null' out || fail "$(shown out)"
+everbloom info f; status_is 0; awk '/^full counters/ { n = $3 } END { exit !(n > 0) }' out || fail "$(shown out)"
+everbloom count --filter spectral:store=u8,memory=16K --seed 1 --key 1 --stats many
+status_is 1; awk '/^full counters/ { n = $3 } END { exit !(n > 0) }' err || fail "$(shown err)"
+full hot --filter decay:halflife=1e9,width=8,memory=64K,seed=1 --top 5 many
+full iceberg --filter spectral:store=u8,memory=64K --candidate-memory 64K --seed 1 --top 5 <many
+full sum --filter spectral:store=u8,memory=16K,update=plain,span=0 --key 1 --seed 1 many
+awk 'BEGIN { for (i = 0; i < 600000; i++) print i % 2000 }' >numbers
+full range --filter dyadic:bits=16,store=u8,memory=12K --seed 1 --from 0 --to 1999 numbers
+full join --filter spectral:store=u8,memory=4K,seed=1 -o joined many many

@@ -1,0 +1,39 @@
+# A Bloom filter beyond its plan: a warning as soon as it is, once, and in --stats and info.
+. "$EXPECT"
+# 1000 keys are the plan: about 14400 bits, 10 a key.
+spec=bloom:cells=14430,k=10,seed=1
+everbloom dedup --filter $spec < <(seq 950)
+status_is 0; silent; [ "$(wc -l <out)" -ge 949 ] || fail "too few lines"
+everbloom dedup --filter $spec < <(seq 20000)
+status_is 0
+err_has 'everbloom: the filter is beyond its plan: it was made for about 1e+03 distinct keys with a false-positive rate of 0.00098; now the rate is 0.0'
+err_has 'give more -m, or use a kind that forgets'
+[ "$(wc -l <err)" -eq 1 ] || fail "not one message: $(shown err)"
+# While it runs, before anything is lost: the warning comes with the line that goes beyond.
+mkfifo in
+"$EVERBLOOM" dedup --filter $spec <in >out 2>err &
+pid=$!
+exec 3>in
+seq 3000 >&3
+for ((i = 0; i < 500; i++)); do [ -s err ] && break; sleep 0.02; done
+[ -s err ] || fail 'no warning while it runs'
+exec 3>&-
+wait $pid
+# States, snapshots, reports.
+everbloom add --filter $spec --state s --json < <(seq 900)
+status_is 0; [ "$(value beyond_plan) $(value planned_keys)" = 'no 1000' ] || fail "$(shown err)"
+everbloom add --state s --json < <(seq 901 2000)
+status_is 0; grep -q '"beyond_plan":"yes"' err || fail "$(shown err)"
+err_has 'the filter is beyond its plan'
+everbloom info s; status_is 0; silent; grep -q '^beyond its plan  *yes' out || fail "$(shown out)"
+everbloom test s < <(seq 10); status_is 0; err_has 'the filter is beyond its plan'
+everbloom dedup --state s </dev/null; status_is 0; err_has 'the filter is beyond its plan'
+# Filters made for a number of keys are within their plan with that number, whatever k is.
+for fpr in 0.5 0.3 0.2 0.1 0.03 0.01 0.001; do
+    everbloom dedup --filter bloom:distinct=20000,fpr=$fpr,seed=1 < <(seq 20000)
+    status_is 0; silent
+    everbloom dedup --filter bloom:distinct=20000,fpr=$fpr,seed=1 < <(seq 80000)
+    status_is 0; err_has 'the filter is beyond its plan'
+done
+# Kinds that forget have no plan to go beyond.
+everbloom dedup -m 4K < <(seq 20000); status_is 0; silent

@@ -1,0 +1,213 @@
+/* test_delta.c - deltas between filters and states of icebergs: the later one again, byte by byte;
+ * everything else is refused. */
+#include "query/query.h"
+#include "suite.h"
+
+typedef struct bytes {
+    uint8_t *p;
+    size_t n;
+} bytes;
+
+static eb_status collect(void *ctx, const void *p, size_t n) {
+    bytes *const b = ctx;
+    b->p = realloc(b->p, b->n + n + 1);
+    HOLDS(b->p != NULL);
+    memcpy(b->p + b->n, p, n);
+    b->n += n;
+    return EB_OK;
+}
+
+static bytes delta_of(const eb_filter *a, const eb_filter *b) {
+    bytes d = {0};
+    OK(eb_diff(a, b, collect, &d, NULL));
+    return d;
+}
+
+/* The obvious way: all bytes of both, side by side.  It must give the same delta. */
+static void check_bytes(const eb_filter *a, const eb_filter *b, const bytes *delta) {
+    bytes again = {0}, made = {0};
+    size_t a_len, b_len;
+    uint8_t *const x = suite_bytes(a, &a_len), *const y = suite_bytes(b, &b_len);
+    OK(eb_diff_bytes(x, a_len, y, b_len, collect, &again, NULL));
+    HOLDS(again.n == delta->n && memcmp(again.p, delta->p, again.n) == 0);
+    OK(eb_patch_bytes(x, a_len, delta->p, delta->n, collect, &made, NULL));
+    HOLDS(made.n == b_len && memcmp(made.p, y, b_len) == 0);
+    free(again.p);
+    free(made.p);
+    free(x);
+    free(y);
+}
+
+static void there_and_back(const eb_filter *a, const eb_filter *b) {
+    bytes d = delta_of(a, b);
+    eb_filter *made = NULL;
+    OK(eb_patch(&made, a, d.p, d.n, NULL, NULL));
+    HOLDS(suite_equal(made, b));
+    check_bytes(a, b, &d);
+    eb_free(made);
+    free(d.p);
+}
+
+static void try_kind(const suite_case *c) {
+    eb_filter *const a = suite_filled(c->spec, 300, 1), *const b = suite_filled(c->spec, 340, 1);
+    eb_filter *const other = suite_filled("bloom:memory=2K,k=3", 50, 2);
+    there_and_back(a, b);
+    there_and_back(b, a);
+    there_and_back(a, a);
+    there_and_back(a, other);
+    there_and_back(other, a);
+    eb_free(a);
+    eb_free(b);
+    eb_free(other);
+}
+
+static void test_kinds(void **state) {
+    (void)state;
+    suite_each_base(try_kind);
+}
+
+static void test_refused(void **state) {
+    eb_filter *const a = suite_filled("bloom:memory=2K,k=3", 300, 1), *const b = suite_filled(
+                                                                          "bloom:memory=2K,k=3",
+                                                                          330, 1);
+    eb_filter *made = a;
+    uint64_t random = 5;
+    eb_error err;
+    (void)state;
+    bytes d = delta_of(a, b);
+    GIVES(EB_EMISMATCH, eb_patch(&made, b, d.p, d.n, NULL, &err));
+    HOLDS(made == NULL && err.text[0]);
+    for (size_t n = 0; n < d.n; n++) GIVES(EB_EFORMAT, eb_patch(&made, a, d.p, n, NULL, NULL));
+    d.p[d.n] = 0;
+    GIVES(EB_EFORMAT, eb_patch(&made, a, d.p, d.n + 1, NULL, NULL));
+    for (int i = 0; i < 2000; i++) {
+        const size_t at = suite_below(&random, d.n), bit = suite_below(&random, 8);
+        suite_at("bit %zu of byte %zu", bit, at);
+        d.p[at] ^= (uint8_t)(1u << bit);
+        const eb_status status = eb_patch(&made, a, d.p, d.n, NULL, &err);
+        HOLDS((status == EB_EFORMAT || status == EB_EMISMATCH || status == EB_EVERSION) &&
+              made == NULL);
+        d.p[at] ^= (uint8_t)(1u << bit);
+    }
+    /* A number that no 64 bits hold, and a length that the delta cannot have. */
+    memset(d.p + 80, 0xff, 10);
+    GIVES(EB_EFORMAT, eb_patch(&made, a, d.p, d.n, NULL, NULL));
+    memset(d.p + 72, 0xff, 8);
+    GIVES(EB_EFORMAT, eb_patch(&made, a, d.p, d.n, NULL, NULL));
+    free(d.p);
+    eb_free(a);
+    eb_free(b);
+}
+
+static eb_status stop(void *ctx, const void *p, size_t n) {
+    int *const left = ctx;
+    (void)p, (void)n;
+    return --*left < 0 ? EB_ESTOPPED : EB_OK;
+}
+
+static void test_stopped(void **state) {
+    eb_filter *const a = suite_filled("bloom:memory=64K,k=3", 300, 1), *const b = suite_filled(
+                                                                           "lru:memory=64K", 3000,
+                                                                           1);
+    eb_error err;
+    (void)state;
+    for (int pieces = 0; pieces < 3; pieces++) {
+        int left = pieces;
+        GIVES(EB_ESTOPPED, eb_diff(a, b, stop, &left, &err));
+        HOLDS(left == -1 && err.status == EB_ESTOPPED && err.text[0]);
+    }
+    eb_free(a);
+    eb_free(b);
+}
+
+static void test_memory(void **state) {
+    eb_filter *const a = suite_filled("bloom:memory=4K,k=3", 300, 1), *const b = suite_filled(
+                                                                          "bloom:memory=4K,k=3",
+                                                                          400, 1);
+    bytes d = delta_of(a, b);
+    eb_status status = EB_ENOMEM;
+    (void)state;
+    for (size_t at = 1; status == EB_ENOMEM; at++) {
+        suite_memory m;
+        eb_filter *made = a;
+        suite_memory_init(&m, at, (uint8_t)at);
+        status = eb_patch(&made, a, d.p, d.n, &m.allocator, NULL);
+        HOLDS(status == EB_OK || (status == EB_ENOMEM && made == NULL));
+        HOLDS(status != EB_OK || (at > 2 && suite_equal(made, b)));
+        HOLDS(m.largest <= 2 * (4096 + d.n));
+        eb_free(made);
+        HOLDS(m.blocks == 0);
+    }
+    OK(status);
+    free(d.p);
+    eb_free(a);
+    eb_free(b);
+}
+
+/* Icebergs */
+
+static void add_keys(eb_iceberg *ice, eb_filter *f, unsigned from, unsigned to) {
+    for (unsigned i = from; i < to; i++) {
+        char text[24];
+        eb_hash h;
+        const eb_key key = {text, (size_t)snprintf(text, sizeof text, "key %u", i * i % 211)};
+        eb_hash_keys(f, &key, 1, &h);
+        OK(eb_iceberg_add(ice, &key, &A_BATCH(1, &h, NULL, NULL)));
+    }
+}
+
+static bytes saved(const eb_iceberg *ice) {
+    bytes b = {0};
+    OK(eb_iceberg_save(ice, collect, &b, NULL));
+    return b;
+}
+
+static void test_icebergs(void **state) {
+    eb_filter *const f = suite_new("spectral:memory=4K,seed=7"), *f2 = NULL,
+                     *stranger = suite_new("spectral:memory=4K");
+    eb_iceberg *ice = NULL, *again = NULL, *bad = NULL;
+    uint64_t random = 3;
+    (void)state;
+    OK(eb_iceberg_new(&ice, f, 2048, NULL, NULL));
+    add_keys(ice, f, 0, 500);
+    bytes b = saved(ice);
+    OK(eb_iceberg_check(f, b.p, b.n, NULL));
+    GIVES(EB_EFORMAT, eb_iceberg_check(stranger, b.p, b.n, NULL));
+    /* Going on from the bytes is going on. */
+    OK(eb_clone(&f2, f, NULL, NULL));
+    OK(eb_iceberg_load(&again, f2, b.p, b.n, 0, NULL, NULL));
+    add_keys(ice, f, 500, 900);
+    add_keys(again, f2, 500, 900);
+    bytes x = saved(ice), y = saved(again);
+    HOLDS(x.n == y.n && memcmp(x.p, y.p, x.n) == 0);
+    HOLDS(suite_equal(f, f2));
+    /* Anything else is refused. */
+    for (size_t n = 0; n < b.n; n += n < 100 ? 1 : 37) {
+        GIVES(EB_EFORMAT, eb_iceberg_load(&bad, f, b.p, n, 0, NULL, NULL));
+        HOLDS(bad == NULL);
+    }
+    for (int i = 0; i < 2000; i++) {
+        const size_t at = suite_below(&random, b.n);
+        const uint8_t flip = (uint8_t)(1u << suite_below(&random, 8));
+        b.p[at] ^= flip;
+        GIVES(EB_EFORMAT, eb_iceberg_check(f, b.p, b.n, NULL));
+        b.p[at] ^= flip;
+    }
+    free(b.p);
+    free(x.p);
+    free(y.p);
+    eb_iceberg_free(ice);
+    eb_iceberg_free(again);
+    eb_free(f);
+    eb_free(f2);
+    eb_free(stranger);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kinds),    cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_stopped),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_icebergs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
