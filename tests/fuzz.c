@@ -241,19 +241,25 @@ static void fuzz_draw(fuzz_input *in, const eb_filter *f, fuzz_keys *k) {
     }
 }
 
-/* Both ways: all at once, and one by one (if the batch was good). */
+/* Both ways: all at once, and one by one (if the batch was good).  A filter that is full has taken
+ * the keys before the one that it names. */
 static void fuzz_both(eb_filter *many, eb_filter *one, const fuzz_keys *k, bool removing) {
     uint8_t seen[BATCH_MAX] = {0}, single = 0;
-    const eb_batch all = k->batch;
+    eb_batch all = k->batch;
+    eb_error err;
+    all.seen = removing ? NULL : seen;
     const eb_status status =
-        removing ? eb_remove_batch(many, &all, NULL) : calls_add(many, &all, seen);
+        removing ? eb_remove_batch(many, &all, &err) : eb_add_batch(many, &all, &err);
     MUST(status == EB_OK || status == EB_EVALUE || status == EB_ETIME ||
-         (removing && status == EB_ENOTSUP));
-    for (size_t i = 0; status == EB_OK && i < all.n; i++) {
+         (removing ? status == EB_ENOTSUP || status == EB_ENOMEM : status == EB_EFULL));
+    MUST(status != EB_EFULL || err.at < all.n);
+    const size_t good = status == EB_OK ? all.n : status == EB_EFULL ? (size_t)err.at : 0;
+    for (size_t i = 0; i < good + (status == EB_EFULL); i++) {
         const eb_batch b = A_BATCH(1, k->hash + i, k->batch.value ? k->value + i : NULL,
                                    k->batch.time ? k->time + i : NULL);
-        MUST((removing ? eb_remove_batch(one, &b, NULL) : calls_add(one, &b, &single)) == EB_OK);
-        MUST(removing || single == seen[i]);
+        MUST((removing ? eb_remove_batch(one, &b, NULL) : calls_add(one, &b, &single)) ==
+             (i < good ? EB_OK : EB_EFULL));
+        MUST(removing || i >= good || single == seen[i]);
     }
 }
 
