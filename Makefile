@@ -14,7 +14,8 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 FLAVOUR ?= release
 JOBS ?= $(shell nproc)
-FUZZ_SECONDS ?= 30
+FUZZ_SECONDS ?= 90
+FUZZ_RUNS ?= 10000
 
 # The version is written in the public header and nowhere else.
 VERSION := $(shell sed -n 's/^\#define EB_VERSION "\(.*\)".*/\1/p' include/everbloom/everbloom.h)
@@ -154,9 +155,9 @@ hosts: $(HOSTS) $(B)/everbloom ## small programs of the kinds that everbloom liv
 	@for host in $(HOSTS); do case $$host in */columns) set -- $(B)/everbloom $(B)/tests/hosts ;; *) set -- ;; esac; \
 	  $$host "$$@" || { echo "$$host failed"; exit 1; }; done
 
-fuzz: $(B)/tests/fuzz ## FLAVOUR=fuzz: feed the library random bytes (FUZZ_SECONDS=30)
-	@mkdir -p $(B)/corpus
-	@$< -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 -artifact_prefix=$(B)/ $(B)/corpus
+fuzz: $(B)/tests/fuzz ## FLAVOUR=fuzz: feed the library random bytes (FUZZ_RUNS=10000 FUZZ_SECONDS=90)
+	@rm -rf $(B)/corpus && mkdir -p $(B)/corpus # a number of runs from nothing: the same every time
+	@$< -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 -artifact_prefix=$(B)/ $(B)/corpus
 
 arm64: $(B)/everbloom ## the command for arm64 makes the same snapshots, in an emulator
 	@$(MAKE) --no-print-directory -s -j$(JOBS) FLAVOUR=arm64 build/arm64/everbloom
@@ -174,7 +175,7 @@ soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
 	@EVERBLOOM_OPERATIONS=1e9 $(MAKE) build/release/tests/test_wide.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_weighted.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_window.run
-	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_SECONDS=$(or $(SOAK_SECONDS),3600)
+	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_RUNS=-1 FUZZ_SECONDS=$(or $(SOAK_SECONDS),3600)
 
 bench: ## speed and accuracy of every kind and of the command, kept under bench/results/
 	@.ci/need --install bench
