@@ -145,10 +145,15 @@ struct cli_command {
     const char *status;          /* what status 1 means, or NULL */
     size_t min_operands, max_operands;
     int (*run)(const cli_command *c, const settings *set, char **operands, size_t n);
+    /* The filter that the options ask for when --filter names none, without its memory; true: it
+     * says itself how much it needs.  Options that do not go together end the program.  NULL: the
+     * command makes no filter. */
+    bool (*filter)(const cli_command *c, const settings *set, char *spec, size_t cap);
 };
 extern const cli_command cli_commands[]; /* ends with a NULL name */
 extern const char cli_summary[], cli_text[];
 const cli_command *cli_find(const char *name);
+bool cli_has_option(const cli_command *c, const char *name);
 
 /* messages.c: "everbloom: ..." on standard error. */
 void cli_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -225,4 +230,10 @@ int run_diff(const cli_command *c, const settings *set, char **operands, size_t 
 int run_patch(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_predict(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_kinds(const cli_command *c, const settings *set, char **operands, size_t n);
+bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
+bool add_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
+bool count_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
+bool hot_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
+bool range_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
+bool sum_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
 #endif

@@ -5,6 +5,7 @@
  * on the way is shown by the clock on a terminal or if lines have no time, else by the time of
  * the lines. */
 #include "input/numbers.h"
+#include "parts/fade.h"
 #include "parts/filterfile.h"
 #include "parts/health.h"
 #include "parts/hottest.h"
@@ -276,12 +277,20 @@ static void open_refresh(hot *h) {
     }
 }
 
+bool hot_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+    if (set->window.lines > 0) cli_misuse(c, "hot needs a --window in time, such as 10m");
+    fade_check(c, set);
+    fade_spec(c, set, spec, cap);
+    return false;
+}
+
 int run_hot(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     hot h = {.set = set,
              .terminal = !set->json && isatty(STDOUT_FILENO),
              .s = {.set = set, .print = PRINT_NONE, .adds = true, .look_up = look_up}};
     h.s.ctx = &h;
+    h.s.times.by_time = true;
     stream_open(&h.s, c, operands);
     open_filter(&h, c);
     open_table(&h, c);

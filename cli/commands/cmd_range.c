@@ -324,6 +324,12 @@ static void keep_numbers(const stream *s, size_t n, eb_hash *out) {
     (void)s, (void)n, (void)out;
 }
 
+bool range_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+    (void)c, (void)set;
+    snprintf(spec, cap, "%s", DEFAULT_RANGE);
+    return false;
+}
+
 int run_range(const cli_command *c, const settings *set, char **operands, size_t n) {
     char spec[200];
     settings with_domain = *set;
@@ -339,7 +345,7 @@ int run_range(const cli_command *c, const settings *set, char **operands, size_t
     }
     stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
     stream_open(&s, c, operands);
-    s.filter = filter_open(c, &with_domain);
+    s.filter = filter_open_numbers(c, &with_domain);
     open_asker(&a, c, set, s.filter, "range");
     read_questions(&a);
     s.ctx = &a;

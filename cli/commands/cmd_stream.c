@@ -1,4 +1,4 @@
-/* cmd_stream.c - the commands that read lines: dedup, add, test. */
+/* cmd_stream.c - the commands that read lines: add, test; what dedup shares with them. */
 #include "parts/filterfile.h"
 #include "parts/stream.h"
 #include <errno.h>
@@ -57,28 +57,10 @@ void stream_stats(const stream *s) {
     report_end(&r);
 }
 
-static void close_stream(stream *s) {
+void stream_end(stream *s) {
     if (s->set->stats || s->set->json) stream_stats(s);
     stream_close(s);
     eb_free(s->filter);
-}
-
-int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n) {
-    (void)n;
-    if (set->mark && set->repeated) cli_misuse(c, "--mark and --repeated: give one of them");
-    if (set->output && set->state && strcmp(set->output, set->state) == 0)
-        cli_misuse(c, "-o and --state must be two files");
-    print_mode print = set->mark ? PRINT_MARKED : set->repeated ? PRINT_SEEN : PRINT_NEW;
-    stream s = {.set = set, .print = print, .adds = true, .state = set->state};
-    s.passes_bad = true;
-    stream_open(&s, c, operands);
-    s.filter = filter_open(c, set);
-    values_open(&s.values, c, set, s.filter, true);
-    times_open(&s.times, c, set, s.filter);
-    int status = stream_run(&s);
-    const int kept = window_verdict(&s.times, s.filter);
-    close_stream(&s);
-    return status ? status : kept;
 }
 
 /* Keys are taken out of a filter that is there and can do that. */
@@ -97,6 +79,15 @@ static void check_removable(const settings *set, const eb_filter *f) {
                  set->state);
 }
 
+bool add_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+    (void)c;
+    if (set->importance_field.n)
+        snprintf(spec, cap, "%s:fpr=%.9g", DEFAULT_IMPORTANCE, DEFAULT_IMPORTANCE_DROP);
+    else
+        snprintf(spec, cap, "%s", DEFAULT_ADD);
+    return false;
+}
+
 int run_add(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
@@ -110,7 +101,7 @@ int run_add(const cli_command *c, const settings *set, char **operands, size_t n
     values_open(&s.values, c, set, s.filter, true);
     int status = stream_run(&s);
     if (status == STATUS_YES && !set->state) filter_save(s.filter, set->output ? set->output : "-");
-    close_stream(&s);
+    stream_end(&s);
     return status;
 }
 

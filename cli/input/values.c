@@ -105,7 +105,7 @@ void values_open(values *v, const cli_command *c, const settings *set, const eb_
     if (set->class_field.n || set->class_rules)
         open_classes(v, c, set, f);
     else if (adds && filter_classes(f) > 1 && filter_option(f, "hot") == 0)
-        cli_misuse(c, c->run == run_dedup
+        cli_misuse(c, !cli_has_option(c, "class-field")
                           ? "dedup knows no classes of keys: give a weighted filter one k"
                           : "a weighted filter with classes needs --class-field, --class-rules or "
                             "--classes");

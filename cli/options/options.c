@@ -241,7 +241,7 @@ const cli_command cli_commands[] = {
      "one. On SIGINT or SIGTERM the lines read so far are "
      "finished and the state is saved; the status is then 130 or 143.",
      dedup_options, dedup_examples, "if the window of --window was not kept for all lines", 0, MANY,
-     run_dedup},
+     run_dedup, dedup_filter},
     {"add", "[FILE]...", "make or update a snapshot of the keys in lines",
      "Adds the key of each line to a filter and saves the filter as a snapshot: a new one with -o, "
      "or with --state one that goes on from what it held.\n\n"
@@ -251,27 +251,28 @@ const cli_command cli_commands[] = {
      "--remove takes keys out again, of filters of the kinds that can do that ('everbloom kinds'). "
      "Taking out what was never added is not always noticed, and makes the counts of other keys "
      "too low.",
-     add_options, add_examples, NULL, 0, MANY, run_add},
+     add_options, add_examples, NULL, 0, MANY, run_add, add_filter},
     {"test", "SNAPSHOT [FILE]...", "print the lines whose keys a snapshot knows",
      "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "
      "SNAPSHOT, which is not changed; or, with --key, each KEY that is.\n\n"
      "A weighted filter whose classes came with the lines is asked with the fewest bits of all "
      "classes unless --class-field or --class-rules say what class a key has.",
-     test_options, test_examples, "if no line is selected", 1, MANY, run_test},
+     test_options, test_examples, "if no line is selected", 1, MANY, run_test, NULL},
     {"count", "[FILE]...", "say how often keys came", count_text, count_options, count_examples,
-     "if counters are full", 0, MANY, run_count},
+     "if counters are full", 0, MANY, run_count, count_filter},
     {"distinct", "[FILE]...", "estimate how many different keys there are", distinct_text,
-     distinct_options, distinct_examples, NULL, 0, MANY, run_distinct},
+     distinct_options, distinct_examples, NULL, 0, MANY, run_distinct, NULL},
     {"iceberg", "[FILE]...", "print the keys that came often", iceberg_text, iceberg_options,
-     iceberg_examples, "if some answer may lack keys, or counters are full", 0, MANY, run_iceberg},
+     iceberg_examples, "if some answer may lack keys, or counters are full", 0, MANY, run_iceberg,
+     count_filter},
     {"hot", "[FILE]...", "print the keys that are hottest now", hot_text, hot_options, hot_examples,
-     "if counters are full", 0, MANY, run_hot},
+     "if counters are full", 0, MANY, run_hot, hot_filter},
     {"range", "[FILE]...", "say how many numbers or times lie in a range", range_text,
-     range_options, range_examples, "if counters are full", 0, MANY, run_range},
+     range_options, range_examples, "if counters are full", 0, MANY, run_range, range_filter},
     {"sum", "[FILE]...", "add up the counts or values of a list of keys", sum_text, sum_options,
-     sum_examples, "if counters are full", 0, MANY, run_sum},
+     sum_examples, "if counters are full", 0, MANY, run_sum, sum_filter},
     {"join", "R [S]", "say which keys two files share, and in how many pairs", join_text,
-     join_options, join_examples, "if counters are full", 1, 2, run_join},
+     join_options, join_examples, "if counters are full", 1, 2, run_join, NULL},
     {"weigh", "[SAMPLE]...", "learn from a query log which keys deserve more bits",
      "Reads a sample of a query log, one key a line, counts the queries for each key, and prints a "
      "hot list: a class, a tab and a key on each line, hottest first. Classes are powers of two of "
@@ -284,48 +285,49 @@ const cli_command cli_commands[] = {
      "same size: every fourth query of the sample is kept for this, and nothing is learnt from it. "
      "--save writes the filter; 'everbloom test' then needs no classes. Members are never missed, "
      "whatever the queries are.",
-     weigh_options, weigh_examples, NULL, 0, MANY, run_weigh},
+     weigh_options, weigh_examples, NULL, 0, MANY, run_weigh, NULL},
     {"info", "SNAPSHOT...", "say what a snapshot holds",
      "Prints the filter's spec, the keys it was given, its size, fill and false positive rate; of "
      "filters that count also the memory for each counter, and how many counters hold numbers of "
      "so many bits.",
-     info_options, info_examples, NULL, 1, MANY, run_info},
+     info_options, info_examples, NULL, 1, MANY, run_info, NULL},
     {"check", "SNAPSHOT...", "verify that snapshots are whole",
      "Reads every byte of each SNAPSHOT, compares its checksums and looks for states that the "
      "filter cannot be in.",
-     check_options, check_examples, "if some snapshot is damaged, or is none", 1, MANY, run_check},
+     check_options, check_examples, "if some snapshot is damaged, or is none", 1, MANY, run_check,
+     NULL},
     {"merge", "SNAPSHOT...", "make one filter of several",
      "Writes a filter that knows the keys of all SNAPSHOTs. They must have the same spec, seed "
      "included, and be of a kind that can be merged ('everbloom kinds' says which). Frozen ones "
      "count as what they were.",
-     merge_options, merge_examples, NULL, 1, MANY, run_merge},
+     merge_options, merge_examples, NULL, 1, MANY, run_merge, NULL},
     {"freeze", "SNAPSHOT", "make a tight, read-only snapshot of a filter that counts",
      "Writes the same filter (spectral or spectral_rm) in the fewest bytes. It answers as before, "
      "but takes no more keys; 'everbloom thaw' makes a filter of it that does.",
-     freeze_options, freeze_examples, NULL, 1, 1, run_freeze},
+     freeze_options, freeze_examples, NULL, 1, 1, run_freeze, NULL},
     {"thaw", "SNAPSHOT", "make a filter that takes keys of a frozen one",
      "Writes the filter that the frozen SNAPSHOT was made of. It gives the same answers.",
-     thaw_options, thaw_examples, NULL, 1, 1, run_thaw},
+     thaw_options, thaw_examples, NULL, 1, 1, run_thaw, NULL},
     {"diff", "OLD NEW", "write what has changed between two snapshots",
      "Writes a delta: the bytes of the snapshot NEW that are not in the snapshot OLD. Whoever has "
      "OLD makes NEW of it with 'everbloom patch'. A key that was added changes a few bytes, and "
      "each "
      "of them takes about four in the delta.",
-     diff_options, diff_examples, NULL, 2, 2, run_diff},
+     diff_options, diff_examples, NULL, 2, 2, run_diff, NULL},
     {"patch", "OLD [DELTA]", "make the newer snapshot from the older one and a delta",
      "Writes the snapshot that 'everbloom diff' was given as NEW, byte by byte. The DELTA, or "
      "standard input, must have been made for this OLD; checksums of both snapshots are compared, "
      "and "
      "nothing is written if anything is amiss.",
-     patch_options, patch_examples, NULL, 1, 2, run_patch},
+     patch_options, patch_examples, NULL, 1, 2, run_patch, NULL},
     {"predict", "SPEC", "say what error rates a filter will have",
      "Prints what mathematics says of a filter after a stream: the rates of false positives and "
      "false negatives for the next key, their mean over the stream, and when they settle.",
-     predict_options, predict_examples, NULL, 1, 1, run_predict},
+     predict_options, predict_examples, NULL, 1, 1, run_predict, NULL},
     {"kinds", "[KIND]", "list the kinds of filters and their options",
      "Without KIND, a table of the kinds there are; with KIND, what it is and the options of its "
      "spec.",
-     kinds_options, kinds_examples, NULL, 0, 1, run_kinds},
+     kinds_options, kinds_examples, NULL, 0, 1, run_kinds, NULL},
     {0}};
 
 const char cli_summary[] = "small summaries of endless streams";
@@ -342,4 +344,10 @@ const cli_command *cli_find(const char *name) {
     for (const cli_command *c = cli_commands; c->name; c++)
         if (strcmp(c->name, name) == 0) return c;
     return NULL;
+}
+
+bool cli_has_option(const cli_command *c, const char *name) {
+    for (const cli_option *o = c->options; o->name || o->help; o++)
+        if (o->name && strcmp(o->name, name) == 0) return true;
+    return false;
 }

@@ -63,8 +63,6 @@ void fade_check(const cli_command *c, const settings *set) {
                        choices_listed(uses[i].functions, text), function);
     if (choice_is_among(BY_AGE, function) && !uses[1].given)
         cli_misuse(c, "--decay %s needs --window", function);
-    if (c->run == run_hot && set->window.lines > 0)
-        cli_misuse(c, "hot needs a --window in time, such as 10m");
     if (set->half_life > 0 && set->window.lines > 0)
         cli_misuse(c, "--half-life is a time: give --window as a time as well");
     if (set->shape && set->shape[strspn(set->shape, "0123456789:")])
@@ -105,6 +103,16 @@ static void aging_spec(const cli_command *c, const settings *set, const char *fu
         used +=
             (size_t)snprintf(spec + used, cap - used, ",factor=%.6f", factor_of(c, set, period));
     if (set->shape) (void)snprintf(spec + used, cap - used, ",heights=%.80s", set->shape);
+}
+
+bool count_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+    fade_check(c, set);
+    if (fade_is_asked(set))
+        fade_spec(c, set, spec, cap);
+    else /* sums of weights are large numbers, for which a store of bytes has little room */
+        snprintf(spec, cap, "%s%s", set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT,
+                 set->weight_field.n ? ":store=" DEFAULT_WEIGHTS : "");
+    return false;
 }
 
 void fade_spec(const cli_command *c, const settings *set, char *spec, size_t cap) {

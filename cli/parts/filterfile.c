@@ -59,8 +59,7 @@ static void spec_append(char *spec, const char *key, const char *value, size_t l
     if (n < 0 || (size_t)n >= SPEC_TEXT - used) cli_fail("the filter's spec is too long: %s", spec);
 }
 
-/* Takes key=value out of a spec that has it. */
-static void spec_drop(char *spec, const char *key) {
+void spec_drop(char *spec, const char *key) {
     size_t length;
     char *value = spec + (spec_value(spec, key, &length) - spec);
     char *from = value - strlen(key) - 1, *to = value + length;
@@ -102,48 +101,6 @@ const char *size_for_spec(const cli_command *c, const char *option, const char *
     return number;
 }
 
-/* The kind that promises most for a stream of known length. */
-static void plan_spec(const cli_command *c, const settings *set, double max_drop, char *spec) {
-    eb_workload load = {.size = sizeof load, .items = set->items, .distinct = set->distinct};
-    if (set->order)
-        load.order = strcmp(set->order, "recent") == 0 ? EB_ORDER_RECENT : EB_ORDER_SHUFFLED;
-    eb_goal goal = {.size = sizeof goal,
-                    .fpr = max_drop,
-                    .bytes = size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY),
-                    .load = &load};
-    eb_prediction rates = {.size = sizeof rates};
-    eb_error err;
-    if (!(set->items > 0 && set->distinct > 0))
-        cli_misuse(c, "--items and --distinct: give both of them");
-    if (set->distinct > set->items) cli_misuse(c, "--distinct must not be more than --items");
-    if (eb_plan(&goal, spec, SPEC_TEXT, &rates, &err) != EB_OK)
-        cli_fail("%s; give more -m or a larger --max-drop", err.text);
-    spec_drop(spec, "seed");
-}
-
-/* The filter of dedup when --filter does not name one. */
-static void default_dedup(const cli_command *c, const settings *set, char *spec) {
-    const double max_drop = set->max_drop > 0             ? set->max_drop
-                            : set->importance_field.n > 0 ? DEFAULT_IMPORTANCE_DROP
-                                                          : DEFAULT_MAX_DROP;
-    if (stretch_is_given(set->window)) {
-        window_spec(set, max_drop, spec, SPEC_TEXT);
-        return;
-    }
-    if (set->items > 0 || set->distinct > 0 || set->order) {
-        plan_spec(c, set, max_drop, spec);
-        return;
-    }
-    snprintf(spec, SPEC_TEXT, "%s:fpr=%.9g",
-             set->importance_field.n ? DEFAULT_IMPORTANCE : DEFAULT_DEDUP, max_drop);
-}
-
-/* Sums of weights are large numbers, for which a store of bytes has little room. */
-static void default_count(const settings *set, char *spec) {
-    strcpy(spec, set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT);
-    if (set->weight_field.n) spec_append(spec, "store", DEFAULT_WEIGHTS, strlen(DEFAULT_WEIGHTS));
-}
-
 static void append_range(const cli_command *c, const settings *set, char *spec) {
     if (!set->importance_range) return;
     const char *colon = strchr(set->importance_range, ':');
@@ -162,51 +119,24 @@ static bool describes_filter(const settings *set) {
            fade_is_asked(set);
 }
 
-static void check_window(const cli_command *c, const settings *set) {
-    const bool window = stretch_is_given(set->window);
-    if (window && (set->filter || set->items > 0 || set->distinct > 0))
-        cli_misuse(c, "--window chooses a filter: not with --filter, --items and --distinct");
-    if (window && set->importance_field.n)
-        cli_misuse(c, "--window and --importance-field: give one of them");
-    if (!window && (set->refresh || set->on_overload))
-        cli_misuse(c, "%s needs --window", set->refresh ? "--refresh" : "--on-overload");
-}
-
 /* What --filter, -m and their like say, without a seed of its own. */
 static void spec_of_options(const cli_command *c, const settings *set, char *spec) {
     if (set->filter && (set->max_drop > 0 || set->items > 0 || set->distinct > 0))
         cli_misuse(c, "--max-drop, --items and --distinct choose a filter: not with --filter");
-    if (c->run == run_dedup)
-        check_window(c, set);
-    else
-        fade_check(c, set);
     if (set->filter && set->removable)
         cli_misuse(c, "--removable chooses a filter: not with --filter");
     if (set->filter && strlen(set->filter) >= SPEC_TEXT) cli_misuse(c, "--filter is too long");
-    if (set->filter)
+    bool sized = c->filter && c->filter(c, set, spec, SPEC_TEXT);
+    if (set->filter) {
         strcpy(spec, set->filter);
-    else if (c->run == run_dedup)
-        default_dedup(c, set, spec);
-    else if (c->run == run_sum)
-        strcpy(spec, DEFAULT_SUM);
-    else if (c->run == run_range)
-        strcpy(spec, DEFAULT_RANGE);
-    else if (c->run == run_hot || fade_is_asked(set))
-        fade_spec(c, set, spec, SPEC_TEXT);
-    else if (c->run == run_count || c->run == run_iceberg)
-        default_count(set, spec);
-    else if (set->importance_field.n)
-        snprintf(spec, SPEC_TEXT, "%s:fpr=%.9g", DEFAULT_IMPORTANCE, DEFAULT_IMPORTANCE_DROP);
-    else
-        strcpy(spec, DEFAULT_ADD);
+        sized = true;
+    }
     append_range(c, set, spec);
     if (set->memory) (void)size_in_bytes(c, "-m", set->memory);
     if (set->memory && spec_has(spec, "memory"))
         cli_misuse(c, "-m and --filter both say how much memory: give one of them");
     if (set->seed && spec_has(spec, "seed"))
         cli_misuse(c, "--seed and --filter both give a seed: give one of them");
-    /* A window of lines says itself how much it needs. */
-    const bool sized = set->filter || (c->run == run_dedup && set->window.lines > 0);
     const char *memory = set->memory ? set->memory : sized ? NULL : DEFAULT_MEMORY;
     char number[32];
     if (memory) memory = size_for_spec(c, "-m", memory, number);
@@ -542,7 +472,7 @@ static eb_filter *new_classified(const cli_command *c, const settings *set, char
 }
 
 void refuse_numbers(const cli_command *c, const eb_filter *f) {
-    if (c->run != run_range && (eb_caps(f) & EB_KEYS_ARE_NUMBERS))
+    if (eb_caps(f) & EB_KEYS_ARE_NUMBERS)
         cli_misuse(c, "the keys of this filter are numbers, not text: use 'everbloom range'");
 }
 
@@ -583,6 +513,10 @@ eb_filter *filter_open(const cli_command *c, const settings *set) {
     eb_filter *const f = open_filter(c, set, NULL);
     refuse_numbers(c, f);
     return f;
+}
+
+eb_filter *filter_open_numbers(const cli_command *c, const settings *set) {
+    return open_filter(c, set, NULL);
 }
 
 eb_filter *filter_open_kept(const cli_command *c, const settings *set, snapshot *was) {

@@ -5,6 +5,10 @@
 
 /* The filter that the options ask for: from --state if that file exists, else a new one. */
 eb_filter *filter_open(const cli_command *c, const settings *set);
+/* The same, of numbers: for range. */
+eb_filter *filter_open_numbers(const cli_command *c, const settings *set);
+/* Takes key=value out of a spec that has it. */
+void spec_drop(char *spec, const char *key);
 /* Filters whose keys are numbers are not for commands that hash text. */
 void refuse_numbers(const cli_command *c, const eb_filter *f);
 /* What -m says. */

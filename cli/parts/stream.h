@@ -70,5 +70,6 @@ void stream_run_keys(stream *s, const texts *keys);
 /* The same lines again, or those of other files, through the same loop. */
 void stream_again(stream *s, const cli_command *c, char *const *paths);
 void stream_close(stream *s);
+void stream_end(stream *s); /* with the filter, after its statistics if they are asked for */
 void stream_stats(const stream *s); /* what --stats prints: cmd_stream.c */
 #endif

@@ -44,8 +44,8 @@ static bool counts_time(const eb_filter *f) {
 }
 
 /* Filters whose counts fade take one tick a line, unless there is reason to take milliseconds. */
-static bool fades_by_time(const cli_command *c, const settings *set, const eb_filter *f) {
-    const bool asked = c->run == run_hot || set->half_life > 0 || set->window.seconds > 0 ||
+static bool fades_by_time(const times *t, const settings *set, const eb_filter *f) {
+    const bool asked = t->by_time || set->half_life > 0 || set->window.seconds > 0 ||
                        (set->time_field.n && !(set->window.lines > 0));
     return asked && (filter_is(f, "decay") || filter_is(f, "aging"));
 }
@@ -57,10 +57,11 @@ static uint64_t clock_of(const eb_filter *f) {
 }
 
 void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f) {
-    *t = (times){.wanted = counts_time(f) || fades_by_time(c, set, f),
+    *t = (times){.by_time = t->by_time,
+                 .wanted = counts_time(f) || fades_by_time(t, set, f),
                  .of_lines = set->time_field.n > 0};
     if (t->of_lines && !t->wanted)
-        cli_misuse(c, c->run == run_dedup || set->window.lines > 0
+        cli_misuse(c, !cli_has_option(c, "half-life") || set->window.lines > 0
                           ? "--time-field needs a --window in time"
                           : "--time-field needs --half-life, or a --window in time");
     if (set->time_format && !t->of_lines) cli_misuse(c, "--time-format needs --time-field");

@@ -14,6 +14,7 @@ void window_spec(const settings *set, double max_drop, char *spec, size_t cap);
 /* Times of lines, in milliseconds since 1970. */
 enum { TIMES_WHY = 200 };
 typedef struct times {
+    bool by_time; /* set before times_open: counts fade by time, whatever the options say */
     bool wanted;
     bool of_lines; /* else when a line arrives */
     uint64_t last;

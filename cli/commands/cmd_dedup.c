@@ -1,0 +1,72 @@
+/* cmd_dedup.c - dedup: each line that was not seen before. */
+#include "parts/filterfile.h"
+#include "parts/stream.h"
+#include <string.h>
+
+/* ---- The filter. */
+
+static void check_window(const cli_command *c, const settings *set) {
+    const bool window = stretch_is_given(set->window);
+    if (window && (set->filter || set->items > 0 || set->distinct > 0))
+        cli_misuse(c, "--window chooses a filter: not with --filter, --items and --distinct");
+    if (window && set->importance_field.n)
+        cli_misuse(c, "--window and --importance-field: give one of them");
+    if (!window && (set->refresh || set->on_overload))
+        cli_misuse(c, "%s needs --window", set->refresh ? "--refresh" : "--on-overload");
+}
+
+/* The kind that promises most for a stream of known length. */
+static void plan_spec(const cli_command *c, const settings *set, double max_drop, char *spec,
+                      size_t cap) {
+    eb_workload load = {.size = sizeof load, .items = set->items, .distinct = set->distinct};
+    if (set->order)
+        load.order = strcmp(set->order, "recent") == 0 ? EB_ORDER_RECENT : EB_ORDER_SHUFFLED;
+    eb_goal goal = {.size = sizeof goal,
+                    .fpr = max_drop,
+                    .bytes = size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY),
+                    .load = &load};
+    eb_prediction rates = {.size = sizeof rates};
+    eb_error err;
+    if (!(set->items > 0 && set->distinct > 0))
+        cli_misuse(c, "--items and --distinct: give both of them");
+    if (set->distinct > set->items) cli_misuse(c, "--distinct must not be more than --items");
+    if (eb_plan(&goal, spec, cap, &rates, &err) != EB_OK)
+        cli_fail("%s; give more -m or a larger --max-drop", err.text);
+    spec_drop(spec, "seed");
+}
+
+bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+    const bool window = stretch_is_given(set->window);
+    const double max_drop = set->max_drop > 0             ? set->max_drop
+                            : set->importance_field.n > 0 ? DEFAULT_IMPORTANCE_DROP
+                                                          : DEFAULT_MAX_DROP;
+    check_window(c, set);
+    if (window)
+        window_spec(set, max_drop, spec, cap);
+    else if (set->items > 0 || set->distinct > 0 || set->order)
+        plan_spec(c, set, max_drop, spec, cap);
+    else
+        snprintf(spec, cap, "%s:fpr=%.9g",
+                 set->importance_field.n ? DEFAULT_IMPORTANCE : DEFAULT_DEDUP, max_drop);
+    return set->window.lines > 0;
+}
+
+/* ---- The command. */
+
+int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n) {
+    (void)n;
+    if (set->mark && set->repeated) cli_misuse(c, "--mark and --repeated: give one of them");
+    if (set->output && set->state && strcmp(set->output, set->state) == 0)
+        cli_misuse(c, "-o and --state must be two files");
+    print_mode print = set->mark ? PRINT_MARKED : set->repeated ? PRINT_SEEN : PRINT_NEW;
+    stream s = {.set = set, .print = print, .adds = true, .state = set->state};
+    s.passes_bad = true;
+    stream_open(&s, c, operands);
+    s.filter = filter_open(c, set);
+    values_open(&s.values, c, set, s.filter, true);
+    times_open(&s.times, c, set, s.filter);
+    int status = stream_run(&s);
+    const int kept = window_verdict(&s.times, s.filter);
+    stream_end(&s);
+    return status ? status : kept;
+}
