@@ -432,16 +432,17 @@ eb_batch ebi_batch_part(const eb_batch *b, size_t from, size_t n) {
 }
 
 static eb_status batch_claim(batch_job *j, eb_error *err) {
-    enum { SMALL = 64 }; /* slots, for few keys */
+    enum { BATCH_SMALL = 64 }; /* slots, for few keys */
     const eb_filter *const f = j->f;
     const size_t n = j->b->n;
-    ebi_claim_slot small[SMALL] = {{NULL, 0, 0}};
+    ebi_claim_slot small[BATCH_SMALL] = {{NULL, 0, 0}};
     const uint64_t each = f->kind->claims(&f->p), shards = ebi_shards(f);
     if (n > SIZE_MAX / sizeof(ebi_claim_slot) / (2 * each) - shards)
         return ebi_fail(err, EB_ENOMEM, "no memory to remove %zu keys at once", n);
     const uint64_t slots = ebi_claims_slots(n * each + shards);
     const ebi_claims claims = {
-        slots <= SMALL ? small : ebi_alloc_zeroed(&f->mem, slots * sizeof(ebi_claim_slot)), slots};
+        slots <= BATCH_SMALL ? small : ebi_alloc_zeroed(&f->mem, slots * sizeof(ebi_claim_slot)),
+        slots};
     if (!claims.table) return ebi_fail(err, EB_ENOMEM, "no memory to remove %zu keys at once", n);
     j->work = BATCH_CLAIM;
     j->claims = &claims;

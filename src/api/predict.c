@@ -32,21 +32,21 @@ static void predict_limit_gap(eb_workload *w) {
  * shard sees a binomial number of them, so misses are averaged over its law. */
 static void predict_misses(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
                            double shards, eb_prediction *full) {
-    enum { QUANTILES = 8 };
+    enum { PREDICT_QUANTILES = 8 };
     const double deviation = sqrt(load->gap * (1 - 1 / shards));
     if (shards <= 1 || !(load->gap > 0) || isnan(full->fnr)) return;
     if (kind->info.caps & EB_NO_FALSE_NEGATIVES) return;
     if (deviation < 1e-3 * load->gap) return;
     full->fnr = full->mean_fnr = 0;
-    for (int i = 0; i < QUANTILES; i++) {
+    for (int i = 0; i < PREDICT_QUANTILES; i++) {
         eb_workload at = *load;
         eb_prediction one = {.size = 0}; /* misses only */
-        at.gap += deviation * ebi_normal_upper_quantile((i + 0.5) / QUANTILES);
+        at.gap += deviation * ebi_normal_upper_quantile((i + 0.5) / PREDICT_QUANTILES);
         at.gap = fmax(at.gap, 1e-9); /* 0 would mean something else */
         predict_limit_gap(&at);
         kind->predict(p, &at, &one);
-        full->fnr += one.fnr / QUANTILES;
-        full->mean_fnr += one.mean_fnr / QUANTILES;
+        full->fnr += one.fnr / PREDICT_QUANTILES;
+        full->mean_fnr += one.mean_fnr / PREDICT_QUANTILES;
     }
 }
 

@@ -20,12 +20,12 @@ static bool spec_equal(spec_text t, const char *s) {
 
 /* Did you mean ...? */
 
-enum { WORD_MAX = 24 };
+enum { SPEC_WORD_MAX = 24 };
 
 static size_t spec_distance(spec_text a, const char *b) { /* Levenshtein; long words: far */
     const size_t n = strlen(b);
-    if (a.len > WORD_MAX || n > WORD_MAX) return WORD_MAX;
-    size_t row[WORD_MAX + 1];
+    if (a.len > SPEC_WORD_MAX || n > SPEC_WORD_MAX) return SPEC_WORD_MAX;
+    size_t row[SPEC_WORD_MAX + 1];
     for (size_t j = 0; j <= n; j++) row[j] = j;
     for (size_t i = 1; i <= a.len; i++) {
         size_t diagonal = row[0];

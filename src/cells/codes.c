@@ -15,7 +15,13 @@
  *   steps   0 is a zero; 1 is a one and a zero; a larger v two ones and the code of v - 1 */
 #include "counters.h"
 
-enum { BLOCK = 64, SUPER = 16, PAD = 16, LEVELS_MAX = 5, DIGITS_MAX = 48 };
+enum {
+    CODES_BLOCK = 64,
+    CODES_SUPER = 16,
+    CODES_PAD = 16,
+    CODES_LEVELS_MAX = 5,
+    CODES_DIGITS_MAX = 48
+};
 
 /* Whole codes in a byte and the bits they take, as 16 * codes + bits. */
 static const uint8_t codes_in_byte[2][256] = {
@@ -78,7 +84,7 @@ EBI_INLINE unsigned codes_length(codes_shape s) {
 EBI_INLINE codes_shape codes_parse(uint64_t w, bool steps) {
     codes_shape s = {steps ? 2 : 0, 0, 0};
     w >>= s.prefix;
-    s.levels = ebi_ctz(w | UINT64_C(1) << (LEVELS_MAX + 1));
+    s.levels = ebi_ctz(w | UINT64_C(1) << (CODES_LEVELS_MAX + 1));
     s.digits = (unsigned)(1u << s.levels | (w >> (s.levels + 1) & ebi_ones(s.levels))) - 1;
     return s;
 }
@@ -130,20 +136,22 @@ static uint64_t codes_write(uint8_t *bits, uint64_t at, uint64_t value, bool ste
 /* Segments */
 
 static uint64_t codes_index_bytes(uint64_t n) {
-    const uint64_t blocks = (n + BLOCK - 1) / BLOCK, supers = (blocks + SUPER - 1) / SUPER;
+    const uint64_t blocks = (n + CODES_BLOCK - 1) / CODES_BLOCK,
+                   supers = (blocks + CODES_SUPER - 1) / CODES_SUPER;
     return ebi_round_up(supers * sizeof(uint64_t) + blocks * sizeof(uint16_t), 64);
 }
 
 static void codes_open(ebi_counter_array *c) {
     uint8_t *const start = (uint8_t *)c->state + sizeof *c->state;
-    c->parts = (c->n + BLOCK - 1) / BLOCK;
+    c->parts = (c->n + CODES_BLOCK - 1) / CODES_BLOCK;
     c->coarse = (uint64_t *)(void *)start;
-    c->fine = (uint16_t *)(void *)(c->coarse + (c->parts + SUPER - 1) / SUPER);
+    c->fine = (uint16_t *)(void *)(c->coarse + (c->parts + CODES_SUPER - 1) / CODES_SUPER);
     c->cells = start + codes_index_bytes(c->n);
 }
 
 static uint64_t codes_bytes(uint64_t n, uint64_t bits) {
-    return sizeof(ebi_store_state) + codes_index_bytes(n) + ebi_round_up((bits + 7) / 8 + PAD, 64);
+    return sizeof(ebi_store_state) + codes_index_bytes(n) +
+           ebi_round_up((bits + 7) / 8 + CODES_PAD, 64);
 }
 
 static bool codes_fits(uint64_t n, uint64_t bytes) {
@@ -153,7 +161,7 @@ static bool codes_fits(uint64_t n, uint64_t bytes) {
 /* Asking */
 
 EBI_INLINE uint64_t codes_start(const ebi_counter_array *c, uint64_t block) {
-    return c->coarse[block / SUPER] + c->fine[block];
+    return c->coarse[block / CODES_SUPER] + c->fine[block];
 }
 
 EBI_INLINE uint64_t codes_skip(const uint8_t *bits, uint64_t at, uint64_t count, bool steps) {
@@ -168,7 +176,8 @@ EBI_INLINE uint64_t codes_skip(const uint8_t *bits, uint64_t at, uint64_t count,
 }
 
 EBI_INLINE uint64_t codes_get(const ebi_counter_array *c, uint64_t i, bool steps) {
-    const uint64_t at = codes_skip(c->cells, codes_start(c, i / BLOCK), i % BLOCK, steps);
+    const uint64_t at =
+        codes_skip(c->cells, codes_start(c, i / CODES_BLOCK), i % CODES_BLOCK, steps);
     return codes_value(c->cells, at, steps);
 }
 
@@ -177,9 +186,9 @@ EBI_INLINE void codes_read(const ebi_counter_array *c, const uint64_t *i, size_t
                            uint64_t *value, bool steps) {
     uint64_t next = UINT64_MAX, at = 0; /* the code at `at` is that of counter `next` */
     for (size_t j = 0; j < count; j++) {
-        if (i[j] < next || i[j] / BLOCK != next / BLOCK) {
-            next = i[j] / BLOCK * BLOCK;
-            at = codes_start(c, i[j] / BLOCK);
+        if (i[j] < next || i[j] / CODES_BLOCK != next / CODES_BLOCK) {
+            next = i[j] / CODES_BLOCK * CODES_BLOCK;
+            at = codes_start(c, i[j] / CODES_BLOCK);
         }
         at = codes_skip(c->cells, at, i[j] - next, steps);
         next = i[j];
@@ -188,16 +197,16 @@ EBI_INLINE void codes_read(const ebi_counter_array *c, const uint64_t *i, size_t
 }
 
 static const uint8_t *codes_address(const ebi_counter_array *c, uint64_t i) {
-    return c->cells + (codes_start(c, i / BLOCK) >> 3);
+    return c->cells + (codes_start(c, i / CODES_BLOCK) >> 3);
 }
 
 /* Freezing */
 
 EBI_INLINE uint64_t codes_frozen_bytes(const ebi_source *from, bool steps) {
     const uint64_t n = from->counters->n;
-    uint64_t value[BLOCK], bits = 0;
-    for (uint64_t first = 0; first < n; first += BLOCK) {
-        const uint64_t count = ebi_min(BLOCK, n - first);
+    uint64_t value[CODES_BLOCK], bits = 0;
+    for (uint64_t first = 0; first < n; first += CODES_BLOCK) {
+        const uint64_t count = ebi_min(CODES_BLOCK, n - first);
         ebi_source_read(from, first, count, value);
         for (uint64_t j = 0; j < count; j++) bits += codes_need(value[j], steps);
     }
@@ -205,11 +214,11 @@ EBI_INLINE uint64_t codes_frozen_bytes(const ebi_source *from, bool steps) {
 }
 
 EBI_INLINE void codes_freeze(const ebi_counter_array *c, const ebi_source *from, bool steps) {
-    uint64_t value[BLOCK], at = 0;
+    uint64_t value[CODES_BLOCK], at = 0;
     for (uint64_t block = 0; block < c->parts; block++) {
-        const uint64_t first = block * BLOCK, count = ebi_min(BLOCK, c->n - first);
-        if (block % SUPER == 0) c->coarse[block / SUPER] = at;
-        c->fine[block] = (uint16_t)(at - c->coarse[block / SUPER]);
+        const uint64_t first = block * CODES_BLOCK, count = ebi_min(CODES_BLOCK, c->n - first);
+        if (block % CODES_SUPER == 0) c->coarse[block / CODES_SUPER] = at;
+        c->fine[block] = (uint16_t)(at - c->coarse[block / CODES_SUPER]);
         ebi_source_read(from, first, count, value);
         for (uint64_t j = 0; j < count; j++) {
             at = codes_write(c->cells, at, value[j], steps);
@@ -227,7 +236,7 @@ EBI_INLINE bool codes_check_one(const ebi_counter_array *c, uint64_t *at, uint64
     const uint64_t w = codes_bits(c->cells, *at);
     if (!codes_is_step(w, steps)) {
         const codes_shape s = codes_parse(w, steps);
-        if (s.levels > LEVELS_MAX || s.digits > DIGITS_MAX) return false;
+        if (s.levels > CODES_LEVELS_MAX || s.digits > CODES_DIGITS_MAX) return false;
         const uint64_t value = codes_value(c->cells, *at, steps);
         if (value > EBI_COUNTER_MAX) return false;
         *saturated += value == EBI_COUNTER_MAX;
@@ -241,7 +250,8 @@ static bool codes_check_tail(const ebi_counter_array *c, uint64_t at) {
     const uint64_t bytes = c->bytes - (uint64_t)(c->cells - (const uint8_t *)c->state);
     for (const uint8_t *p = index_end; p < c->cells; p++)
         if (*p != 0) return false;
-    if (at > 8 * (bytes - PAD) || (at % 8 != 0 && c->cells[at / 8] >> (at % 8) != 0)) return false;
+    if (at > 8 * (bytes - CODES_PAD) || (at % 8 != 0 && c->cells[at / 8] >> (at % 8) != 0))
+        return false;
     for (uint64_t i = (at + 7) / 8; i < bytes; i++)
         if (c->cells[i] != 0) return false;
     return true;
@@ -249,13 +259,14 @@ static bool codes_check_tail(const ebi_counter_array *c, uint64_t at) {
 
 EBI_INLINE bool codes_check(const ebi_counter_array *c, bool steps) {
     const uint64_t bytes = c->bytes - (uint64_t)(c->cells - (const uint8_t *)c->state);
-    const uint64_t end = 8 * (bytes - PAD);
+    const uint64_t end = 8 * (bytes - CODES_PAD);
     uint64_t at = 0, saturated = 0;
     if (c->state->spilled != 0 || !ebi_counters_plain(c->state, 0)) return false;
     for (uint64_t i = 0; i < c->n; i++) {
-        const uint64_t block = i / BLOCK;
-        if (i % (BLOCK * SUPER) == 0 && c->coarse[block / SUPER] != at) return false;
-        if (i % BLOCK == 0 && codes_start(c, block) != at) return false;
+        const uint64_t block = i / CODES_BLOCK;
+        if (i % (CODES_BLOCK * CODES_SUPER) == 0 && c->coarse[block / CODES_SUPER] != at)
+            return false;
+        if (i % CODES_BLOCK == 0 && codes_start(c, block) != at) return false;
         if (!codes_check_one(c, &at, end, steps, &saturated)) return false;
     }
     return saturated == c->state->saturated && codes_check_tail(c, at);

@@ -23,31 +23,31 @@
  * was taken away from comes back when the line has twice the room it needs. */
 #include "line.h"
 
-enum { TABLE_SHARE = 32 };
+enum { LINE_TABLE_SHARE = 32 };
 
 /* Segments */
 
 static void line_open(ebi_counter_array *c) {
-    const uint64_t table = ebi_round_up(c->bytes / TABLE_SHARE, 64) + 64;
-    const uint64_t lines = (c->bytes - sizeof *c->state - table) / LINE;
-    c->each = ebi_max((c->n + lines - 1) / lines, EACH_MIN);
+    const uint64_t table = ebi_round_up(c->bytes / LINE_TABLE_SHARE, 64) + 64;
+    const uint64_t lines = (c->bytes - sizeof *c->state - table) / LINE_BYTES;
+    c->each = ebi_max((c->n + lines - 1) / lines, LINE_EACH_MIN);
     c->reciprocal = UINT64_MAX / c->each + 1;
     c->parts = (c->n + c->each - 1) / c->each;
     c->cells = (uint8_t *)c->state + sizeof *c->state;
-    c->table = (ebi_spill_slot *)(void *)(c->cells + c->parts * LINE);
-    c->slots = (c->bytes - sizeof *c->state - c->parts * LINE) / sizeof(ebi_spill_slot);
+    c->table = (ebi_spill_slot *)(void *)(c->cells + c->parts * LINE_BYTES);
+    c->slots = (c->bytes - sizeof *c->state - c->parts * LINE_BYTES) / sizeof(ebi_spill_slot);
 }
 
 static void line_clear(uint8_t *line, uint64_t each) { /* all its counters are 0 */
-    memset(line, 0, LINE);
-    for (unsigned bit = 0; bit < FIRST + each; bit++) line_set_bit(line, bit);
+    memset(line, 0, LINE_BYTES);
+    for (unsigned bit = 0; bit < LINE_FIRST + each; bit++) line_set_bit(line, bit);
 }
 
 static void line_init(const ebi_counter_array *c) {
-    for (uint64_t i = 0; i < c->parts; i++) line_clear(c->cells + LINE * i, c->each);
+    for (uint64_t i = 0; i < c->parts; i++) line_clear(c->cells + LINE_BYTES * i, c->each);
 }
 
-static uint64_t spill_of(const ebi_counter_array *c, uint64_t i) {
+static uint64_t line_spill_of(const ebi_counter_array *c, uint64_t i) {
     return ebi_spill_get(c->table, c->slots, i);
 }
 
@@ -60,7 +60,7 @@ typedef struct line_ends { /* the room between lengths and digits is [lengths, d
 EBI_INLINE line_ends line_room(const ebi_counter_array *c, const uint8_t *line, unsigned d,
                                bool bmi2) {
     const unsigned each = (unsigned)c->each, end = line_select(line, each, line_brief(c), bmi2) + 1;
-    return (line_ends){end, TOP - d * (end - FIRST - each)};
+    return (line_ends){end, LINE_TOP - d * (end - LINE_FIRST - each)};
 }
 
 /* The counter of f gets u digits; what they are is left open. */
@@ -79,27 +79,27 @@ static void line_resize(uint8_t *line, line_field f, unsigned u, line_ends ends)
 /* No room anywhere: what is not 0 saturates. */
 static void line_wear(const ebi_counter_array *c, line_place p, const uint64_t *value) {
     const bool spilled = line_marked(p.line);
-    memset(p.line, 0, LINE);
-    p.line[TAIL] = MARKED;
+    memset(p.line, 0, LINE_BYTES);
+    p.line[LINE_TAIL] = LINE_MARKED;
     for (unsigned j = 0; j < c->each; j++) {
-        const bool extra = spilled && spill_of(c, p.first + j) > 0;
+        const bool extra = spilled && line_spill_of(c, p.first + j) > 0;
         if (extra) (void)ebi_spill_set(c->table, c->slots, &c->state->spilled, p.first + j, 0);
         if (value[j] == 0 && !extra) continue;
-        line_set_bit(p.line, FIRST + j);
+        line_set_bit(p.line, LINE_FIRST + j);
         c->state->saturated++;
     }
 }
 
 /* The d with which these values need least bits, and how many. */
 static unsigned line_best(const uint64_t *value, uint64_t each, unsigned *bits) {
-    unsigned need[D_MAX];
+    unsigned need[LINE_D_MAX];
     line_needs(value, each, need);
     return line_least(need, bits);
 }
 
 /* Counter j of a full line gets a value that needs more digits. */
 static void line_repack(const ebi_counter_array *c, line_place p, uint64_t new_value) {
-    uint64_t value[EACH_MAX];
+    uint64_t value[LINE_EACH_MAX];
     unsigned bits;
     line_unpack(c, p.line, value);
     value[p.j] = new_value;
@@ -114,7 +114,7 @@ static void line_repack(const ebi_counter_array *c, line_place p, uint64_t new_v
             return;
         }
         value[longest] = 0;
-        p.line[TAIL] |= MARKED;
+        p.line[LINE_TAIL] |= LINE_MARKED;
         d = line_best(value, c->each, &bits);
     }
     line_pack(c, p.line, d, value, line_marked(p.line));
@@ -140,11 +140,11 @@ EBI_INLINE void line_set(const ebi_counter_array *c, line_place p, line_field f,
 static void line_unmark(const ebi_counter_array *c, line_place p) { /* if no counter is there now */
     const uint64_t end = ebi_min(p.first + c->each, c->n);
     for (uint64_t i = p.first; i < end; i++)
-        if (spill_of(c, i) > 0) return;
-    p.line[TAIL] &= (uint8_t)~MARKED;
+        if (line_spill_of(c, i) > 0) return;
+    p.line[LINE_TAIL] &= (uint8_t)~LINE_MARKED;
 }
 
-static void spill_take(const ebi_counter_array *c, line_place p, uint64_t left) {
+static void line_spill_take(const ebi_counter_array *c, line_place p, uint64_t left) {
     const uint64_t i = p.first + p.j;
     const line_field f = line_find(c, p, false);
     const line_ends ends = line_room(c, p.line, f.d, false);
@@ -156,15 +156,15 @@ static void spill_take(const ebi_counter_array *c, line_place p, uint64_t left) 
     line_unmark(c, p);
 }
 
-static uint64_t worn_add(const ebi_counter_array *c, line_place p, uint64_t by) {
+static uint64_t line_worn_add(const ebi_counter_array *c, line_place p, uint64_t by) {
     const uint64_t before = line_worn_get(p.line, p.j);
     if (by == 0 || before > 0) return before;
-    line_set_bit(p.line, FIRST + p.j);
+    line_set_bit(p.line, LINE_FIRST + p.j);
     c->state->saturated++;
     return 0;
 }
 
-static void spill_add(const ebi_counter_array *c, uint64_t i, uint64_t before, uint64_t by) {
+static void line_spill_add(const ebi_counter_array *c, uint64_t i, uint64_t before, uint64_t by) {
     (void)ebi_spill_set(c->table, c->slots, &c->state->spilled, i, ebi_counter_sum(before, by));
 }
 
@@ -175,11 +175,11 @@ EBI_INLINE bool line_fits(uint64_t digits, unsigned bits, uint64_t by) {
 
 EBI_INLINE uint64_t line_add(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
-    if (line_worn(p.line)) return worn_add(c, p, by);
+    if (line_worn(p.line)) return line_worn_add(c, p, by);
     const line_field f = line_find(c, p, bmi2);
-    const uint64_t extra = f.u == 0 && line_marked(p.line) ? spill_of(c, i) : 0;
+    const uint64_t extra = f.u == 0 && line_marked(p.line) ? line_spill_of(c, i) : 0;
     if (extra > 0) {
-        spill_add(c, i, extra, by);
+        line_spill_add(c, i, extra, by);
         return extra;
     }
     const uint64_t before = line_value(f, bmi2);
@@ -194,9 +194,9 @@ EBI_INLINE uint64_t line_add(const ebi_counter_array *c, uint64_t i, uint64_t by
 
 typedef struct line_rise {
     line_group g;
-    unsigned low[TOGETHER], bits[TOGETHER]; /* of their digits, which are in the line */
-    uint64_t digits[TOGETHER], value[TOGETHER], by[TOGETHER];
-    size_t left[TOGETHER], lefts; /* those that do not keep their length */
+    unsigned low[LINE_TOGETHER], bits[LINE_TOGETHER]; /* of their digits, which are in the line */
+    uint64_t digits[LINE_TOGETHER], value[LINE_TOGETHER], by[LINE_TOGETHER];
+    size_t left[LINE_TOGETHER], lefts; /* those that do not keep their length */
 } line_rise;
 
 /* Find them; the least. */
@@ -215,7 +215,7 @@ EBI_INLINE uint64_t line_rise_find(const ebi_counter_array *c, const uint64_t *i
         r->digits[t] = f.digits;
         r->value[t] = line_value(f, bmi2);
         if (line_marked(r->g.line[t]) && r->value[t] == 0)
-            r->value[t] = line_get(c, i[t], spill_of, bmi2);
+            r->value[t] = line_get(c, i[t], line_spill_of, bmi2);
         least = ebi_min(least, r->value[t]);
     }
     return least;
@@ -272,7 +272,7 @@ EBI_INLINE void line_grow(uint8_t *line, const line_growth *x, bool avx2) {
  * be no room for all.  A counter that grows moves only those after it, so the last comes first. */
 EBI_INLINE bool line_rise_grow(const ebi_counter_array *c, const uint64_t *i, const line_rise *r,
                                bool avx2) {
-    line_growth x[TOGETHER];
+    line_growth x[LINE_TOGETHER];
     uint64_t before = 0;
     bool can = true;
     for (size_t l = 0; can && l < r->lefts; l++) {
@@ -320,12 +320,12 @@ EBI_INLINE void line_sub(const ebi_counter_array *c, uint64_t i, uint64_t by, bo
     const line_place p = line_of(c, i);
     if (line_worn(p.line)) return;
     const line_field f = line_find(c, p, bmi2);
-    const uint64_t extra = f.u == 0 && line_marked(p.line) ? spill_of(c, i) : 0;
+    const uint64_t extra = f.u == 0 && line_marked(p.line) ? line_spill_of(c, i) : 0;
     const uint64_t value = extra > 0 ? extra : line_value(f, bmi2);
     assert(by <= value);
     if (by == 0 || value == EBI_COUNTER_MAX) return;
     if (extra > 0)
-        spill_take(c, p, value - by);
+        line_spill_take(c, p, value - by);
     else
         line_set(c, p, f, value - by, bmi2);
 }
@@ -336,12 +336,12 @@ static const uint8_t *line_address(const ebi_counter_array *c, uint64_t i) {
 
 /* Checking */
 
-static bool worn_check(const ebi_counter_array *c, line_place p, uint64_t *saturated) {
+static bool line_worn_check(const ebi_counter_array *c, line_place p, uint64_t *saturated) {
     const uint64_t counters = ebi_min(c->each, c->n - p.first);
     if (!line_marked(p.line) || line_d(p.line) != 1) return false;
-    for (unsigned bit = 0; bit < TOP - FIRST; bit++) {
-        if (line_bit(p.line, FIRST + bit) && bit >= counters) return false;
-        *saturated += line_bit(p.line, FIRST + bit);
+    for (unsigned bit = 0; bit < LINE_TOP - LINE_FIRST; bit++) {
+        if (line_bit(p.line, LINE_FIRST + bit) && bit >= counters) return false;
+        *saturated += line_bit(p.line, LINE_FIRST + bit);
     }
     return true;
 }
@@ -350,7 +350,7 @@ static bool worn_check(const ebi_counter_array *c, line_place p, uint64_t *satur
 static bool line_check_spilled(const ebi_counter_array *c, line_place p, uint64_t *spilled) {
     const uint64_t before = *spilled;
     for (p.j = 0; p.j < ebi_min(c->each, c->n - p.first); p.j++) {
-        if (spill_of(c, p.first + p.j) == 0) continue;
+        if (line_spill_of(c, p.first + p.j) == 0) continue;
         ++*spilled;
         if (line_find(c, p, false).u != 0) return false;
     }
@@ -365,7 +365,7 @@ static bool line_check(const ebi_counter_array *c) {
     for (uint64_t i = 0; i < c->n; i += c->each) {
         const line_place p = line_of(c, i);
         if (line_worn(p.line)) {
-            if (!worn_check(c, p, &saturated)) return false;
+            if (!line_worn_check(c, p, &saturated)) return false;
         } else if (!line_check_codes(c, p)) {
             return false;
         } else if (line_marked(p.line) && !line_check_spilled(c, p, &spilled)) {
@@ -379,11 +379,11 @@ static bool line_check(const ebi_counter_array *c) {
 
 #define LINE_LOOPS(flavour, attribute, bmi2)                                                       \
     attribute static uint64_t line_get_##flavour(const ebi_counter_array *c, uint64_t i) {         \
-        return line_get(c, i, spill_of, bmi2);                                                     \
+        return line_get(c, i, line_spill_of, bmi2);                                                \
     }                                                                                              \
     attribute static void line_read_##flavour(const ebi_counter_array *c, const uint64_t *i,       \
                                               size_t count, uint64_t *value) {                     \
-        line_read(c, i, count, value, spill_of, bmi2);                                             \
+        line_read(c, i, count, value, line_spill_of, bmi2);                                        \
     }                                                                                              \
     attribute static uint64_t line_add_##flavour(const ebi_counter_array *c, uint64_t i,           \
                                                  uint64_t by) {                                    \
@@ -406,7 +406,7 @@ LINE_LOOPS(portable, , false)
 
 static void line_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t count,
                              uint64_t *value) {
-    if (!line_read_many(c, i, count, value, spill_of)) line_read_avx2(c, i, count, value);
+    if (!line_read_many(c, i, count, value, line_spill_of)) line_read_avx2(c, i, count, value);
 }
 
 #define LINE_STORE(machine, flavour)                                                               \

@@ -6,18 +6,24 @@
 #include "counters.h"
 #include "words.h"
 
-enum { LINE = 64, LINE_BITS = 8 * LINE };
-enum { FIRST = 1, TOP = LINE_BITS - 3 };                /* codes are in bits [FIRST, TOP) */
-enum { TAIL = LINE - 1, MARKED = 1 << 5, D_SHIFT = 6 }; /* the last byte of a line */
-enum { D_MAX = 4, EACH_MIN = 8, EACH_MAX = TOP - FIRST };
-enum { BRIEF_MAX = 2 * 64 * 6 - (TOP - FIRST) - 2 * FIRST }; /* counters: lengths end in word 5 */
+enum { LINE_BYTES = 64, LINE_BITS = 8 * LINE_BYTES };
+enum { LINE_FIRST = 1, LINE_TOP = LINE_BITS - 3 }; /* codes are in bits [LINE_FIRST, TOP) */
+enum {
+    LINE_TAIL = LINE_BYTES - 1,
+    LINE_MARKED = 1 << 5,
+    LINE_D_SHIFT = 6
+}; /* the last byte of a line */
+enum { LINE_D_MAX = 4, LINE_EACH_MIN = 8, LINE_EACH_MAX = LINE_TOP - LINE_FIRST };
+enum {
+    LINE_BRIEF_MAX = 2 * 64 * 6 - (LINE_TOP - LINE_FIRST) - 2 * LINE_FIRST
+}; /* counters: lengths end in word 5 */
 
 /* Numbers and digits */
 
-static const uint64_t line_bases[D_MAX + 1] = {/* a one every d bits */
-                                               0, UINT64_MAX, UINT64_C(0x5555555555555555),
-                                               UINT64_C(0x9249249249249249),
-                                               UINT64_C(0x1111111111111111)};
+static const uint64_t line_bases[LINE_D_MAX + 1] = {/* a one every d bits */
+                                                    0, UINT64_MAX, UINT64_C(0x5555555555555555),
+                                                    UINT64_C(0x9249249249249249),
+                                                    UINT64_C(0x1111111111111111)};
 
 EBI_INLINE uint64_t line_ones(unsigned bits) { /* below 64, so it takes no test */
     return (UINT64_C(1) << bits) - 1;
@@ -91,11 +97,11 @@ EBI_INLINE void line_set_bit(uint8_t *line, unsigned bit) {
 }
 
 EBI_INLINE unsigned line_d(const uint8_t *line) {
-    return (unsigned)(ebi_load64(line + LINE - 8) >> 62) + 1;
+    return (unsigned)(ebi_load64(line + LINE_BYTES - 8) >> 62) + 1;
 }
 
 EBI_INLINE bool line_marked(const uint8_t *line) {
-    return line[TAIL] & MARKED;
+    return line[LINE_TAIL] & LINE_MARKED;
 }
 
 EBI_INLINE bool line_worn(const uint8_t *line) {
@@ -103,7 +109,7 @@ EBI_INLINE bool line_worn(const uint8_t *line) {
 }
 
 EBI_INLINE uint64_t line_worn_get(const uint8_t *line, unsigned j) {
-    return line_bit(line, FIRST + j) ? EBI_COUNTER_MAX : 0;
+    return line_bit(line, LINE_FIRST + j) ? EBI_COUNTER_MAX : 0;
 }
 
 typedef struct line_field {
@@ -116,7 +122,7 @@ typedef struct line_field {
 EBI_INLINE line_field line_field_at(const uint8_t *line, unsigned j, unsigned at, bool bmi2) {
     line_field f = {.d = line_d(line), .at = at};
     f.u = ebi_ctz(line_bits(line, at));
-    f.low = TOP - f.d * (at - FIRST - j + f.u);
+    f.low = LINE_TOP - f.d * (at - LINE_FIRST - j + f.u);
     f.digits = ebi_low_bits(line_bits(line, f.low), f.d * f.u, bmi2);
     return f;
 }
@@ -142,11 +148,11 @@ typedef struct line_place {
 EBI_INLINE line_place line_of(const ebi_counter_array *c, uint64_t i) {
     const uint64_t number = eb_scale(i, c->reciprocal); /* i / each: exact below 2^55 */
     const uint64_t first = number * c->each;
-    return (line_place){c->cells + number * LINE, first, (unsigned)(i - first)};
+    return (line_place){c->cells + number * LINE_BYTES, first, (unsigned)(i - first)};
 }
 
 EBI_INLINE bool line_brief(const ebi_counter_array *c) {
-    return c->each <= BRIEF_MAX;
+    return c->each <= LINE_BRIEF_MAX;
 }
 
 EBI_INLINE line_field line_find(const ebi_counter_array *c, line_place p, bool bmi2) {
@@ -167,11 +173,11 @@ EBI_INLINE uint64_t line_get(const ebi_counter_array *c, uint64_t i, line_table 
 
 /* Step by step for several counters, so that the processor works on more of them at once. */
 
-enum { TOGETHER = EBI_TOGETHER_MAX };
+enum { LINE_TOGETHER = EBI_TOGETHER_MAX };
 
 typedef struct line_group {
-    uint8_t *line[TOGETHER];
-    unsigned j[TOGETHER], at[TOGETHER]; /* at: as in line_field; 0 in a worn line */
+    uint8_t *line[LINE_TOGETHER];
+    unsigned j[LINE_TOGETHER], at[LINE_TOGETHER]; /* at: as in line_field; 0 in a worn line */
 } line_group;
 
 EBI_INLINE void line_group_find(const ebi_counter_array *c, const uint64_t *i, size_t n,
@@ -198,9 +204,9 @@ EBI_INLINE void line_group_read(const ebi_counter_array *c, const uint64_t *i, s
 
 EBI_INLINE void line_read_all(const ebi_counter_array *c, const uint64_t *i, size_t count,
                               uint64_t *value, line_table *table, bool brief, bool bmi2) {
-    for (size_t done = 0; done < count; done += TOGETHER)
-        line_group_read(c, i + done, ebi_min(count - done, TOGETHER), value + done, table, brief,
-                        bmi2);
+    for (size_t done = 0; done < count; done += LINE_TOGETHER)
+        line_group_read(c, i + done, ebi_min(count - done, LINE_TOGETHER), value + done, table,
+                        brief, bmi2);
 }
 
 EBI_INLINE void line_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
@@ -219,7 +225,7 @@ void ebi_line_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t 
 EBI_INLINE bool line_read_many(const ebi_counter_array *c, const uint64_t *i, size_t count,
                                uint64_t *value, line_table *table) {
 #if EBI_X86_64
-    if (c->each <= UINT8_MAX && count >= TOGETHER) {
+    if (c->each <= UINT8_MAX && count >= LINE_TOGETHER) {
         ebi_line_read_avx512(c, i, count, value, table);
         return true;
     }
@@ -237,7 +243,7 @@ void ebi_line_grow_avx2(uint8_t *line, const line_field *f, unsigned split, uint
 
 static inline void line_unpack(const ebi_counter_array *c, const uint8_t *line, uint64_t *value) {
     const unsigned d = line_d(line);
-    unsigned at = FIRST, low = TOP;
+    unsigned at = LINE_FIRST, low = LINE_TOP;
     for (uint64_t j = 0; j < c->each; j++) {
         const unsigned u = ebi_ctz(line_bits(line, at));
         at += u + 1;
@@ -249,19 +255,19 @@ static inline void line_unpack(const ebi_counter_array *c, const uint8_t *line, 
 EBI_INLINE unsigned line_need(const uint64_t *value, uint64_t each, unsigned d) { /* bits */
     unsigned digits = 0;
     for (uint64_t j = 0; j < each; j++) digits += line_digits(d, value[j]);
-    return LINE_BITS - TOP + FIRST + (unsigned)each + (1 + d) * digits;
+    return LINE_BITS - LINE_TOP + LINE_FIRST + (unsigned)each + (1 + d) * digits;
 }
 
-EBI_INLINE void line_needs(const uint64_t *value, uint64_t each, unsigned need[D_MAX]) {
+EBI_INLINE void line_needs(const uint64_t *value, uint64_t each, unsigned need[LINE_D_MAX]) {
     need[0] = line_need(value, each, 1);
     need[1] = line_need(value, each, 2);
     need[2] = line_need(value, each, 3);
     need[3] = line_need(value, each, 4);
 }
 
-EBI_INLINE unsigned line_least(const unsigned need[D_MAX], unsigned *bits) { /* the best d */
+EBI_INLINE unsigned line_least(const unsigned need[LINE_D_MAX], unsigned *bits) { /* the best d */
     unsigned best = 0;
-    for (unsigned d = 1; d < D_MAX; d++)
+    for (unsigned d = 1; d < LINE_D_MAX; d++)
         if (need[d] < need[best]) best = d;
     *bits = need[best];
     return best + 1;
@@ -269,10 +275,10 @@ EBI_INLINE unsigned line_least(const unsigned need[D_MAX], unsigned *bits) { /* 
 
 static inline void line_pack(const ebi_counter_array *c, uint8_t *line, unsigned d,
                              const uint64_t *value, bool spilled) {
-    unsigned at = FIRST, low = TOP;
-    memset(line, 0, LINE);
+    unsigned at = LINE_FIRST, low = LINE_TOP;
+    memset(line, 0, LINE_BYTES);
     line[0] = 1;
-    line[TAIL] = (uint8_t)((d - 1) << D_SHIFT | (spilled ? MARKED : 0));
+    line[LINE_TAIL] = (uint8_t)((d - 1) << LINE_D_SHIFT | (spilled ? LINE_MARKED : 0));
     for (uint64_t j = 0; j < c->each; j++) {
         const unsigned u = line_digits(d, value[j]);
         at += u;
@@ -289,7 +295,7 @@ static inline void line_pack(const ebi_counter_array *c, uint8_t *line, unsigned
 static inline bool line_check_codes(const ebi_counter_array *c, line_place p) {
     const unsigned d = line_d(p.line);
     const uint64_t counters = ebi_min(c->each, c->n - p.first);
-    unsigned at = FIRST, low = TOP;
+    unsigned at = LINE_FIRST, low = LINE_TOP;
     if (!line_bit(p.line, 0)) return false;
     for (uint64_t j = 0; j < c->each; j++) {
         const uint64_t rest = at < LINE_BITS ? line_bits(p.line, at) : 0;

@@ -1,7 +1,7 @@
 /* pool.c - see pool.h. */
 #include "pool.h"
 
-enum { DIGIT = 15 };
+enum { POOL_DIGIT = 15 };
 static const uint32_t pool_nobody = UINT32_MAX;
 
 static uint32_t pool_link(uint64_t word_or_entry) {
@@ -9,7 +9,7 @@ static uint32_t pool_link(uint64_t word_or_entry) {
 }
 
 static uint32_t pool_word(uint32_t link, uint64_t digit) {
-    return link << 4 | (uint32_t)(digit & DIGIT);
+    return link << 4 | (uint32_t)(digit & POOL_DIGIT);
 }
 
 static uint64_t pool_entry(uint32_t owner, uint32_t word) {
@@ -29,11 +29,11 @@ void ebi_pool_init(const ebi_pool *pool) {
 }
 
 uint64_t ebi_pool_get(const ebi_pool *pool, uint32_t word) {
-    uint64_t value = word & DIGIT;
+    uint64_t value = word & POOL_DIGIT;
     unsigned shift = 4;
     for (uint32_t link = pool_link(word); link != 0; shift += 4) {
         const uint64_t entry = pool->entry[link - 1];
-        value |= (entry & DIGIT) << shift;
+        value |= (entry & POOL_DIGIT) << shift;
         link = pool_link(entry);
     }
     return value;
@@ -90,7 +90,7 @@ int ebi_pool_chain(const ebi_pool *pool, uint32_t place, uint32_t word) {
         if (n + 1 == EBI_POOL_DIGITS || link > pool->size) return -1;
         const uint64_t entry = pool->entry[link - 1];
         if (pool_owner(entry) != place) return -1;
-        highest = entry & DIGIT;
+        highest = entry & POOL_DIGIT;
         link = pool_link(entry);
     }
     return highest == 0 ? -1 : n;
@@ -102,7 +102,7 @@ bool ebi_pool_check(const ebi_pool *pool, uint64_t used) {
     for (uint32_t link = (uint32_t)*pool->free; link != 0; n++) {
         if (link > pool->size || n == pool->size) return false;
         const uint64_t entry = pool->entry[link - 1];
-        if (pool_owner(entry) != pool_nobody || (entry & DIGIT) != 0) return false;
+        if (pool_owner(entry) != pool_nobody || (entry & POOL_DIGIT) != 0) return false;
         link = pool_link(entry);
     }
     return n + used == pool->size;

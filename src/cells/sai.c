@@ -22,12 +22,16 @@
 #include "counters.h"
 #include "words.h"
 
-enum { BLOCK = 64, SUPER = 64, WORN = 0x8000, NEAR = 128 };
-enum { U_MAX = 48, LENGTHS_MAX = BLOCK * (U_MAX + 1) / 64, DIGITS_MAX = BLOCK * U_MAX / 64 };
+enum { SAI_BLOCK = 64, SAI_SUPER = 64, SAI_WORN = 0x8000, SAI_NEAR = 128 };
+enum {
+    SAI_U_MAX = 48,
+    SAI_LENGTHS_MAX = SAI_BLOCK * (SAI_U_MAX + 1) / 64,
+    SAI_DIGITS_MAX = SAI_BLOCK * SAI_U_MAX / 64
+};
 
 /* In state->reserved: words that blocks need, and words taken since slack was
  * spread, of which a 64th of the blocks is enough to know. */
-enum { NEEDED, TAKEN };
+enum { SAI_NEEDED, SAI_TAKEN };
 
 /* Blocks */
 
@@ -38,13 +42,13 @@ typedef struct sai_block {
 } sai_block;
 
 EBI_INLINE uint64_t sai_start(const ebi_counter_array *c, uint64_t b) { /* b may be the end */
-    return b == c->parts ? c->words : c->coarse[b / SUPER] + (c->fine[b] & (WORN - 1));
+    return b == c->parts ? c->words : c->coarse[b / SAI_SUPER] + (c->fine[b] & (SAI_WORN - 1));
 }
 
 EBI_INLINE sai_block sai_open_block(const ebi_counter_array *c, uint64_t b) {
     const uint64_t start = sai_start(c, b), end = sai_start(c, b + 1);
     return (sai_block){(uint64_t *)(void *)c->cells + start, (unsigned)(end - start),
-                       (c->fine[b] & WORN) != 0};
+                       (c->fine[b] & SAI_WORN) != 0};
 }
 
 /* The bit after one number j, counted from 1, of the lengths. */
@@ -55,11 +59,11 @@ EBI_INLINE unsigned sai_after(const uint64_t *w, unsigned j, bool bmi2) {
 }
 
 EBI_INLINE unsigned sai_lengths(sai_block a, bool bmi2) { /* bits */
-    return a.worn ? BLOCK : sai_after(a.w, BLOCK, bmi2);
+    return a.worn ? SAI_BLOCK : sai_after(a.w, SAI_BLOCK, bmi2);
 }
 
 EBI_INLINE unsigned sai_words(unsigned lengths) { /* that a block needs: lengths and digits */
-    return (2 * lengths - BLOCK + 63) / 64;
+    return (2 * lengths - SAI_BLOCK + 63) / 64;
 }
 
 typedef struct sai_field {
@@ -74,7 +78,7 @@ EBI_INLINE sai_field sai_find(sai_block a, unsigned j, bool bmi2) {
     uint64_t rest = a.w[k] >> (at % 64);
     if (rest == 0) {
         u = 64 - at % 64;
-        rest = a.w[k + 1]; /* U_MAX < 64: the one is here */
+        rest = a.w[k + 1]; /* SAI_U_MAX < 64: the one is here */
     }
     u += ebi_ctz(rest);
     return (sai_field){u, at, 64 * a.size - (at - j) - u};
@@ -97,8 +101,8 @@ static void sai_put(sai_block a, sai_field f, uint64_t digits) {
 }
 
 EBI_INLINE uint64_t sai_get(const ebi_counter_array *c, uint64_t i, bool bmi2) {
-    const sai_block a = sai_open_block(c, i / BLOCK);
-    const unsigned j = (unsigned)(i % BLOCK);
+    const sai_block a = sai_open_block(c, i / SAI_BLOCK);
+    const unsigned j = (unsigned)(i % SAI_BLOCK);
     if (a.worn) return a.w[0] >> j & 1 ? 0 : EBI_COUNTER_MAX;
     const sai_field f = sai_find(a, j, bmi2);
     return ebi_ones(f.u) + sai_digits(a, f);
@@ -108,8 +112,8 @@ EBI_INLINE uint64_t sai_get(const ebi_counter_array *c, uint64_t i, bool bmi2) {
 
 static void sai_open(ebi_counter_array *c) {
     uint8_t *const start = (uint8_t *)c->state + sizeof *c->state;
-    c->parts = (c->n + BLOCK - 1) / BLOCK;
-    const uint64_t coarse = (c->parts + SUPER - 1) / SUPER * sizeof *c->coarse;
+    c->parts = (c->n + SAI_BLOCK - 1) / SAI_BLOCK;
+    const uint64_t coarse = (c->parts + SAI_SUPER - 1) / SAI_SUPER * sizeof *c->coarse;
     const uint64_t index = ebi_round_up(coarse + c->parts * sizeof *c->fine, 64);
     c->coarse = (uint64_t *)(void *)start;
     c->fine = (uint16_t *)(void *)(start + coarse);
@@ -126,8 +130,8 @@ static uint64_t sai_even(const ebi_counter_array *c, uint64_t needed, uint64_t b
 }
 
 static void sai_place(const ebi_counter_array *c, uint64_t b, uint64_t start, bool worn) {
-    if (b % SUPER == 0) c->coarse[b / SUPER] = start;
-    c->fine[b] = (uint16_t)((start - c->coarse[b / SUPER]) | (worn ? WORN : 0));
+    if (b % SAI_SUPER == 0) c->coarse[b / SAI_SUPER] = start;
+    c->fine[b] = (uint16_t)((start - c->coarse[b / SAI_SUPER]) | (worn ? SAI_WORN : 0));
 }
 
 static void sai_init(const ebi_counter_array *c) {
@@ -136,15 +140,15 @@ static void sai_init(const ebi_counter_array *c) {
         sai_place(c, b, start, false);
         ((uint64_t *)(void *)c->cells)[start] = UINT64_MAX;
     }
-    c->state->reserved[NEEDED] = c->parts;
+    c->state->reserved[SAI_NEEDED] = c->parts;
 }
 
 /* Moving blocks */
 
 /* Write a block again, at `to` with another size; the places may overlap. */
 static void sai_move(sai_block a, unsigned lengths, uint64_t *to, unsigned size) {
-    uint64_t low[LENGTHS_MAX], high[DIGITS_MAX + 1];
-    const unsigned lows = (lengths + 63) / 64, digits = lengths - BLOCK;
+    uint64_t low[SAI_LENGTHS_MAX], high[SAI_DIGITS_MAX + 1];
+    const unsigned lows = (lengths + 63) / 64, digits = lengths - SAI_BLOCK;
     const unsigned highs = (digits + 63) / 64;
     memcpy(low, a.w, lows * sizeof *low);
     memcpy(high, a.w + a.size - highs, highs * sizeof *high);
@@ -159,9 +163,9 @@ static void sai_move(sai_block a, unsigned lengths, uint64_t *to, unsigned size)
 static void sai_shift_starts(const ebi_counter_array *c, uint64_t after, uint64_t last,
                              uint64_t by) {
     for (uint64_t b = after + 1; b <= last;) {
-        const uint64_t super = b / SUPER, end = ebi_min((super + 1) * SUPER, c->parts);
+        const uint64_t super = b / SAI_SUPER, end = ebi_min((super + 1) * SAI_SUPER, c->parts);
         const uint64_t stop = ebi_min(last + 1, end);
-        if (b % SUPER != 0) {
+        if (b % SAI_SUPER != 0) {
             for (; b < stop; b++) c->fine[b] = (uint16_t)(c->fine[b] + by);
         } else { /* the whole superblock moves, those behind the last one do not */
             c->coarse[super] += by;
@@ -196,12 +200,12 @@ static void sai_take_down(const ebi_counter_array *c, uint64_t b, uint64_t t) {
 static void
 sai_pack_down(const ebi_counter_array *c) { /* all blocks to the bottom, without slack */
     uint64_t *const words = (uint64_t *)(void *)c->cells;
-    uint64_t old[SUPER + 1], free_word = 0;
-    for (uint64_t first = 0; first < c->parts; first += SUPER) {
-        const uint64_t count = ebi_min(SUPER, c->parts - first);
+    uint64_t old[SAI_SUPER + 1], free_word = 0;
+    for (uint64_t first = 0; first < c->parts; first += SAI_SUPER) {
+        const uint64_t count = ebi_min(SAI_SUPER, c->parts - first);
         for (uint64_t k = 0; k <= count; k++) old[k] = sai_start(c, first + k);
         for (uint64_t k = 0; k < count; k++) {
-            const bool worn = c->fine[first + k] & WORN;
+            const bool worn = c->fine[first + k] & SAI_WORN;
             const sai_block a = {words + old[k], (unsigned)(old[k + 1] - old[k]), worn};
             const unsigned lengths = sai_lengths(a, false);
             sai_move(a, lengths, words + free_word, sai_words(lengths));
@@ -215,28 +219,28 @@ sai_pack_down(const ebi_counter_array *c) { /* all blocks to the bottom, without
  * relative to its first block, which moves last: they are remembered. */
 static void sai_spread_up(const ebi_counter_array *c) {
     uint64_t *const words = (uint64_t *)(void *)c->cells;
-    const uint64_t needed = c->state->reserved[NEEDED];
-    uint64_t packed_end = needed, end = c->words, start[SUPER];
-    for (uint64_t super = (c->parts + SUPER - 1) / SUPER; super-- > 0;) {
-        const uint64_t first = super * SUPER, count = ebi_min(SUPER, c->parts - first);
+    const uint64_t needed = c->state->reserved[SAI_NEEDED];
+    uint64_t packed_end = needed, end = c->words, start[SAI_SUPER];
+    for (uint64_t super = (c->parts + SAI_SUPER - 1) / SAI_SUPER; super-- > 0;) {
+        const uint64_t first = super * SAI_SUPER, count = ebi_min(SAI_SUPER, c->parts - first);
         for (uint64_t k = count; k-- > 0;) {
             const uint64_t packed = sai_start(c, first + k);
             const sai_block a = {words + packed, (unsigned)(packed_end - packed),
-                                 (c->fine[first + k] & WORN) != 0};
+                                 (c->fine[first + k] & SAI_WORN) != 0};
             start[k] = sai_even(c, needed, packed, first + k);
             sai_move(a, sai_lengths(a, false), words + start[k], (unsigned)(end - start[k]));
             packed_end = packed;
             end = start[k];
         }
         for (uint64_t k = 0; k < count; k++)
-            sai_place(c, first + k, start[k], (c->fine[first + k] & WORN) != 0);
+            sai_place(c, first + k, start[k], (c->fine[first + k] & SAI_WORN) != 0);
     }
 }
 
 static void sai_spread(const ebi_counter_array *c) {
     sai_pack_down(c);
     sai_spread_up(c);
-    c->state->reserved[TAKEN] = 0;
+    c->state->reserved[SAI_TAKEN] = 0;
 }
 
 /* Room for a block */
@@ -263,9 +267,9 @@ static bool sai_take_near(const ebi_counter_array *c, uint64_t b, uint64_t reach
 /* Block b gets a word: there is one somewhere. */
 static void sai_take(const ebi_counter_array *c, uint64_t b) {
     uint64_t *const reserved = c->state->reserved;
-    const bool soon = reserved[TAKEN] < c->parts / 64;
-    reserved[TAKEN] += soon;
-    if (sai_take_near(c, b, soon ? c->parts : NEAR)) return;
+    const bool soon = reserved[SAI_TAKEN] < c->parts / 64;
+    reserved[SAI_TAKEN] += soon;
+    if (sai_take_near(c, b, soon ? c->parts : SAI_NEAR)) return;
     sai_spread(c);
     if (!sai_has_slack(c, b)) (void)sai_take_near(c, b, c->parts);
 }
@@ -275,18 +279,18 @@ static void sai_take(const ebi_counter_array *c, uint64_t b) {
 static void sai_wear(const ebi_counter_array *c, uint64_t b, unsigned grown) {
     const sai_block a = sai_open_block(c, b);
     uint64_t zeros = 0;
-    for (unsigned j = 0; j < BLOCK; j++)
+    for (unsigned j = 0; j < SAI_BLOCK; j++)
         if (j != grown && sai_find(a, j, false).u == 0) zeros |= UINT64_C(1) << j;
-    c->state->reserved[NEEDED] -= sai_words(sai_lengths(a, false)) - 1;
-    c->state->saturated += BLOCK - ebi_popcount(zeros);
+    c->state->reserved[SAI_NEEDED] -= sai_words(sai_lengths(a, false)) - 1;
+    c->state->saturated += SAI_BLOCK - ebi_popcount(zeros);
     memset(a.w, 0, a.size * sizeof *a.w);
     a.w[0] = zeros;
-    c->fine[b] |= WORN;
+    c->fine[b] |= SAI_WORN;
 }
 
 /* The counter of f gets u digits, all 0: there is room for them. */
 static void sai_resize(sai_block a, sai_field f, unsigned u, unsigned lengths) {
-    const unsigned bottom = 64 * a.size - (lengths - BLOCK);
+    const unsigned bottom = 64 * a.size - (lengths - SAI_BLOCK);
     sai_put(a, f, 0);
     if (u > f.u) {
         ebi_bits_up(a.w, f.at, lengths, u - f.u);
@@ -298,13 +302,13 @@ static void sai_resize(sai_block a, sai_field f, unsigned u, unsigned lengths) {
 }
 
 EBI_INLINE void sai_set(const ebi_counter_array *c, uint64_t i, uint64_t value, bool bmi2) {
-    const uint64_t b = i / BLOCK;
-    const unsigned j = (unsigned)(i % BLOCK), u = ebi_log2(value + 1);
+    const uint64_t b = i / SAI_BLOCK;
+    const unsigned j = (unsigned)(i % SAI_BLOCK), u = ebi_log2(value + 1);
     sai_block a = sai_open_block(c, b);
     sai_field f = sai_find(a, j, bmi2);
     if (u != f.u) {
         const unsigned lengths = sai_lengths(a, bmi2), needs = sai_words(lengths + u - f.u);
-        const uint64_t needed = c->state->reserved[NEEDED] + needs - sai_words(lengths);
+        const uint64_t needed = c->state->reserved[SAI_NEEDED] + needs - sai_words(lengths);
         if (needed > c->words) { /* taking what there is would not be enough */
             sai_wear(c, b, j);
             return;
@@ -315,13 +319,13 @@ EBI_INLINE void sai_set(const ebi_counter_array *c, uint64_t i, uint64_t value, 
             f = sai_find(a, j, bmi2);
         }
         sai_resize(a, f, u, lengths);
-        c->state->reserved[NEEDED] = needed;
+        c->state->reserved[SAI_NEEDED] = needed;
         f = (sai_field){u, f.at, f.low + f.u - u};
     }
     sai_put(a, f, value - ebi_ones(u));
 }
 
-static uint64_t worn_add(const ebi_counter_array *c, sai_block a, unsigned j, uint64_t by) {
+static uint64_t sai_worn_add(const ebi_counter_array *c, sai_block a, unsigned j, uint64_t by) {
     const uint64_t bit = UINT64_C(1) << j;
     if (!(a.w[0] & bit)) return EBI_COUNTER_MAX;
     if (by > 0) {
@@ -332,12 +336,12 @@ static uint64_t worn_add(const ebi_counter_array *c, sai_block a, unsigned j, ui
 }
 
 EBI_INLINE uint64_t sai_add(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
-    const sai_block a = sai_open_block(c, i / BLOCK);
-    const unsigned j = (unsigned)(i % BLOCK);
-    if (a.worn) return worn_add(c, a, j, by);
+    const sai_block a = sai_open_block(c, i / SAI_BLOCK);
+    const unsigned j = (unsigned)(i % SAI_BLOCK);
+    if (a.worn) return sai_worn_add(c, a, j, by);
     const sai_field f = sai_find(a, j, bmi2);
     const uint64_t digits = sai_digits(a, f), before = ebi_ones(f.u) + digits;
-    if (digits + by <= ebi_ones(f.u) && f.u < U_MAX)
+    if (digits + by <= ebi_ones(f.u) && f.u < SAI_U_MAX)
         sai_put(a, f, digits + by);
     else
         sai_set(c, i, ebi_counter_sum(before, by), bmi2);
@@ -351,7 +355,7 @@ EBI_INLINE void sai_sub(const ebi_counter_array *c, uint64_t i, uint64_t by, boo
 }
 
 static const uint8_t *sai_address(const ebi_counter_array *c, uint64_t i) {
-    return (const uint8_t *)sai_open_block(c, i / BLOCK).w;
+    return (const uint8_t *)sai_open_block(c, i / SAI_BLOCK).w;
 }
 
 /* Checking */
@@ -362,9 +366,9 @@ static bool sai_check_index(const ebi_counter_array *c) {
     for (const uint8_t *p = end; p < c->cells; p++)
         if (*p != 0) return false;
     for (uint64_t b = 0; b < c->parts; b++) {
-        const uint64_t coarse = c->coarse[b / SUPER], start = sai_start(c, b);
+        const uint64_t coarse = c->coarse[b / SAI_SUPER], start = sai_start(c, b);
         if (coarse > c->words || start >= c->words) return false;
-        if (b % SUPER == 0 && start != coarse) return false;
+        if (b % SAI_SUPER == 0 && start != coarse) return false;
         if (b == 0 ? start != 0 : start <= before) return false;
         before = start;
     }
@@ -374,7 +378,7 @@ static bool sai_check_index(const ebi_counter_array *c) {
 /* 64 lengths that fit with their digits, zeros between them. */
 static bool sai_check_codes(sai_block a, unsigned counters) {
     unsigned at = 0, u = 0, digits = 0;
-    for (unsigned j = 0; j < BLOCK; at++) {
+    for (unsigned j = 0; j < SAI_BLOCK; at++) {
         if (at + digits >= 64 * a.size) return false;
         if (a.w[at / 64] >> (at % 64) & 1) {
             if (u > 0 && j >= counters) return false;
@@ -382,15 +386,15 @@ static bool sai_check_codes(sai_block a, unsigned counters) {
             u = 0;
         } else {
             digits++;
-            if (++u > U_MAX) return false;
+            if (++u > SAI_U_MAX) return false;
         }
     }
     if (at + digits > 64 * a.size) return false;
     for (unsigned bit = at; bit < 64 * a.size - digits; bit++)
         if (a.w[bit / 64] >> (bit % 64) & 1) return false;
-    for (unsigned j = 0; j < BLOCK; j++) {
+    for (unsigned j = 0; j < SAI_BLOCK; j++) {
         const sai_field f = sai_find(a, j, false);
-        if (f.u == U_MAX && sai_digits(a, f) > 0) return false;
+        if (f.u == SAI_U_MAX && sai_digits(a, f) > 0) return false;
     }
     return true;
 }
@@ -403,17 +407,18 @@ static bool sai_check_worn(sai_block a, unsigned counters) {
 
 static bool sai_check(const ebi_counter_array *c) {
     uint64_t saturated = 0, needed = 0;
-    if (c->state->spilled != 0 || !ebi_counters_plain(c->state, TAKEN + 1) || !sai_check_index(c))
+    if (c->state->spilled != 0 || !ebi_counters_plain(c->state, SAI_TAKEN + 1) ||
+        !sai_check_index(c))
         return false;
     for (uint64_t b = 0; b < c->parts; b++) {
         const sai_block a = sai_open_block(c, b);
-        const unsigned counters = (unsigned)ebi_min(BLOCK, c->n - b * BLOCK);
+        const unsigned counters = (unsigned)ebi_min(SAI_BLOCK, c->n - b * SAI_BLOCK);
         if (a.worn ? !sai_check_worn(a, counters) : !sai_check_codes(a, counters)) return false;
         needed += sai_words(sai_lengths(a, false));
-        saturated += a.worn ? BLOCK - ebi_popcount(a.w[0]) : 0;
+        saturated += a.worn ? SAI_BLOCK - ebi_popcount(a.w[0]) : 0;
     }
-    return saturated == c->state->saturated && needed == c->state->reserved[NEEDED] &&
-           c->state->reserved[TAKEN] <= c->parts / 64;
+    return saturated == c->state->saturated && needed == c->state->reserved[SAI_NEEDED] &&
+           c->state->reserved[SAI_TAKEN] <= c->parts / 64;
 }
 
 /* The store, for machines with BMI2 and for others: the same bytes. */

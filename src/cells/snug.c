@@ -2,8 +2,18 @@
 #include "snug.h"
 #include "words.h"
 
-enum { STAMP = 4, BITMAP = 7, FIELDS = 8 * (BITMAP + EBI_SNUG_CELLS / 8), END = 8 * EBI_SNUG_LINE };
-enum { SLOT_BITS = 7, ENTRIES_MAX = 63, W_MIN = 2, HIGH_BITS = EBI_SNUG_CELLS - 64 };
+enum {
+    SNUG_STAMP = 4,
+    SNUG_BITMAP = 7,
+    SNUG_FIELDS = 8 * (SNUG_BITMAP + EBI_SNUG_CELLS / 8),
+    SNUG_END = 8 * EBI_SNUG_LINE
+};
+enum {
+    SNUG_SLOT_BITS = 7,
+    SNUG_ENTRIES_MAX = 63,
+    SNUG_W_MIN = 2,
+    SNUG_HIGH_BITS = EBI_SNUG_CELLS - 64
+};
 static const uint64_t snug_top = UINT64_C(1) << EBI_SNUG_BITS;
 
 typedef struct snug_head {
@@ -11,13 +21,13 @@ typedef struct snug_head {
 } snug_head;
 
 EBI_INLINE snug_head snug_head_of(const uint8_t *line) {
-    const uint32_t x = (uint32_t)(ebi_load64(line) >> (8 * STAMP)) & 0xffffff;
+    const uint32_t x = (uint32_t)(ebi_load64(line) >> (8 * SNUG_STAMP)) & 0xffffff;
     return (snug_head){x & 63, x >> 6 & 63, x >> 12 & 63, x >> 18};
 }
 
 static void snug_set_head(uint8_t *line, snug_head h) {
     const uint64_t x = h.w | h.v << 6 | h.n << 12 | h.grain << 18, keep = ~(ebi_ones(24) << 32);
-    ebi_store64(line, (ebi_load64(line) & keep) | x << (8 * STAMP));
+    ebi_store64(line, (ebi_load64(line) & keep) | x << (8 * SNUG_STAMP));
 }
 
 /* Up to 57 bits of a line; those at its end are read with the last word. */
@@ -33,8 +43,8 @@ EBI_INLINE void snug_set_bits(uint8_t *line, unsigned at, unsigned n, uint64_t b
 }
 
 EBI_INLINE uint64_t snug_map(const uint8_t *line, unsigned half) {
-    const uint64_t word = ebi_load64(line + BITMAP + 8 * half);
-    return half == 0 ? word : word & ebi_ones(HIGH_BITS);
+    const uint64_t word = ebi_load64(line + SNUG_BITMAP + 8 * half);
+    return half == 0 ? word : word & ebi_ones(SNUG_HIGH_BITS);
 }
 
 EBI_INLINE bool snug_is_there(const uint8_t *line, unsigned slot) {
@@ -52,9 +62,9 @@ static unsigned snug_population(const uint8_t *line) {
 
 /* The bit where the entry of a slot begins, or 0: there is none. */
 static unsigned snug_entry(const uint8_t *line, snug_head h, unsigned slot) {
-    for (unsigned i = 1, at = END; i <= h.n; i++) {
-        at -= SLOT_BITS + h.v;
-        if (snug_bits(line, at, SLOT_BITS) == slot) return at;
+    for (unsigned i = 1, at = SNUG_END; i <= h.n; i++) {
+        at -= SNUG_SLOT_BITS + h.v;
+        if (snug_bits(line, at, SNUG_SLOT_BITS) == slot) return at;
     }
     return 0;
 }
@@ -63,19 +73,19 @@ static uint64_t snug_large(const ebi_snug *s, const uint8_t *line, uint64_t firs
                            snug_head h) {
     const unsigned at = snug_entry(line, h, slot);
     if (at == 0) return ebi_spill_get(s->table, s->slots, first + slot);
-    return snug_bits(line, at + SLOT_BITS, h.v) << h.grain;
+    return snug_bits(line, at + SNUG_SLOT_BITS, h.v) << h.grain;
 }
 
 uint64_t ebi_snug_get(const ebi_snug *s, const uint8_t *line, uint64_t first, unsigned slot) {
     if (!snug_is_there(line, slot)) return 0;
     const snug_head h = snug_head_of(line);
-    const uint64_t field = snug_bits(line, FIELDS + snug_rank(line, slot) * h.w, h.w);
+    const uint64_t field = snug_bits(line, SNUG_FIELDS + snug_rank(line, slot) * h.w, h.w);
     return field < ebi_ones(h.w) ? field << h.grain : snug_large(s, line, first, slot, h);
 }
 
 static bool snug_is_spilled(const uint8_t *line, snug_head h, unsigned slot) {
     return snug_is_there(line, slot) &&
-           snug_bits(line, FIELDS + snug_rank(line, slot) * h.w, h.w) == ebi_ones(h.w) &&
+           snug_bits(line, SNUG_FIELDS + snug_rank(line, slot) * h.w, h.w) == ebi_ones(h.w) &&
            snug_entry(line, h, slot) == 0;
 }
 
@@ -96,10 +106,10 @@ typedef struct snug_line { /* the counters that have fields, in the order of the
 /* Counters with an escape: from the entries, all others from the table. */
 static void snug_unpack_large(const ebi_snug *s, const uint8_t *line, uint64_t first, snug_line *u,
                               snug_head h) {
-    for (unsigned i = 1, at = END; i <= h.n; i++) {
-        at -= SLOT_BITS + h.v;
-        const unsigned rank = snug_rank(line, (unsigned)snug_bits(line, at, SLOT_BITS));
-        u->value[rank] = snug_bits(line, at + SLOT_BITS, h.v);
+    for (unsigned i = 1, at = SNUG_END; i <= h.n; i++) {
+        at -= SNUG_SLOT_BITS + h.v;
+        const unsigned rank = snug_rank(line, (unsigned)snug_bits(line, at, SNUG_SLOT_BITS));
+        u->value[rank] = snug_bits(line, at + SNUG_SLOT_BITS, h.v);
         u->spilled[rank] = false;
     }
     u->spills -= h.n;
@@ -118,7 +128,7 @@ static snug_head snug_unpack(const ebi_snug *s, const uint8_t *line, uint64_t fi
     const snug_head h = snug_head_of(line);
     const uint64_t escape = ebi_ones(h.w);
     snug_copy from = {{0}};
-    unsigned n = 0, at = FIELDS, escapes = 0;
+    unsigned n = 0, at = SNUG_FIELDS, escapes = 0;
     memcpy(from.bytes, line, EBI_SNUG_LINE);
     for (unsigned half = 0; half < 2; half++)
         for (uint64_t map = snug_map(line, half); map != 0; map &= map - 1, n++, at += h.w) {
@@ -145,9 +155,9 @@ static unsigned snug_best(const snug_line *u, snug_head *h) {
     }
     const unsigned v = all == 0 ? 0 : ebi_log2(all) + 1;
     unsigned entries = fields - u->spills - lengths[1];
-    for (unsigned w = W_MIN; w <= v + 1 || w == W_MIN; entries -= lengths[w++]) {
-        const unsigned bits = fields * w + entries * (SLOT_BITS + v);
-        if (entries > ENTRIES_MAX || bits >= best) continue;
+    for (unsigned w = SNUG_W_MIN; w <= v + 1 || w == SNUG_W_MIN; entries -= lengths[w++]) {
+        const unsigned bits = fields * w + entries * (SNUG_SLOT_BITS + v);
+        if (entries > SNUG_ENTRIES_MAX || bits >= best) continue;
         best = bits;
         *h = (snug_head){w, entries > 0 ? v : 0, entries, h->grain};
     }
@@ -162,7 +172,7 @@ static void snug_pack(uint8_t *line, const snug_line *u, snug_head h) {
     const uint64_t escape = ebi_ones(h.w);
     uint64_t map[2] = {0, 0};
     snug_copy to = {{0}};
-    unsigned at = FIELDS, entry = END;
+    unsigned at = SNUG_FIELDS, entry = SNUG_END;
     for (unsigned i = 0; i < u->n; i++) {
         const uint64_t value = u->value[i];
         const bool there = value > 0, large = (value >= escape) | u->spilled[i];
@@ -170,12 +180,12 @@ static void snug_pack(uint8_t *line, const snug_line *u, snug_head h) {
         snug_write(&to, at, (value | -(uint64_t)large) & escape);
         at += h.w & -(unsigned)there;
         if (!large | u->spilled[i]) continue;
-        entry -= SLOT_BITS + h.v;
-        snug_write(&to, entry, u->slot[i] | value << SLOT_BITS);
+        entry -= SNUG_SLOT_BITS + h.v;
+        snug_write(&to, entry, u->slot[i] | value << SNUG_SLOT_BITS);
     }
-    snug_write(&to, 8 * BITMAP, map[0]);
-    snug_write(&to, 8 * BITMAP + 64, map[1]);
-    memcpy(line + BITMAP, to.bytes + BITMAP, EBI_SNUG_LINE - BITMAP);
+    snug_write(&to, 8 * SNUG_BITMAP, map[0]);
+    snug_write(&to, 8 * SNUG_BITMAP + 64, map[1]);
+    memcpy(line + SNUG_BITMAP, to.bytes + SNUG_BITMAP, EBI_SNUG_LINE - SNUG_BITMAP);
     snug_set_head(line, h);
 }
 
@@ -204,7 +214,7 @@ static bool snug_spill_largest(const ebi_snug *s, uint64_t first, snug_line *u, 
 
 static void snug_repack(const ebi_snug *s, uint8_t *line, uint64_t first, snug_line *u,
                         snug_head h) {
-    while (snug_best(u, &h) > END - FIELDS) {
+    while (snug_best(u, &h) > SNUG_END - SNUG_FIELDS) {
         if (h.grain < s->grain_max) {
             snug_coarsen(u, &h);
         } else if (!snug_spill_largest(s, first, u, h)) {
@@ -247,16 +257,16 @@ static void snug_put_slowly(const ebi_snug *s, uint8_t *line, uint64_t first, un
 /* A counter that was 0 gets a field, if there is room for it. */
 static bool snug_insert(uint8_t *line, snug_head h, unsigned slot, uint64_t code) {
     uint64_t words[EBI_SNUG_LINE / 8];
-    const unsigned at = FIELDS + snug_rank(line, slot) * h.w;
-    const unsigned end = FIELDS + snug_population(line) * h.w;
-    if (h.w < W_MIN || end + h.w > END - h.n * (SLOT_BITS + h.v)) return false;
+    const unsigned at = SNUG_FIELDS + snug_rank(line, slot) * h.w;
+    const unsigned end = SNUG_FIELDS + snug_population(line) * h.w;
+    if (h.w < SNUG_W_MIN || end + h.w > SNUG_END - h.n * (SNUG_SLOT_BITS + h.v)) return false;
     if (end > at) {
         memcpy(words, line, sizeof words);
         ebi_bits_up(words, at, end, h.w);
         memcpy(line, words, sizeof words);
     }
     snug_set_bits(line, at, h.w, code);
-    line[BITMAP + slot / 8] |= (uint8_t)(1 << slot % 8);
+    line[SNUG_BITMAP + slot / 8] |= (uint8_t)(1 << slot % 8);
     return true;
 }
 
@@ -265,7 +275,7 @@ static bool snug_put_quickly(uint8_t *line, unsigned slot, uint64_t value) {
     const uint64_t code = (value + ebi_ones(h.grain)) >> h.grain, escape = ebi_ones(h.w);
     if (code == 0) return false;
     if (!snug_is_there(line, slot)) return code < escape && snug_insert(line, h, slot, code);
-    const unsigned at = FIELDS + snug_rank(line, slot) * h.w;
+    const unsigned at = SNUG_FIELDS + snug_rank(line, slot) * h.w;
     if (snug_bits(line, at, h.w) < escape) {
         if (code >= escape) return false;
         snug_set_bits(line, at, h.w, code);
@@ -273,7 +283,7 @@ static bool snug_put_quickly(uint8_t *line, unsigned slot, uint64_t value) {
     }
     const unsigned entry = code < escape ? 0 : snug_entry(line, h, slot);
     if (entry == 0 || code > ebi_ones(h.v)) return false;
-    snug_set_bits(line, entry + SLOT_BITS, h.v, code);
+    snug_set_bits(line, entry + SNUG_SLOT_BITS, h.v, code);
     return true;
 }
 
@@ -293,7 +303,7 @@ static bool snug_fetch(const ebi_snug *s, uint64_t first, snug_line *u, snug_hea
             whole.spilled[i] = false;
             whole.value[i] = (u->value[i] + ebi_ones(h.grain)) >> h.grain;
         }
-    if (snug_best(&whole, &h) > END - FIELDS) return false;
+    if (snug_best(&whole, &h) > SNUG_END - SNUG_FIELDS) return false;
     for (unsigned i = 0; i < u->n; i++)
         if (u->spilled[i]) (void)ebi_spill_set(s->table, s->slots, s->used, first + u->slot[i], 0);
     *u = whole;
@@ -339,14 +349,14 @@ void ebi_snug_halve(const ebi_snug *s, uint8_t *line, uint64_t first, uint64_t t
 
 static bool snug_check_entries(const uint8_t *line, snug_head h) {
     unsigned last = EBI_SNUG_CELLS;
-    for (unsigned i = 1, at = END; i <= h.n; i++) {
-        at -= SLOT_BITS + h.v;
-        const unsigned slot = (unsigned)snug_bits(line, at, SLOT_BITS);
-        const uint64_t value = snug_bits(line, at + SLOT_BITS, h.v);
+    for (unsigned i = 1, at = SNUG_END; i <= h.n; i++) {
+        at -= SNUG_SLOT_BITS + h.v;
+        const unsigned slot = (unsigned)snug_bits(line, at, SNUG_SLOT_BITS);
+        const uint64_t value = snug_bits(line, at + SNUG_SLOT_BITS, h.v);
         if (slot >= EBI_SNUG_CELLS || (i > 1 && slot == last) || !snug_is_there(line, slot))
             return false;
         if (snug_entry(line, h, slot) != at || value < ebi_ones(h.w)) return false;
-        if (snug_bits(line, FIELDS + snug_rank(line, slot) * h.w, h.w) != ebi_ones(h.w))
+        if (snug_bits(line, SNUG_FIELDS + snug_rank(line, slot) * h.w, h.w) != ebi_ones(h.w))
             return false;
         last = slot;
     }
@@ -356,9 +366,9 @@ static bool snug_check_entries(const uint8_t *line, snug_head h) {
 bool ebi_snug_check(const ebi_snug *s, const uint8_t *line, uint64_t first, uint64_t *spilled) {
     const snug_head h = snug_head_of(line);
     const unsigned fields = snug_population(line);
-    const unsigned low = FIELDS + fields * h.w, high = END - h.n * (SLOT_BITS + h.v);
+    const unsigned low = SNUG_FIELDS + fields * h.w, high = SNUG_END - h.n * (SNUG_SLOT_BITS + h.v);
     if (h.w > EBI_SNUG_BITS + 2 || h.v > EBI_SNUG_BITS + 1 || h.grain > EBI_SNUG_BITS) return false;
-    if ((fields > 0 && h.w < W_MIN) || (h.n > 0 && h.v == 0)) return false;
+    if ((fields > 0 && h.w < SNUG_W_MIN) || (h.n > 0 && h.v == 0)) return false;
     if (h.n > fields || low > high || !snug_check_entries(line, h)) return false;
     for (unsigned at = low; at < high; at++)
         if (snug_bits(line, at, 1) != 0) return false;

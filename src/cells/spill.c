@@ -104,9 +104,9 @@ void ebi_source_read(const ebi_source *from, uint64_t first, uint64_t count, uin
 
 /* u8 */
 
-enum { LARGE = EBI_U8_LARGE, LOW = 32, SATURATED = 255 };
+enum { SPILL_LARGE = EBI_U8_LARGE, SPILL_LOW = 32, SPILL_SATURATED = 255 };
 
-static void u8_open(ebi_counter_array *c) {
+static void spill_u8_open(ebi_counter_array *c) {
     c->cells = (uint8_t *)c->state + sizeof *c->state;
     c->table = (ebi_spill_slot *)(void *)(c->cells + ebi_round_up(c->n, 64));
     c->slots = (c->bytes - sizeof *c->state - ebi_round_up(c->n, 64)) / sizeof(ebi_spill_slot);
@@ -114,64 +114,68 @@ static void u8_open(ebi_counter_array *c) {
 
 uint64_t ebi_u8_get_large(const ebi_counter_array *c, uint64_t i) {
     const uint64_t extra = ebi_spill_get(c->table, c->slots, i);
-    return extra == 0 ? EBI_COUNTER_MAX : LOW * extra + c->cells[i] % LOW;
+    return extra == 0 ? EBI_COUNTER_MAX : SPILL_LOW * extra + c->cells[i] % SPILL_LOW;
 }
 
-static uint64_t u8_get(const ebi_counter_array *c, uint64_t i) {
+static uint64_t spill_u8_get(const ebi_counter_array *c, uint64_t i) {
     return ebi_u8_get(c, i);
 }
 
-static void u8_read(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t *value) {
-    for (size_t j = 0; j < count; j++) value[j] = u8_get(c, i[j]);
+static void spill_u8_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                          uint64_t *value) {
+    for (size_t j = 0; j < count; j++) value[j] = spill_u8_get(c, i[j]);
 }
 
-static void u8_set(const ebi_counter_array *c, uint64_t i, uint64_t value) {
-    const bool entry = value >= LARGE && value < EBI_COUNTER_MAX;
+static void spill_u8_set(const ebi_counter_array *c, uint64_t i, uint64_t value) {
+    const bool entry = value >= SPILL_LARGE && value < EBI_COUNTER_MAX;
     const bool kept =
-        ebi_spill_set(c->table, c->slots, &c->state->spilled, i, entry ? value / LOW : 0);
+        ebi_spill_set(c->table, c->slots, &c->state->spilled, i, entry ? value / SPILL_LOW : 0);
     const bool full = !kept || value == EBI_COUNTER_MAX;
-    c->cells[i] = (uint8_t)(full ? SATURATED : entry ? LARGE + value % LOW : value);
+    c->cells[i] = (uint8_t)(full    ? SPILL_SATURATED
+                            : entry ? SPILL_LARGE + value % SPILL_LOW
+                                    : value);
     c->state->saturated += full;
 }
 
-static void u8_carry(const ebi_counter_array *c, uint64_t i, uint64_t by) {
-    const uint64_t value = u8_get(c, i);
-    if (by > 0 && value < EBI_COUNTER_MAX) u8_set(c, i, ebi_counter_sum(value, by));
+static void spill_u8_carry(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+    const uint64_t value = spill_u8_get(c, i);
+    if (by > 0 && value < EBI_COUNTER_MAX) spill_u8_set(c, i, ebi_counter_sum(value, by));
 }
 
-EBI_INLINE void u8_grow(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+EBI_INLINE void spill_u8_grow(const ebi_counter_array *c, uint64_t i, uint64_t by) {
     const unsigned cell = c->cells[i];
     if (cell + by <= ebi_u8_end(cell))
         c->cells[i] = (uint8_t)(cell + by);
     else
-        u8_carry(c, i, by);
+        spill_u8_carry(c, i, by);
 }
 
-static uint64_t u8_add(const ebi_counter_array *c, uint64_t i, uint64_t by) {
-    const uint64_t before = u8_get(c, i);
-    u8_grow(c, i, by);
+static uint64_t spill_u8_add(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+    const uint64_t before = spill_u8_get(c, i);
+    spill_u8_grow(c, i, by);
     return before;
 }
 
 void ebi_u8_raise_large(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by) {
-    for (size_t j = 0; j < count; j++) u8_grow(c, i[j], by);
+    for (size_t j = 0; j < count; j++) spill_u8_grow(c, i[j], by);
 }
 
-static bool u8_raise(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by) {
+static bool spill_u8_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                           uint64_t by) {
     return ebi_u8_raise(c, i, count, by);
 }
 
 /* A key that came often has all its counters in the table, and the least one must be known.  Which
  * counters are there is a coin's throw, so it is no branch: for others their cell is asked for,
  * which has come already.  A table that the second level of cache can hold needs none of this. */
-static void u8_ready(const ebi_counter_array *c, const uint64_t *i, size_t count) {
-    enum { CACHED = 1 << 15 }; /* slots */
-    if (c->slots <= CACHED) return;
+static void spill_u8_ready(const ebi_counter_array *c, const uint64_t *i, size_t count) {
+    enum { SPILL_CACHED = 1 << 15 }; /* slots */
+    if (c->slots <= SPILL_CACHED) return;
     const uint8_t *const cells = c->cells;
     const uint64_t table = (uint64_t)((const uint8_t *)c->table - cells);
     for (size_t j = 0; j < count; j++) {
         const uint64_t slot = table + sizeof *c->table * spill_home(c->slots, i[j]);
-        const uint64_t large = 0 - (uint64_t)(cells[i[j]] >= LARGE);
+        const uint64_t large = 0 - (uint64_t)(cells[i[j]] >= SPILL_LARGE);
         ebi_prefetch_read(cells + (i[j] ^ ((i[j] ^ slot) & large)));
     }
 }
@@ -180,46 +184,48 @@ uint64_t ebi_u8_lift_large(const ebi_counter_array *c, const uint64_t *i, size_t
                            uint64_t by) {
     const ebi_counter_array own = *c; /* so no cell that is written can be part of it */
     uint64_t value[EBI_TOGETHER_MAX], least = EBI_COUNTER_MAX;
-    for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j] = u8_get(&own, i[j]));
+    for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j] = spill_u8_get(&own, i[j]));
     const uint64_t goal = ebi_counter_sum(least, by);
     for (size_t j = 0; j < count; j++)
-        if (value[j] < goal) u8_grow(&own, i[j], goal - value[j]);
+        if (value[j] < goal) spill_u8_grow(&own, i[j], goal - value[j]);
     return least;
 }
 
-static uint64_t u8_lift(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by) {
+static uint64_t spill_u8_lift(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                              uint64_t by) {
     return ebi_u8_lift(c, i, count, by);
 }
 
-static void u8_sub(const ebi_counter_array *c, uint64_t i, uint64_t by) {
-    const uint64_t value = u8_get(c, i);
+static void spill_u8_sub(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+    const uint64_t value = spill_u8_get(c, i);
     assert(by <= value);
-    if (value < LARGE)
+    if (value < SPILL_LARGE)
         c->cells[i] = (uint8_t)(value - by);
     else if (value < EBI_COUNTER_MAX)
-        u8_set(c, i, value - by);
+        spill_u8_set(c, i, value - by);
 }
 
-static const uint8_t *u8_address(const ebi_counter_array *c, uint64_t i) {
+static const uint8_t *spill_u8_address(const ebi_counter_array *c, uint64_t i) {
     return c->cells + i;
 }
 
-static bool u8_check(const ebi_counter_array *c) {
+static bool spill_u8_check(const ebi_counter_array *c) {
     if (!ebi_counters_plain(c->state, 0)) return false;
     for (uint64_t i = c->n; i < ebi_round_up(c->n, 64); i++)
         if (c->cells[i] != 0) return false;
     if (!ebi_spill_check(c->table, c->slots, c->state->spilled, c->n)) return false;
     uint64_t large = 0, full = 0;
     for (uint64_t i = 0; i < c->n; i++) {
-        large += c->cells[i] >= LARGE && c->cells[i] < SATURATED;
-        full += c->cells[i] == SATURATED;
+        large += c->cells[i] >= SPILL_LARGE && c->cells[i] < SPILL_SATURATED;
+        full += c->cells[i] == SPILL_SATURATED;
     }
     for (uint64_t at = 0; at < c->slots; at++) {
         const ebi_spill_slot s = c->table[at];
         if (s.index == 0) continue;
-        if (s.extra < LARGE / LOW || s.extra > EBI_COUNTER_MAX / LOW) return false;
-        if (c->cells[s.index - 1] < LARGE) return false;
-        *(c->cells[s.index - 1] == SATURATED ? &full : &large) -= 1;
+        if (s.extra < SPILL_LARGE / SPILL_LOW || s.extra > EBI_COUNTER_MAX / SPILL_LOW)
+            return false;
+        if (c->cells[s.index - 1] < SPILL_LARGE) return false;
+        *(c->cells[s.index - 1] == SPILL_SATURATED ? &full : &large) -= 1;
     }
     return large == 0 && full == c->state->saturated;
 }
@@ -227,56 +233,59 @@ static bool u8_check(const ebi_counter_array *c) {
 const ebi_store ebi_store_u8 = {.name = "u8",
                                 .bits_least = 8100000,
                                 .bits_usual = 10000000, /* room for one large in about 64 */
-                                .open = u8_open,
-                                .get = u8_get,
-                                .read = u8_read,
-                                .add = u8_add,
-                                .raise = u8_raise,
-                                .lift = u8_lift,
-                                .ready = u8_ready,
-                                .sub = u8_sub,
-                                .address = u8_address,
-                                .check = u8_check};
+                                .open = spill_u8_open,
+                                .get = spill_u8_get,
+                                .read = spill_u8_read,
+                                .add = spill_u8_add,
+                                .raise = spill_u8_raise,
+                                .lift = spill_u8_lift,
+                                .ready = spill_u8_ready,
+                                .sub = spill_u8_sub,
+                                .address = spill_u8_address,
+                                .check = spill_u8_check};
 
 /* u32: | state, 64 bytes | n words |; the largest word is a saturated counter. */
 
-static void u32_open(ebi_counter_array *c) {
+static void spill_u32_open(ebi_counter_array *c) {
     c->cells = (uint8_t *)c->state + sizeof *c->state;
 }
 
-static uint64_t u32_get(const ebi_counter_array *c, uint64_t i) {
+static uint64_t spill_u32_get(const ebi_counter_array *c, uint64_t i) {
     return ebi_u32_get(c, i);
 }
 
-static void u32_read(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t *value) {
-    for (size_t j = 0; j < count; j++) value[j] = u32_get(c, i[j]);
+static void spill_u32_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                           uint64_t *value) {
+    for (size_t j = 0; j < count; j++) value[j] = spill_u32_get(c, i[j]);
 }
 
-static uint64_t u32_add(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+static uint64_t spill_u32_add(const ebi_counter_array *c, uint64_t i, uint64_t by) {
     return ebi_u32_add(c, i, by);
 }
 
-static bool u32_raise(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by) {
+static bool spill_u32_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                            uint64_t by) {
     return ebi_u32_raise(c, i, count, by);
 }
 
-static uint64_t u32_lift(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by) {
+static uint64_t spill_u32_lift(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                               uint64_t by) {
     return ebi_u32_lift(c, i, count, by);
 }
 
-static void u32_sub(const ebi_counter_array *c, uint64_t i, uint64_t by) {
-    const uint64_t value = u32_get(c, i);
+static void spill_u32_sub(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+    const uint64_t value = spill_u32_get(c, i);
     assert(by <= value);
     if (value < EBI_COUNTER_MAX) ebi_u32_set(c, i, value - by);
 }
 
-static const uint8_t *u32_address(const ebi_counter_array *c, uint64_t i) {
+static const uint8_t *spill_u32_address(const ebi_counter_array *c, uint64_t i) {
     return c->cells + 4 * i;
 }
 
-static bool u32_check(const ebi_counter_array *c) {
+static bool spill_u32_check(const ebi_counter_array *c) {
     uint64_t any = c->state->spilled, saturated = 0;
-    for (uint64_t i = 0; i < c->n; i++) saturated += u32_get(c, i) == EBI_COUNTER_MAX;
+    for (uint64_t i = 0; i < c->n; i++) saturated += spill_u32_get(c, i) == EBI_COUNTER_MAX;
     for (uint64_t i = 4 * c->n; i < c->bytes - sizeof *c->state; i++) any |= c->cells[i];
     return any == 0 && ebi_counters_plain(c->state, 0) && saturated == c->state->saturated;
 }
@@ -284,12 +293,12 @@ static bool u32_check(const ebi_counter_array *c) {
 const ebi_store ebi_store_u32 = {.name = "u32",
                                  .bits_least = 32000000,
                                  .bits_usual = 32000000,
-                                 .open = u32_open,
-                                 .get = u32_get,
-                                 .read = u32_read,
-                                 .add = u32_add,
-                                 .raise = u32_raise,
-                                 .lift = u32_lift,
-                                 .sub = u32_sub,
-                                 .address = u32_address,
-                                 .check = u32_check};
+                                 .open = spill_u32_open,
+                                 .get = spill_u32_get,
+                                 .read = spill_u32_read,
+                                 .add = spill_u32_add,
+                                 .raise = spill_u32_raise,
+                                 .lift = spill_u32_lift,
+                                 .sub = spill_u32_sub,
+                                 .address = spill_u32_address,
+                                 .check = spill_u32_check};

@@ -9,16 +9,16 @@
  * worn. */
 #include "line.h"
 
-enum { EACH }; /* in state->reserved */
-enum { SAMPLE = 1 << 17, PAD = 8 };
+enum { TIGHT_EACH }; /* in state->reserved */
+enum { TIGHT_SAMPLE = 1 << 17, TIGHT_PAD = 8 };
 
 static void tight_open(ebi_counter_array *c) {
-    const uint64_t each = c->state->reserved[EACH];
-    c->each = ebi_min(ebi_max(each, EACH_MIN), EACH_MAX); /* bytes from anyone */
+    const uint64_t each = c->state->reserved[TIGHT_EACH];
+    c->each = ebi_min(ebi_max(each, LINE_EACH_MIN), LINE_EACH_MAX); /* bytes from anyone */
     c->reciprocal = UINT64_MAX / c->each + 1;
     c->parts = (c->n + c->each - 1) / c->each;
     c->cells = (uint8_t *)c->state + sizeof *c->state;
-    c->table = (ebi_spill_slot *)(void *)(c->cells + c->parts * LINE);
+    c->table = (ebi_spill_slot *)(void *)(c->cells + c->parts * LINE_BYTES);
     c->slots = c->state->spilled;
 }
 
@@ -44,13 +44,13 @@ static const uint8_t *tight_address(const ebi_counter_array *c, uint64_t i) {
 
 /* Put 0 for the longest counters until the others fit; how many that were. */
 static unsigned tight_fit(uint64_t *value, uint64_t each, unsigned *d) {
-    unsigned need[D_MAX], bits, left_out = 0;
+    unsigned need[LINE_D_MAX], bits, left_out = 0;
     line_needs(value, each, need);
     for (*d = line_least(need, &bits); bits > LINE_BITS; *d = line_least(need, &bits)) {
         uint64_t longest = 0;
         for (uint64_t j = 1; j < each; j++)
             if (value[j] > value[longest]) longest = j;
-        for (unsigned i = 0; i < D_MAX; i++)
+        for (unsigned i = 0; i < LINE_D_MAX; i++)
             need[i] -= (i + 2) * line_digits(i + 1, value[longest]);
         value[longest] = 0;
         left_out++;
@@ -68,8 +68,8 @@ static void tight_read(const ebi_source *from, uint64_t first, uint64_t each, ui
 /* Bits for 1024 counters, measured on lines from all over. */
 static uint64_t tight_cost(const ebi_source *from, uint64_t each) {
     const uint64_t all = (from->counters->n + each - 1) / each;
-    const uint64_t lines = ebi_min(all, SAMPLE / each);
-    uint64_t value[EACH_MAX], entries = 0;
+    const uint64_t lines = ebi_min(all, TIGHT_SAMPLE / each);
+    uint64_t value[LINE_EACH_MAX], entries = 0;
     unsigned d;
     for (uint64_t i = 0; i < lines; i++) {
         tight_read(from, all * i / lines * each, each, value);
@@ -91,13 +91,13 @@ static void tight_try(const ebi_source *from, uint64_t low, uint64_t high, uint6
 }
 
 static uint64_t tight_choose(const ebi_source *from) {
-    tight_choice best = {EACH_MIN, UINT64_MAX};
-    for (uint64_t each = EACH_MIN; each <= EACH_MAX; each += 1 + each / 4)
+    tight_choice best = {LINE_EACH_MIN, UINT64_MAX};
+    for (uint64_t each = LINE_EACH_MIN; each <= LINE_EACH_MAX; each += 1 + each / 4)
         tight_try(from, each, each, 1, &best);
     for (uint64_t part = 4; part <= 64; part *= 4) { /* nearer and nearer to the best */
         const uint64_t reach = best.each / part;
-        tight_try(from, ebi_max(best.each - reach, EACH_MIN), ebi_min(best.each + reach, EACH_MAX),
-                  1 + reach / 4, &best);
+        tight_try(from, ebi_max(best.each - reach, LINE_EACH_MIN),
+                  ebi_min(best.each + reach, LINE_EACH_MAX), 1 + reach / 4, &best);
     }
     return best.each;
 }
@@ -105,13 +105,13 @@ static uint64_t tight_choose(const ebi_source *from) {
 /* Freezing */
 
 static uint64_t tight_bytes(uint64_t lines, uint64_t entries) {
-    return sizeof(ebi_store_state) + lines * LINE +
-           ebi_round_up(entries * sizeof(ebi_spill_slot) + PAD, 64);
+    return sizeof(ebi_store_state) + lines * LINE_BYTES +
+           ebi_round_up(entries * sizeof(ebi_spill_slot) + TIGHT_PAD, 64);
 }
 
 static uint64_t tight_frozen_bytes(const ebi_source *from) {
     const uint64_t each = tight_choose(from), lines = (from->counters->n + each - 1) / each;
-    uint64_t value[EACH_MAX], entries = 0;
+    uint64_t value[LINE_EACH_MAX], entries = 0;
     unsigned d;
     for (uint64_t i = 0; i < lines; i++) {
         tight_read(from, i * each, each, value);
@@ -121,7 +121,7 @@ static uint64_t tight_frozen_bytes(const ebi_source *from) {
 }
 
 static void tight_write(const ebi_counter_array *c, uint64_t first, const uint64_t *all) {
-    uint64_t value[EACH_MAX];
+    uint64_t value[LINE_EACH_MAX];
     unsigned d;
     memcpy(value, all, c->each * sizeof *value);
     const unsigned left_out = tight_fit(value, c->each, &d);
@@ -134,8 +134,8 @@ static void tight_write(const ebi_counter_array *c, uint64_t first, const uint64
 }
 
 static void tight_freeze(const ebi_counter_array *c, const ebi_source *from) {
-    uint64_t value[EACH_MAX];
-    c->state->reserved[EACH] = tight_choose(from);
+    uint64_t value[LINE_EACH_MAX];
+    c->state->reserved[TIGHT_EACH] = tight_choose(from);
     const ebi_counter_array opened =
         ebi_counters(&ebi_frozen_line_portable, (const uint8_t *)c->state, c->n, c->bytes);
     for (uint64_t first = 0; first < c->n; first += opened.each) {
@@ -145,7 +145,7 @@ static void tight_freeze(const ebi_counter_array *c, const ebi_source *from) {
 }
 
 static bool tight_fits(uint64_t n, uint64_t bytes) {
-    return bytes >= tight_bytes((n + EACH_MAX - 1) / EACH_MAX, 0);
+    return bytes >= tight_bytes((n + LINE_EACH_MAX - 1) / LINE_EACH_MAX, 0);
 }
 
 /* Checking */
@@ -168,7 +168,7 @@ static bool tight_check_entry(const ebi_counter_array *c, uint64_t k, tight_sums
 
 static bool tight_check_line(const ebi_counter_array *c, uint64_t first, tight_sums *sums) {
     const line_place p = line_of(c, first);
-    uint64_t value[EACH_MAX];
+    uint64_t value[LINE_EACH_MAX];
     if (!line_check_codes(c, p)) return false;
     line_unpack(c, p.line, value);
     for (uint64_t j = 0; j < c->each; j++) sums->saturated += value[j] == EBI_COUNTER_MAX;
@@ -179,8 +179,9 @@ static bool tight_check_line(const ebi_counter_array *c, uint64_t first, tight_s
 static bool tight_check(const ebi_counter_array *c) {
     const uint8_t *const end = (const uint8_t *)c->state + c->bytes;
     tight_sums sums = {0, 0, 0};
-    if (c->each != c->state->reserved[EACH] || !ebi_counters_plain(c->state, EACH + 1) ||
-        c->slots > c->n || tight_bytes(c->parts, c->slots) > c->bytes)
+    if (c->each != c->state->reserved[TIGHT_EACH] ||
+        !ebi_counters_plain(c->state, TIGHT_EACH + 1) || c->slots > c->n ||
+        tight_bytes(c->parts, c->slots) > c->bytes)
         return false;
     for (uint64_t first = 0; first < c->n; first += c->each)
         if (!tight_check_line(c, first, &sums)) return false;

@@ -14,14 +14,14 @@ uint64_t ebi_budget(const ebi_params *p) {
 }
 
 /* Cells are read eight bytes at a time from any byte: this much must follow. */
-enum { TAIL_BITS = 64 };
+enum { KIND_TAIL_BITS = 64 };
 
 eb_status ebi_size_cells(ebi_params *p, const ebi_args *a, const char *kind, unsigned width,
                          uint64_t multiple, uint64_t fixed, eb_error *err) {
     uint64_t cells = p->opt[EBI_O_CELLS];
     if (!a->given[EBI_O_CELLS]) {
         const uint64_t budget = ebi_budget(p);
-        const uint64_t bits = budget > fixed + 8 ? (budget - fixed) * 8 - TAIL_BITS : 0;
+        const uint64_t bits = budget > fixed + 8 ? (budget - fixed) * 8 - KIND_TAIL_BITS : 0;
         cells = bits / width / multiple * multiple;
     } else if (cells % multiple != 0) {
         return ebi_fail(err, EB_ESPEC, "%s: cells must be a multiple of %llu here, not %llu", kind,
@@ -33,6 +33,6 @@ eb_status ebi_size_cells(ebi_params *p, const ebi_args *a, const char *kind, uns
                         (unsigned long long)p->opt[EBI_O_SHARDS]);
     p->opt[EBI_O_CELLS] = cells;
     p->span =
-        sizeof(ebi_block_head) + fixed + ebi_round_up((cells * width + TAIL_BITS + 7) / 8, 64);
+        sizeof(ebi_block_head) + fixed + ebi_round_up((cells * width + KIND_TAIL_BITS + 7) / 8, 64);
     return EB_OK;
 }

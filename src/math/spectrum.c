@@ -16,11 +16,11 @@ static double spectrum_powers(double first, double last, double skew) {
 
 /* The last rank of class i of so many classes over n ranks: 1, 2, 3... and then ever wider. */
 static double spectrum_last(size_t i, size_t classes, double n) {
-    enum { SINGLE = 8 };
+    enum { SPECTRUM_SINGLE = 8 };
     if (i + 1 == classes) return n;
-    if (i < SINGLE || n <= (double)classes) return (double)(i + 1);
-    const double share = ((double)i + 1 - SINGLE) / (double)(classes - SINGLE);
-    return fmax((double)(i + 1), floor(SINGLE * pow(n / SINGLE, share)));
+    if (i < SPECTRUM_SINGLE || n <= (double)classes) return (double)(i + 1);
+    const double share = ((double)i + 1 - SPECTRUM_SINGLE) / (double)(classes - SPECTRUM_SINGLE);
+    return fmax((double)(i + 1), floor(SPECTRUM_SINGLE * pow(n / SPECTRUM_SINGLE, share)));
 }
 
 void ebi_spectrum_zipf(ebi_spectrum *s, double distinct, double items, double skew) {
@@ -45,82 +45,90 @@ void ebi_spectrum_zipf(ebi_spectrum *s, double distinct, double items, double sk
 /* Sums.  Values 0..31 are exact; from there on a value lies between two steps and
  * counts for both, so that its mean is kept. */
 
-enum { SUM_EXACT = 32, SUM_STEPS = 8 };
+enum { SPECTRUM_SUM_EXACT = 32, SPECTRUM_SUM_STEPS = 8 };
 
 double ebi_sum_value(size_t i) {
-    return i < SUM_EXACT ? (double)i : SUM_EXACT * exp2((double)(i - SUM_EXACT) / SUM_STEPS);
+    return i < SPECTRUM_SUM_EXACT
+               ? (double)i
+               : SPECTRUM_SUM_EXACT * exp2((double)(i - SPECTRUM_SUM_EXACT) / SPECTRUM_SUM_STEPS);
 }
 
-static void sum_give(ebi_sum *s, size_t i, double up, double p) {
+static void spectrum_sum_give(ebi_sum *s, size_t i, double up, double p) {
     i = i < EBI_SUM_VALUES - 1 ? i : EBI_SUM_VALUES - 2;
     s->p[i] += p * (1 - up);
     s->p[i + 1] += p * up;
 }
 
 void ebi_sum_give(ebi_sum *s, double value, double p) {
-    const double step = value < SUM_EXACT ? value : SUM_EXACT + SUM_STEPS * log2(value / SUM_EXACT);
+    const double step =
+        value < SPECTRUM_SUM_EXACT
+            ? value
+            : SPECTRUM_SUM_EXACT + SPECTRUM_SUM_STEPS * log2(value / SPECTRUM_SUM_EXACT);
     const size_t i = (size_t)fmin(step, EBI_SUM_VALUES - 2);
     const double low = ebi_sum_value(i), high = ebi_sum_value(i + 1);
-    sum_give(s, i, fmin(fmax((value - low) / (high - low), 0), 1), p);
+    spectrum_sum_give(s, i, fmin(fmax((value - low) / (high - low), 0), 1), p);
 }
 
 /* Adding a value that is so many steps lower moves up by `steps` and a fraction. */
-typedef struct sum_move {
+typedef struct spectrum_sum_move {
     size_t steps;
     double up;
-} sum_move;
-typedef struct sum_moves {
-    sum_move of[EBI_SUM_VALUES];
-} sum_moves;
+} spectrum_sum_move;
+typedef struct spectrum_sum_moves {
+    spectrum_sum_move of[EBI_SUM_VALUES];
+} spectrum_sum_moves;
 
-static void sum_prepare(sum_moves *m) {
-    const double next = exp2(1.0 / SUM_STEPS) - 1;
+static void spectrum_sum_prepare(spectrum_sum_moves *m) {
+    const double next = exp2(1.0 / SPECTRUM_SUM_STEPS) - 1;
     for (size_t i = 0; i < EBI_SUM_VALUES; i++) {
-        const double factor = 1 + exp2(-(double)i / SUM_STEPS);
-        const size_t steps = (size_t)(SUM_STEPS * log2(factor));
-        m->of[i] = (sum_move){steps, (factor / exp2((double)steps / SUM_STEPS) - 1) / next};
+        const double factor = 1 + exp2(-(double)i / SPECTRUM_SUM_STEPS);
+        const size_t steps = (size_t)(SPECTRUM_SUM_STEPS * log2(factor));
+        m->of[i] = (spectrum_sum_move){
+            steps, (factor / exp2((double)steps / SPECTRUM_SUM_STEPS) - 1) / next};
     }
 }
 
-static void sum_add_pair(ebi_sum *out, const sum_moves *m, size_t i, size_t j, double p) {
+static void spectrum_sum_add_pair(ebi_sum *out, const spectrum_sum_moves *m, size_t i, size_t j,
+                                  double p) {
     const size_t high = i > j ? i : j, low = i > j ? j : i;
-    if (low < SUM_EXACT) {
-        if (high + low <= SUM_EXACT)
+    if (low < SPECTRUM_SUM_EXACT) {
+        if (high + low <= SPECTRUM_SUM_EXACT)
             out->p[high + low] += p;
         else
             ebi_sum_give(out, ebi_sum_value(high) + (double)low, p);
         return;
     }
-    const sum_move move = m->of[high - low];
-    sum_give(out, high + move.steps, move.up, p);
+    const spectrum_sum_move move = m->of[high - low];
+    spectrum_sum_give(out, high + move.steps, move.up, p);
 }
 
-static void sum_convolve(ebi_sum *out, const sum_moves *m, const ebi_sum *a, const ebi_sum *b) {
+static void spectrum_sum_convolve(ebi_sum *out, const spectrum_sum_moves *m, const ebi_sum *a,
+                                  const ebi_sum *b) {
     static const double nothing = 1e-13;
     ebi_sum sum = {{0}};
     for (size_t i = 0; i < EBI_SUM_VALUES; i++) {
         if (a->p[i] < nothing) continue;
         for (size_t j = 0; j < EBI_SUM_VALUES; j++)
-            if (b->p[j] >= nothing) sum_add_pair(&sum, m, i, j, a->p[i] * b->p[j]);
+            if (b->p[j] >= nothing) spectrum_sum_add_pair(&sum, m, i, j, a->p[i] * b->p[j]);
     }
     *out = sum;
 }
 
 /* Few keys at first, then all twice as many, as often as it takes. */
 void ebi_sum_of_law(ebi_sum *out, const ebi_sum *one, double load) {
-    enum { HITS = 8 };
-    sum_moves moves;
+    enum { SPECTRUM_HITS = 8 };
+    spectrum_sum_moves moves;
     ebi_sum several = *one;
     int doublings = 0;
     for (load = fmin(load, 1e6); load > 0.5; load /= 2) doublings++;
-    sum_prepare(&moves);
+    spectrum_sum_prepare(&moves);
     *out = (ebi_sum){{exp(-load)}};
-    for (int hits = 1; hits <= HITS; hits++) {
+    for (int hits = 1; hits <= SPECTRUM_HITS; hits++) {
         const double p = ebi_poisson_pmf(load, hits);
         for (size_t i = 0; i < EBI_SUM_VALUES; i++) out->p[i] += p * several.p[i];
-        sum_convolve(&several, &moves, &several, one);
+        spectrum_sum_convolve(&several, &moves, &several, one);
     }
-    while (doublings-- > 0) sum_convolve(out, &moves, out, out);
+    while (doublings-- > 0) spectrum_sum_convolve(out, &moves, out, out);
 }
 
 void ebi_sum_of(ebi_sum *out, const ebi_spectrum *s, double load) {

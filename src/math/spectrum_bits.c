@@ -2,20 +2,20 @@
 #include "spectrum.h"
 #include <math.h>
 
-typedef double bits_length(double value);
+typedef double spectrum_bits_length(double value);
 
-static double bits_mean(const ebi_sum *c, bits_length *length) {
+static double spectrum_bits_mean(const ebi_sum *c, spectrum_bits_length *length) {
     double sum = 0;
     for (size_t i = 0; i < EBI_SUM_VALUES; i++) sum += c->p[i] * length(ebi_sum_value(i));
     return sum;
 }
 
-static double bits_plain(double value) {
+static double spectrum_bits_plain(double value) {
     return value > 1 ? ceil(log2(value)) : 0;
 }
 
 double ebi_bits_plain(const ebi_sum *c) {
-    return bits_mean(c, bits_plain);
+    return spectrum_bits_mean(c, spectrum_bits_plain);
 }
 
 double ebi_bits_entropy(const ebi_sum *c) {
@@ -25,37 +25,37 @@ double ebi_bits_entropy(const ebi_sum *c) {
     return sum;
 }
 
-static double bits_elias(double value) {
+static double spectrum_bits_elias(double value) {
     const double digits = floor(log2(value + 1));
     return digits + 2 * floor(log2(digits + 1)) + 1;
 }
 
 double ebi_bits_elias(const ebi_sum *c) {
-    return bits_mean(c, bits_elias);
+    return spectrum_bits_mean(c, spectrum_bits_elias);
 }
 
 /* u8: a byte, and 16 bytes in a table that is 7/8 full for what is above 223. */
-static double bits_spilled(double value) {
+static double spectrum_bits_spilled(double value) {
     return value > 223 ? 128 * 8 / 7.0 : 0;
 }
 
 double ebi_bits_u8(const ebi_sum *c) {
-    return 8.1 + bits_mean(c, bits_spilled);
+    return 8.1 + spectrum_bits_mean(c, spectrum_bits_spilled);
 }
 
 /* line: 508 bits a line; a counter of u digits of d bits takes 1 + (1+d)u, and numbers of u digits
  * start at (2^(du)-1)/(2^d-1).  A line may be full with a chance of 7 %: its longest counters then
  * go to the table, which takes a 32nd of the memory. */
 
-static double bits_digits(double value, int d) {
+static double spectrum_bits_digits(double value, int d) {
     return floor(log2(value * (exp2(d) - 1) + 1) / d + 1e-9);
 }
 
-static double bits_line_of(const ebi_sum *c, int d, double clumping) {
+static double spectrum_bits_line_of(const ebi_sum *c, int d, double clumping) {
     static const double room = 508, spread = 1.5;
     double mean = 0, squares = 0;
     for (size_t i = 0; i < EBI_SUM_VALUES; i++) {
-        const double bits = 1 + (1 + d) * bits_digits(ebi_sum_value(i), d);
+        const double bits = 1 + (1 + d) * spectrum_bits_digits(ebi_sum_value(i), d);
         mean += c->p[i] * bits;
         squares += c->p[i] * bits * bits;
     }
@@ -67,16 +67,16 @@ static double bits_line_of(const ebi_sum *c, int d, double clumping) {
 
 double ebi_bits_line(const ebi_sum *c, double clumping) {
     double best = INFINITY;
-    for (int d = 1; d <= 4; d++) best = fmin(best, bits_line_of(c, d, clumping));
+    for (int d = 1; d <= 4; d++) best = fmin(best, spectrum_bits_line_of(c, d, clumping));
     return best;
 }
 
 /* sai: u digits and u + 1 bits for the length, blocks of 64 in whole words with one to spare in
  * every fourth, and the index. */
-static double bits_sai(double value) {
-    return 1 + 2 * bits_digits(value, 1);
+static double spectrum_bits_sai(double value) {
+    return 1 + 2 * spectrum_bits_digits(value, 1);
 }
 
 double ebi_bits_sai(const ebi_sum *c) {
-    return bits_mean(c, bits_sai) + 0.5 + 0.25 + 16 / 64.0 + 64 / 4096.0;
+    return spectrum_bits_mean(c, spectrum_bits_sai) + 0.5 + 0.25 + 16 / 64.0 + 64 / 4096.0;
 }

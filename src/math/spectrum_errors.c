@@ -25,32 +25,33 @@ ebi_count_errors ebi_errors_ms(const ebi_sharing *c, const ebi_spectrum *s) {
  * Before y comes first, who leads depends on how long that takes: counted apart, by the clock.
  * After it the races of the k counters are taken to be independent. */
 
-static double errors_normal(double x) { /* P(N(0,1) < x) */
+static double spectrum_errors_normal(double x) { /* P(N(0,1) < x) */
     return 0.5 * erfc(-x * M_SQRT1_2);
 }
 
-static double errors_lead(double z, double y, double e) {
+static double spectrum_errors_lead(double z, double y, double e) {
     const double drift = z - y, sigma = sqrt(z + y);
-    const double end = errors_normal((drift - e) / sigma);
+    const double end = spectrum_errors_normal((drift - e) / sigma);
     const double power = drift < 0 ? e * log(z / y) : 2 * drift * e / (z + y);
     if (power < -40 || power > 40) return end;
-    return fmin(1, end + exp(power) * errors_normal(-(drift + e) / sigma));
+    return fmin(1, end + exp(power) * spectrum_errors_normal(-(drift + e) / sigma));
 }
 
 /* The same after y came first, by when z came g times with the chance q p^g, p = z / (y + z): from
  * there a slower z is e ahead with the chance (z / y)^(e + 1 - g), or is already.  The sum over g.
  */
-static double errors_lead_later(double z, double y, double e) {
+static double spectrum_errors_lead_later(double z, double y, double e) {
     const double p = z / (y + z), q = 1 - p;
-    return errors_lead(z, y, e) * (z < y ? 1 - pow(q, e) * (q - p) : 1);
+    return spectrum_errors_lead(z, y, e) * (z < y ? 1 - pow(q, e) * (q - p) : 1);
 }
 
 /* The chance that a counter of y is once e ahead: which takes a key that comes e + 1 times. */
-static double errors_behind(const ebi_sharing *c, const ebi_spectrum *s, double y, double e) {
+static double spectrum_errors_behind(const ebi_sharing *c, const ebi_spectrum *s, double y,
+                                     double e) {
     double leads = 0;
     for (size_t i = 0; i < s->classes && s->count[i] >= e + 0.5; i++) {
         if (s->count[i] < y * 0.1 && e > 10) break; /* no lead of the rest matters */
-        leads += s->keys[i] / s->distinct * errors_lead_later(s->count[i], y, e);
+        leads += s->keys[i] / s->distinct * spectrum_errors_lead_later(s->count[i], y, e);
     }
     return -expm1(-c->load * leads);
 }
@@ -60,56 +61,58 @@ static double errors_behind(const ebi_sharing *c, const ebi_spectrum *s, double 
  * its last counter but one, at s, and of its last, at t; a key of count f does not with the chance
  * (1-(t-s))^f. */
 
-enum { TIMES = 96 };
-typedef struct errors_clock {
-    double time[TIMES + 1], hit[TIMES + 1]; /* from 0 to 1 */
-} errors_clock;
+enum { SPECTRUM_ERRORS_TIMES = 96 };
+typedef struct spectrum_errors_clock {
+    double time[SPECTRUM_ERRORS_TIMES + 1], hit[SPECTRUM_ERRORS_TIMES + 1]; /* from 0 to 1 */
+} spectrum_errors_clock;
 
-static double errors_hit(const ebi_sharing *c, const ebi_spectrum *s, double time) {
+static double spectrum_errors_hit(const ebi_sharing *c, const ebi_spectrum *s, double time) {
     double sum = 0;
     for (size_t i = 0; i < s->classes; i++)
         sum += s->keys[i] / s->distinct * ebi_one_minus_pow1m(time, s->count[i]);
     return -expm1(-c->load * sum);
 }
 
-static void errors_start(errors_clock *k, const ebi_sharing *c, const ebi_spectrum *s) {
+static void spectrum_errors_start(spectrum_errors_clock *k, const ebi_sharing *c,
+                                  const ebi_spectrum *s) {
     const double first = 1e-3 / s->count[0];
     k->time[0] = k->hit[0] = 0;
-    for (int i = 1; i <= TIMES; i++) {
-        k->time[i] = fmin(1, first * pow(1 / first, (i - 1.0) / (TIMES - 1)));
-        k->hit[i] = errors_hit(c, s, k->time[i]);
+    for (int i = 1; i <= SPECTRUM_ERRORS_TIMES; i++) {
+        k->time[i] = fmin(1, first * pow(1 / first, (i - 1.0) / (SPECTRUM_ERRORS_TIMES - 1)));
+        k->hit[i] = spectrum_errors_hit(c, s, k->time[i]);
     }
 }
 
 /* The chance that all counters were hit before a key of this count comes first. */
-static double errors_before(const errors_clock *t, unsigned k, double count) {
+static double spectrum_errors_before(const spectrum_errors_clock *t, unsigned k, double count) {
     double sum = 0;
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < SPECTRUM_ERRORS_TIMES; i++) {
         const double now = ebi_pow1m(t->time[i], count) - ebi_pow1m(t->time[i + 1], count);
         sum += now * pow((t->hit[i] + t->hit[i + 1]) / 2, k);
     }
     return sum;
 }
 
-static double errors_ahead(const ebi_sharing *c, const ebi_spectrum *s, const errors_clock *t,
-                           double e) { /* the chance that a key is too high by e or more */
+static double spectrum_errors_ahead(const ebi_sharing *c, const ebi_spectrum *s,
+                                    const spectrum_errors_clock *t,
+                                    double e) { /* the chance that a key is too high by e or more */
     const double hit = pow(-expm1(-c->load), c->k);
     double all = 0;
     for (size_t i = 0; i < s->classes; i++) {
-        const double later = pow(errors_behind(c, s, s->count[i], e), c->k);
-        const double before = e > 1 ? 0 : errors_before(t, c->k, s->count[i]);
+        const double later = pow(spectrum_errors_behind(c, s, s->count[i], e), c->k);
+        const double before = e > 1 ? 0 : spectrum_errors_before(t, c->k, s->count[i]);
         all += s->keys[i] / s->distinct * (later + before - later * before / hit);
     }
     return all;
 }
 
 ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s) {
-    errors_clock t;
+    spectrum_errors_clock t;
     double squares = 0, wrong = 0, last = 0, last_all = 0;
     if (c->k == 1 || !(c->load > 0)) return ebi_errors_ms(c, s); /* one counter: the same */
-    errors_start(&t, c, s);
+    spectrum_errors_start(&t, c, s);
     for (double e = 1; e <= s->count[0]; e = fmax(e + 1, floor(e * 1.3))) {
-        const double all = errors_ahead(c, s, &t, e);
+        const double all = spectrum_errors_ahead(c, s, &t, e);
         if (e == 1) wrong = all;
         /* (2e-1) P(error >= e), those since the last e on a line */
         squares += (2 * e - 1) * all + (all + last_all) / 2 * ((e - 1) * (e - 1) - last * last);
@@ -121,13 +124,13 @@ ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s) {
 }
 
 /* The chance that a key of this count is wrong. */
-static double errors_late(const errors_clock *t, unsigned k, double count) {
+static double spectrum_errors_late(const spectrum_errors_clock *t, unsigned k, double count) {
     double sum = 0;
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < SPECTRUM_ERRORS_TIMES; i++) {
         const double others = pow(t->hit[i + 1], k - 1) - pow(t->hit[i], k - 1);
         double last =
             (t->hit[i + 1] - t->hit[i]) / 2 * ebi_pow1m((t->time[i + 1] - t->time[i]) / 3, count);
-        for (int j = i + 1; j < TIMES; j++) {
+        for (int j = i + 1; j < SPECTRUM_ERRORS_TIMES; j++) {
             const double gap = (t->time[j + 1] + t->time[j] - t->time[i + 1] - t->time[i]) / 2;
             if (gap * count > 40) break;
             last += (t->hit[j + 1] - t->hit[j]) * ebi_pow1m(gap, count);
@@ -139,16 +142,16 @@ static double errors_late(const errors_clock *t, unsigned k, double count) {
 
 /* Once late by one, a key is late by e or more with the same chance to the power e; but never by
  * more than without entries. */
-static ebi_count_errors errors_exact(const ebi_sharing *c, const ebi_spectrum *s,
-                                     ebi_count_errors without) {
+static ebi_count_errors spectrum_errors_exact(const ebi_sharing *c, const ebi_spectrum *s,
+                                              ebi_count_errors without) {
     ebi_count_errors out = {0, 0, 0};
-    errors_clock t;
+    spectrum_errors_clock t;
     double squares = 0;
     if (!(without.wrong > 0)) return out;
     const double most = without.size * without.size / without.wrong;
-    errors_start(&t, c, s);
+    spectrum_errors_start(&t, c, s);
     for (size_t i = 0; i < s->classes; i++) {
-        const double late = s->keys[i] / s->distinct * errors_late(&t, c->k, s->count[i]);
+        const double late = s->keys[i] / s->distinct * spectrum_errors_late(&t, c->k, s->count[i]);
         const double again = fmin(late * s->distinct / s->keys[i] / without.wrong, 0.999);
         out.wrong += late;
         squares += late * fmin(most, (1 + again) / ((1 - again) * (1 - again)));
@@ -158,11 +161,11 @@ static ebi_count_errors errors_exact(const ebi_sharing *c, const ebi_spectrum *s
 }
 
 /* Share of keys that are moved: they come when all their counters but one have been hit. */
-static double errors_moved(const ebi_sharing *c, const ebi_spectrum *s) {
-    errors_clock t;
+static double spectrum_errors_moved(const ebi_sharing *c, const ebi_spectrum *s) {
+    spectrum_errors_clock t;
     double moved = 0;
-    errors_start(&t, c, s);
-    for (int i = 0; i < TIMES; i++) {
+    spectrum_errors_start(&t, c, s);
+    for (int i = 0; i < SPECTRUM_ERRORS_TIMES; i++) {
         const double clean = 1 - (t.hit[i] + t.hit[i + 1]) / 2;
         const double others = pow(t.hit[i + 1], c->k - 1) - pow(t.hit[i], c->k - 1);
         const double before = (t.time[i] + t.time[i + 1]) / 2;
@@ -175,8 +178,9 @@ static double errors_moved(const ebi_sharing *c, const ebi_spectrum *s) {
 }
 
 ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, double entries) {
-    const ebi_count_errors without = ebi_errors_ms(c, s), with = errors_exact(c, s, without);
-    const double need = errors_moved(c, s) * s->distinct;
+    const ebi_count_errors without = ebi_errors_ms(c, s),
+                           with = spectrum_errors_exact(c, s, without);
+    const double need = spectrum_errors_moved(c, s) * s->distinct;
     const double out = pow(1 - fmin(1, 0.9 * entries / fmax(need, 1e-9)), 3);
     return (ebi_count_errors){with.wrong + out * (without.wrong - with.wrong),
                               hypot(with.size, out * without.size), 0};
@@ -188,7 +192,7 @@ ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, dou
  * geometric on either side.  They are level again for certain if the faster one is behind, else
  * with the chance a / b for each step between them: together twice the first chance.  The key sees
  * it unless they part before it comes; then they may come back once more. */
-static double errors_level(double a, double b, double f) {
+static double spectrum_errors_level(double a, double b, double f) {
     const double sum = a + b + f, root = sqrt((b - a) * (b - a) + f * (sum + a + b));
     const double slow = 2 * a / (sum + root), fast = 2 * b / (sum + root); /* ratios of the law */
     const double slow_ahead = slow / (1 - slow), fast_ahead = fast / (1 - fast);
@@ -196,15 +200,16 @@ static double errors_level(double a, double b, double f) {
     return 2 * slow_ahead / (slow_ahead + fast_ahead) * seen / (1 - (1 - seen) * again);
 }
 
-static double errors_level_mean(const ebi_spectrum *s, double a, double b) { /* over keys */
+static double spectrum_errors_level_mean(const ebi_spectrum *s, double a,
+                                         double b) { /* over keys */
     double sum = 0;
     for (size_t i = 0; i < s->classes; i++)
-        sum += s->keys[i] / s->distinct * errors_level(a, b, s->count[i]);
+        sum += s->keys[i] / s->distinct * spectrum_errors_level(a, b, s->count[i]);
     return sum;
 }
 
 /* The same for all keys without a clean counter, by the two least of their k sums. */
-static double errors_lost(const ebi_sharing *c, const ebi_spectrum *s) {
+static double spectrum_errors_lost(const ebi_sharing *c, const ebi_spectrum *s) {
     ebi_sum law;
     double least[EBI_SUM_VALUES + 1], others[EBI_SUM_VALUES + 1]; /* k, k - 1 sums are no less */
     double above = 0, all = 0, lost = 0;
@@ -223,7 +228,7 @@ static double errors_lost(const ebi_sharing *c, const ebi_spectrum *s) {
             const double pair = once * (others[j] - others[j + 1]);
             if (pair < 1e-5 * least[1]) continue;
             all += pair;
-            lost += pair * errors_level_mean(s, ebi_sum_value(i), ebi_sum_value(j));
+            lost += pair * spectrum_errors_level_mean(s, ebi_sum_value(i), ebi_sum_value(j));
         }
     }
     return all > 0 ? lost / all : 0;
@@ -233,10 +238,11 @@ static double errors_lost(const ebi_sharing *c, const ebi_spectrum *s) {
  * whose minimum recurred when they came again. */
 ebi_count_errors ebi_errors_rm(const ebi_sharing *c, const ebi_spectrum *s, double second_part,
                                bool marks) {
-    const ebi_count_errors without = ebi_errors_ms(c, s), late = errors_exact(c, s, without);
-    const double lost = marks ? 0 : errors_lost(c, s);
+    const ebi_count_errors without = ebi_errors_ms(c, s),
+                           late = spectrum_errors_exact(c, s, without);
+    const double lost = marks ? 0 : spectrum_errors_lost(c, s);
     const double first = late.wrong + lost * (without.wrong - late.wrong);
-    const double moved = errors_moved(c, s);
+    const double moved = spectrum_errors_moved(c, s);
     const double mistaken = pow(-expm1(-moved * s->distinct / second_part), c->k);
     return (ebi_count_errors){first + (moved - first) * mistaken, NAN, NAN};
 }

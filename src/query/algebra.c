@@ -60,14 +60,14 @@ eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb
 
 /* Of a filter whose counters are no sums the larger neighbour is bound enough. */
 static void algebra_fold_words(const ebi_counting *from, const ebi_counting *into) {
-    enum { HALF = EBI_WIDE_CELLS / 2 };
+    enum { ALGEBRA_HALF = EBI_WIDE_CELLS / 2 };
     for (uint64_t i = 0; i < ebi_counting_words_of(into); i++) {
         ebi_wide_word half[2] = {{{0}, {0}}, {{0}, {0}}}, w;
         for (uint64_t j = 0; j < 2 && 2 * i + j < ebi_counting_words_of(from); j++)
             ebi_counting_word(from, 2 * i + j, &half[j]);
         for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++) {
-            const ebi_wide_word *const h = &half[cell / HALF];
-            const unsigned at = cell % HALF * 2;
+            const ebi_wide_word *const h = &half[cell / ALGEBRA_HALF];
+            const unsigned at = cell % ALGEBRA_HALF * 2;
             const uint64_t a = h->value[at], b = h->level[at] > 0 ? 0 : h->value[at + 1];
             w.value[cell] = from->linear ? a + b : ebi_max(a, b);
             w.level[cell] = h->level[at] > 0 ? h->level[at] - 1 : 0;

@@ -21,9 +21,10 @@
 #include <math.h>
 
 typedef enum iceberg_phase {
-    PHASE_ADD,
-    PHASE_KNOWN, /* reading again: candidates are known, and counted */
-    PHASE_FIND   /* candidates are all keys to which the filter gives more than the watermark */
+    ICEBERG_PHASE_ADD,
+    ICEBERG_PHASE_KNOWN, /* reading again: candidates are known, and counted */
+    ICEBERG_PHASE_FIND /* candidates are all keys to which the filter gives more than the watermark
+                        */
 } iceberg_phase;
 
 struct eb_iceberg {
@@ -78,7 +79,7 @@ eb_status eb_iceberg_expect(eb_iceberg *ice, double at_least) {
 
 /* Making room */
 
-enum { BUCKETS = 1024 }; /* of counts: exact below 32, then 16 for each power of two */
+enum { ICEBERG_BUCKETS = 1024 }; /* of counts: exact below 32, then 16 for each power of two */
 
 static unsigned iceberg_bucket(uint64_t count) {
     if (count < 32) return (unsigned)count;
@@ -88,7 +89,7 @@ static unsigned iceberg_bucket(uint64_t count) {
 
 /* The least rank such that candidates up to it take an eighth of the bytes. */
 static uint64_t iceberg_low_end(const ebi_keyset *s, ebi_keyset_rank *rank, const void *ctx) {
-    uint64_t bytes[BUCKETS] = {0}, sum = 0, low = 0;
+    uint64_t bytes[ICEBERG_BUCKETS] = {0}, sum = 0, low = 0;
     const ebi_keyset_entry *e;
     for (uint64_t at = 0, from = 0; (e = ebi_keyset_next(s, &at)); from = at)
         bytes[iceberg_bucket(ebi_keyset_rank_of(e, rank, ctx))] += at - from;
@@ -142,7 +143,7 @@ static void iceberg_keep(eb_iceberg *ice, eb_key key, uint64_t count) {
 
 eb_status eb_iceberg_resume(eb_iceberg *ice, const eb_iceberg_state *was, const eb_candidate *kept,
                             size_t n) {
-    if (ice->phase != PHASE_ADD || ice->total > 0 || ice->set.n > 0) return EB_EINVAL;
+    if (ice->phase != ICEBERG_PHASE_ADD || ice->total > 0 || ice->set.n > 0) return EB_EINVAL;
     if (!iceberg_is_count(was->watermark) || !(was->total >= 0) || was->total > 0x1p63)
         return EB_EINVAL;
     for (size_t i = 0; i < n; i++)
@@ -158,7 +159,7 @@ eb_status eb_iceberg_resume(eb_iceberg *ice, const eb_iceberg_state *was, const 
 /* What eb_add_batch would refuse, for all pieces at once. */
 static eb_status iceberg_may_add(const eb_iceberg *ice, const eb_batch *b) {
     EBI_TRY(ebi_may_add(ice->f, b, NULL));
-    return ice->phase == PHASE_ADD ? EB_OK : EB_EINVAL;
+    return ice->phase == ICEBERG_PHASE_ADD ? EB_OK : EB_EINVAL;
 }
 
 static uint64_t iceberg_value(const eb_batch *b, size_t i) {
@@ -200,8 +201,8 @@ eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least) {
     if (!(at_least >= 1 && at_least <= EB_COUNT_FULL)) return EB_EINVAL;
     const uint64_t below = (uint64_t)ceil(at_least) - 1;
     ebi_keyset_entry *e;
-    ice->phase = below >= ice->watermark ? PHASE_KNOWN : PHASE_FIND;
-    if (ice->phase == PHASE_KNOWN)
+    ice->phase = below >= ice->watermark ? ICEBERG_PHASE_KNOWN : ICEBERG_PHASE_FIND;
+    if (ice->phase == ICEBERG_PHASE_KNOWN)
         ebi_keyset_drop(&ice->set, below, NULL, NULL);
     else
         ebi_keyset_clear(&ice->set);
@@ -233,7 +234,7 @@ static void iceberg_find(eb_iceberg *ice, eb_key key, eb_hash h, uint64_t value,
 
 static void iceberg_read_piece(eb_iceberg *ice, const eb_key *keys, const eb_batch *b) {
     double count[EBI_BATCH];
-    const bool known = ice->phase == PHASE_KNOWN;
+    const bool known = ice->phase == ICEBERG_PHASE_KNOWN;
     if (!known) ebi_counts(ice->f, b->hash, b->n, count);
     for (size_t i = 0; i < b->n; i++) ebi_keyset_prefetch(&ice->set, b->hash[i]);
     for (size_t i = 0; i < b->n; i++) ebi_keyset_prefetch_entry(&ice->set, b->hash[i]);
@@ -250,7 +251,7 @@ static void iceberg_read_piece(eb_iceberg *ice, const eb_key *keys, const eb_bat
 
 eb_status eb_iceberg_read(eb_iceberg *ice, const eb_key *keys, const eb_batch *b) {
     EBI_CHECK_SIZE(b, eb_batch, NULL);
-    if (ice->phase == PHASE_ADD) return EB_EINVAL;
+    if (ice->phase == ICEBERG_PHASE_ADD) return EB_EINVAL;
     for (size_t i = 0; i < b->n; i += EBI_BATCH) {
         const eb_batch piece = ebi_batch_part(b, i, ebi_min(EBI_BATCH, b->n - i));
         iceberg_read_piece(ice, keys + i, &piece);
@@ -268,7 +269,7 @@ eb_status eb_iceberg_state_of(const eb_iceberg *ice, eb_iceberg_state *out, eb_e
     s.read_again = ice->again;
     s.keys = ice->set.n;
     s.bytes = sizeof *ice + ice->set.bytes;
-    s.exact = ice->phase != PHASE_ADD;
+    s.exact = ice->phase != ICEBERG_PHASE_ADD;
     *out = s;
     return EB_OK;
 }

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { STRANGERS = 1024 };
+enum { JOIN_STRANGERS = 1024 };
 
 typedef struct join_side {
     const eb_filter *f;
@@ -58,8 +58,8 @@ static double join_sparse(const join_side *from, size_t n, const join_side *othe
 /* What a count is too high on average. */
 static double join_excess(const join_side *s) {
     double sum = 0;
-    for (uint64_t i = 0; i < STRANGERS; i++) sum += join_count(s, ebi_mix(ebi_mix(i + 1)));
-    return sum / STRANGERS;
+    for (uint64_t i = 0; i < JOIN_STRANGERS; i++) sum += join_count(s, ebi_mix(ebi_mix(i + 1)));
+    return sum / JOIN_STRANGERS;
 }
 
 static int join_order(const void *a, const void *b) {

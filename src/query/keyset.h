@@ -65,8 +65,8 @@ EBI_INLINE void ebi_keyset_prefetch(const ebi_keyset *s, eb_hash h) {
 
 /* The entry that the first slots point at, when these have come. */
 EBI_INLINE void ebi_keyset_prefetch_entry(const ebi_keyset *s, eb_hash h) {
-    enum { NEAR = 4 };
-    const uint64_t home = ebi_keyset_home(s, h), end = ebi_min(home + NEAR, s->n_slots);
+    enum { KEYSET_NEAR = 4 };
+    const uint64_t home = ebi_keyset_home(s, h), end = ebi_min(home + KEYSET_NEAR, s->n_slots);
     for (uint64_t i = home; i < end; i++)
         if (s->slots[i].tag == (uint32_t)h && s->slots[i].place != 0) {
             const uint8_t *const entry = s->arena + (s->slots[i].place - UINT64_C(1)) * 8;

@@ -18,7 +18,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { STAGES = 6, MEMORY_MIN = 4096, SPEC_TEXT = 96 };
+enum { MULTISCAN_STAGES = 6, MULTISCAN_MEMORY_MIN = 4096, MULTISCAN_SPEC_TEXT = 96 };
 
 typedef struct multiscan_stage {
     ebi_counting shape; /* without its counters */
@@ -29,9 +29,9 @@ typedef struct multiscan_stage {
 struct eb_multiscan {
     eb_allocator mem;
     uint64_t at_least, cells, seed;
-    multiscan_stage stage[STAGES];
+    multiscan_stage stage[MULTISCAN_STAGES];
     unsigned stages;
-    char spec[SPEC_TEXT];
+    char spec[MULTISCAN_SPEC_TEXT];
     eb_filter *f; /* of this reading */
     ebi_keyset set;
     bool set_full, done, stuck;
@@ -45,7 +45,7 @@ struct eb_multiscan {
 
 static void multiscan_choose(const eb_multiscan *m, double items, char *spec) {
     const bool many = (double)m->at_least < items / (double)m->cells;
-    (void)snprintf(spec, SPEC_TEXT, "spectral:update=%s,store=u32,cells=%llu",
+    (void)snprintf(spec, MULTISCAN_SPEC_TEXT, "spectral:update=%s,store=u32,cells=%llu",
                    many ? "plain,k=1" : "conservative,k=4", (unsigned long long)m->cells);
 }
 
@@ -63,7 +63,7 @@ eb_status eb_multiscan_new(eb_multiscan **out, double at_least, size_t memory, d
     if (!(at_least >= 1 && at_least < UINT32_MAX))
         return ebi_fail(err, EB_EINVAL, "multiscan: the least count must be 1..2^32-2, not %g",
                         at_least);
-    if (memory < MEMORY_MIN || memory > EBI_KEYSET_MAX)
+    if (memory < MULTISCAN_MEMORY_MIN || memory > EBI_KEYSET_MAX)
         return ebi_fail(err, EB_EINVAL, "multiscan: memory must be 4K..32G, not %llu bytes",
                         (unsigned long long)memory);
     eb_allocator from;
@@ -165,7 +165,7 @@ static void multiscan_sort_out(const eb_multiscan *m, multiscan_stage *s, double
 
 static eb_status multiscan_next_stage(eb_multiscan *m) {
     double cells, sum;
-    char spec[SPEC_TEXT];
+    char spec[MULTISCAN_SPEC_TEXT];
     multiscan_stage s = {.bytes = m->cells / 8 + 1};
     eb_filter *next;
     s.bits = ebi_alloc_zeroed(&m->mem, s.bytes);
@@ -180,7 +180,7 @@ static eb_status multiscan_next_stage(eb_multiscan *m) {
     m->f = next;
     memcpy(m->spec, spec, sizeof spec);
     m->crowded = pow(cells, s.shape.k) > 0.95;
-    m->stuck = m->crowded || m->stages + 1 == STAGES ||
+    m->stuck = m->crowded || m->stages + 1 == MULTISCAN_STAGES ||
                (m->stages > 0 && m->passed > 0.98 * m->last_passed);
     m->stage[m->stages++] = s;
     ebi_keyset_clear(&m->set);
@@ -201,12 +201,12 @@ static void multiscan_say(const eb_multiscan *m, const char *spec, eb_multiscan_
     s.passed = m->last_passed;
     s.wanted = multiscan_wanted(m);
     s.keys = m->done ? m->set.n : 0;
-    memcpy(s.filter, spec, SPEC_TEXT);
+    memcpy(s.filter, spec, MULTISCAN_SPEC_TEXT);
     *out = s;
 }
 
 eb_status eb_multiscan_end(eb_multiscan *m, eb_multiscan_state *out) {
-    char spec[SPEC_TEXT];
+    char spec[MULTISCAN_SPEC_TEXT];
     EBI_CHECK_SIZE(out, eb_multiscan_state, NULL);
     memcpy(spec, m->spec, sizeof spec);
     if (m->done || m->stuck) return EB_EINVAL;

@@ -251,8 +251,8 @@ void ebi_counting_merge(const ebi_counting *into, const ebi_counting *from) {
 /* A fresh key's chance to find no zero: the product of the parts' shares of counters
  * in use, averaged over windows. */
 static double counting_fpr(const ebi_counting *c) {
-    enum { WINDOWS = 256 };
-    const uint64_t starts = c->n - c->window + 1, windows = ebi_min(starts, WINDOWS);
+    enum { COUNTING_WINDOWS = 256 };
+    const uint64_t starts = c->n - c->window + 1, windows = ebi_min(starts, COUNTING_WINDOWS);
     double sum = 0;
     for (uint64_t w = 0; w < windows; w++) {
         const uint64_t first = starts / windows * w;
@@ -310,7 +310,7 @@ double ebi_counting_fpr(const ebi_counting *c, double distinct, double *fill) {
 }
 
 void ebi_counting_predict(const ebi_counting *c, const eb_workload *w, eb_prediction *out) {
-    enum { STEPS = 64 };
+    enum { COUNTING_STEPS = 64 };
     const double distinct = w->distinct > 0 ? w->distinct : w->items;
     out->fnr = out->mean_fnr = 0;
     out->settles_after = 0;
@@ -320,8 +320,8 @@ void ebi_counting_predict(const ebi_counting *c, const eb_workload *w, eb_predic
     }
     out->fpr = ebi_counting_fpr(c, distinct, &out->fill);
     out->mean_fpr = 0;
-    for (int i = 0; i < STEPS; i++)
-        out->mean_fpr += counting_error(c, distinct * (i + 0.5) / STEPS) / STEPS;
+    for (int i = 0; i < COUNTING_STEPS; i++)
+        out->mean_fpr += counting_error(c, distinct * (i + 0.5) / COUNTING_STEPS) / COUNTING_STEPS;
 }
 
 bool ebi_counting_load(const ebi_counting *c, const eb_workload *w, ebi_counting_stream *out) {
@@ -336,13 +336,14 @@ bool ebi_counting_load(const ebi_counting *c, const eb_workload *w, ebi_counting
  * Two that are t parts apart lie t + x of them apart, where the chance of x falls off to 0 at -1
  * and 1; then both are in the line with the chance that the line is longer than that. */
 static double counting_together(const ebi_counting *c, double each) {
-    enum { STEPS = 64 };
+    enum { COUNTING_STEPS = 64 };
     double sum = 0;
     if (c->window == c->n) return 0;
     for (unsigned t = 1; t < c->k; t++)
-        for (int i = 0; i < STEPS; i++) {
-            const double x = (2 * i + 1.0) / STEPS - 1, apart = (t + x) * (double)c->part;
-            sum += (1 - fabs(x)) * 2 / STEPS * 2 * (c->k - t) / c->k * fmax(0, 1 - apart / each);
+        for (int i = 0; i < COUNTING_STEPS; i++) {
+            const double x = (2 * i + 1.0) / COUNTING_STEPS - 1, apart = (t + x) * (double)c->part;
+            sum += (1 - fabs(x)) * 2 / COUNTING_STEPS * 2 * (c->k - t) / c->k *
+                   fmax(0, 1 - apart / each);
         }
     return sum;
 }

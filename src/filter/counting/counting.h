@@ -156,10 +156,10 @@ EBI_INLINE void ebi_counting_ready(const ebi_counting *c, const uint64_t *pos) {
 /* How many keys before their turn to be lifted do keys get ready?  The first ones of n do it here;
  * n if that is not needed. */
 EBI_INLINE size_t ebi_counting_ahead(const ebi_counting *c, const uint64_t *pos, size_t n) {
-    enum { AHEAD = 8 };
+    enum { COUNTING_AHEAD = 8 };
     if (c->linear || !c->store->ready) return n;
-    for (size_t i = 1; i < AHEAD && i < n; i++) ebi_counting_ready(c, pos + i * c->k);
-    return AHEAD;
+    for (size_t i = 1; i < COUNTING_AHEAD && i < n; i++) ebi_counting_ready(c, pos + i * c->k);
+    return COUNTING_AHEAD;
 }
 
 EBI_INLINE void ebi_counting_raise_total(const ebi_counting *c, uint64_t by) {

@@ -31,9 +31,25 @@
 #include <assert.h>
 #include <math.h>
 
-enum { O_WIDTH = EBI_O_OWN, O_LOW, O_VALUES, O_TOP, O_K, O_POLICY, O_STORE, O_WINDOW, O_BITS };
-enum { POLICY_MS, POLICY_MI };
-enum { TOP_USUAL = 10, TOP_MAX = 20, LEAST_BELOW = 1024, SUM_LEVELS = 3, PART_FULL = UINT16_MAX };
+enum {
+    DYADIC_O_WIDTH = EBI_O_OWN,
+    DYADIC_O_LOW,
+    DYADIC_O_VALUES,
+    DYADIC_O_TOP,
+    DYADIC_O_K,
+    DYADIC_O_POLICY,
+    DYADIC_O_STORE,
+    DYADIC_O_WINDOW,
+    DYADIC_O_BITS
+};
+enum { DYADIC_POLICY_MS, DYADIC_POLICY_MI };
+enum {
+    DYADIC_TOP_USUAL = 10,
+    DYADIC_TOP_MAX = 20,
+    DYADIC_LEAST_BELOW = 1024,
+    DYADIC_SUM_LEVELS = 3,
+    DYADIC_PART_FULL = UINT16_MAX
+};
 
 static const eb_option dyadic_options[] = {
     EBI_COMMON_OPTIONS,
@@ -54,10 +70,10 @@ typedef struct dyadic_state {
     uint64_t reserved[7];
 } dyadic_state;
 static_assert(sizeof(dyadic_state) == 64, "one cache line");
-enum { FIXED = sizeof(ebi_block_head) + sizeof(dyadic_state) };
+enum { DYADIC_FIXED = sizeof(ebi_block_head) + sizeof(dyadic_state) };
 
 static const ebi_store *dyadic_store(const ebi_params *p) {
-    return p->opt[O_STORE] == 0 ? &ebi_store_u32 : &ebi_store_u8;
+    return p->opt[DYADIC_O_STORE] == 0 ? &ebi_store_u32 : &ebi_store_u8;
 }
 
 /* A shard, opened */
@@ -71,7 +87,7 @@ typedef struct dyadic {
 } dyadic;
 
 static unsigned dyadic_sum_bits(uint64_t top) {
-    return top < SUM_LEVELS ? 0 : (unsigned)top - SUM_LEVELS;
+    return top < DYADIC_SUM_LEVELS ? 0 : (unsigned)top - DYADIC_SUM_LEVELS;
 }
 
 static uint64_t dyadic_sum_bytes(uint64_t top) {
@@ -88,32 +104,32 @@ static uint64_t dyadic_top_bytes(uint64_t top) {
 
 static ebi_counting dyadic_counting(const ebi_params *p) { /* all but the place of its counters */
     ebi_counting c = {.store = dyadic_store(p), .n = p->opt[EBI_O_CELLS]};
-    c.k = (unsigned)p->opt[O_K];
-    c.bytes = p->span - FIXED - dyadic_top_bytes(p->opt[O_TOP]);
-    c.window = p->opt[O_WINDOW] == 0 ? c.n : p->opt[O_WINDOW];
+    c.k = (unsigned)p->opt[DYADIC_O_K];
+    c.bytes = p->span - DYADIC_FIXED - dyadic_top_bytes(p->opt[DYADIC_O_TOP]);
+    c.window = p->opt[DYADIC_O_WINDOW] == 0 ? c.n : p->opt[DYADIC_O_WINDOW];
     c.part = c.window / c.k;
-    c.linear = p->opt[O_POLICY] == POLICY_MS;
+    c.linear = p->opt[DYADIC_O_POLICY] == DYADIC_POLICY_MS;
     return c;
 }
 
 static dyadic dyadic_open(const ebi_params *p, const uint8_t *block) {
     uint8_t *const own = ebi_writable(block);
-    const uint64_t top = p->opt[O_TOP];
-    dyadic d = {.p = p, .width = (unsigned)p->opt[O_WIDTH], .top = (unsigned)top};
+    const uint64_t top = p->opt[DYADIC_O_TOP];
+    dyadic d = {.p = p, .width = (unsigned)p->opt[DYADIC_O_WIDTH], .top = (unsigned)top};
     d.sum_bits = dyadic_sum_bits(top);
-    d.sums = (uint64_t *)(void *)(own + FIXED);
-    d.parts = (uint16_t *)(void *)(own + FIXED + dyadic_sum_bytes(top));
+    d.sums = (uint64_t *)(void *)(own + DYADIC_FIXED);
+    d.parts = (uint16_t *)(void *)(own + DYADIC_FIXED + dyadic_sum_bytes(top));
     d.nodes = dyadic_counting(p);
-    d.nodes.counters = ebi_counters(d.nodes.store, block + FIXED + dyadic_top_bytes(top), d.nodes.n,
-                                    d.nodes.bytes);
+    d.nodes.counters = ebi_counters(d.nodes.store, block + DYADIC_FIXED + dyadic_top_bytes(top),
+                                    d.nodes.n, d.nodes.bytes);
     d.nodes.total = &((dyadic_state *)(void *)(own + sizeof(ebi_block_head)))->total;
     return d;
 }
 
 ebi_dyadic_form ebi_dyadic_shape(const ebi_params *p) {
-    const unsigned width = (unsigned)p->opt[O_WIDTH];
-    const uint64_t low = p->opt[O_LOW];
-    const unsigned top = (unsigned)p->opt[O_TOP];
+    const unsigned width = (unsigned)p->opt[DYADIC_O_WIDTH];
+    const uint64_t low = p->opt[DYADIC_O_LOW];
+    const unsigned top = (unsigned)p->opt[DYADIC_O_TOP];
     return (ebi_dyadic_form){low, low + ebi_ones(width), width, top, dyadic_sum_bits(top)};
 }
 
@@ -128,39 +144,40 @@ static void dyadic_domain(const ebi_params *p, uint64_t *low, uint64_t *high) {
 /* As fine as a histogram, if a fifth of the memory, and what the fewest counters take, is left for
  * the nodes below.  In a domain far finer than that, values mostly lie in few parts of the array,
  * and its memory is better spent on counters. */
-enum { FAR_BELOW = 8 };
+enum { DYADIC_FAR_BELOW = 8 };
 static uint64_t dyadic_usual_top(const ebi_params *p, const ebi_args *a) {
-    const uint64_t most = ebi_min(TOP_MAX, p->opt[O_WIDTH]), budget = ebi_budget(p);
-    const uint64_t room = budget > LEAST_BELOW ? (budget - LEAST_BELOW) / 5 * 4 : 0;
+    const uint64_t most = ebi_min(DYADIC_TOP_MAX, p->opt[DYADIC_O_WIDTH]), budget = ebi_budget(p);
+    const uint64_t room = budget > DYADIC_LEAST_BELOW ? (budget - DYADIC_LEAST_BELOW) / 5 * 4 : 0;
     uint64_t top = most;
-    if (a->given[EBI_O_CELLS] || most <= TOP_USUAL) return ebi_min(TOP_USUAL, most);
+    if (a->given[EBI_O_CELLS] || most <= DYADIC_TOP_USUAL) return ebi_min(DYADIC_TOP_USUAL, most);
     while (top > 0 && dyadic_top_bytes(top) > room) top--;
-    return p->opt[O_WIDTH] - top > FAR_BELOW ? ebi_min(TOP_USUAL, top) : top;
+    return p->opt[DYADIC_O_WIDTH] - top > DYADIC_FAR_BELOW ? ebi_min(DYADIC_TOP_USUAL, top) : top;
 }
 
 static eb_status dyadic_resolve_domain(ebi_params *p, const ebi_args *a, eb_error *err) {
-    const uint64_t most = UINT64_MAX - ebi_ones((unsigned)p->opt[O_WIDTH]);
-    if (p->opt[O_LOW] > most)
+    const uint64_t most = UINT64_MAX - ebi_ones((unsigned)p->opt[DYADIC_O_WIDTH]);
+    if (p->opt[DYADIC_O_LOW] > most)
         return ebi_fail(err, EB_ESPEC, "dyadic: low must be 0..%llu with bits=%llu, not %llu",
-                        (unsigned long long)most, (unsigned long long)p->opt[O_WIDTH],
-                        (unsigned long long)p->opt[O_LOW]);
-    if (!a->given[O_TOP]) p->opt[O_TOP] = dyadic_usual_top(p, a);
-    if (p->opt[O_TOP] > p->opt[O_WIDTH])
+                        (unsigned long long)most, (unsigned long long)p->opt[DYADIC_O_WIDTH],
+                        (unsigned long long)p->opt[DYADIC_O_LOW]);
+    if (!a->given[DYADIC_O_TOP]) p->opt[DYADIC_O_TOP] = dyadic_usual_top(p, a);
+    if (p->opt[DYADIC_O_TOP] > p->opt[DYADIC_O_WIDTH])
         return ebi_fail(err, EB_ESPEC, "dyadic: top must be 0..bits (%llu), not %llu",
-                        (unsigned long long)p->opt[O_WIDTH], (unsigned long long)p->opt[O_TOP]);
+                        (unsigned long long)p->opt[DYADIC_O_WIDTH],
+                        (unsigned long long)p->opt[DYADIC_O_TOP]);
     return EB_OK;
 }
 
 static eb_status dyadic_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
     EBI_TRY(dyadic_resolve_domain(p, a, err));
-    EBI_TRY(ebi_counting_resolve_bits(p, a, "dyadic", dyadic_store(p), O_BITS, err));
-    EBI_TRY(ebi_counting_resolve_cells(p, a, "dyadic", dyadic_store(p), O_BITS,
-                                       sizeof(dyadic_state) + dyadic_top_bytes(p->opt[O_TOP]),
-                                       err));
-    EBI_TRY(ebi_counting_resolve_window(p, a, "dyadic", O_WINDOW, O_K, err));
+    EBI_TRY(ebi_counting_resolve_bits(p, a, "dyadic", dyadic_store(p), DYADIC_O_BITS, err));
+    EBI_TRY(ebi_counting_resolve_cells(
+        p, a, "dyadic", dyadic_store(p), DYADIC_O_BITS,
+        sizeof(dyadic_state) + dyadic_top_bytes(p->opt[DYADIC_O_TOP]), err));
+    EBI_TRY(ebi_counting_resolve_window(p, a, "dyadic", DYADIC_O_WINDOW, DYADIC_O_K, err));
     p->value_min = 1;
-    p->span = FIXED + dyadic_top_bytes(p->opt[O_TOP]) +
-              ebi_counters_bytes(dyadic_store(p), p->opt[EBI_O_CELLS], p->opt[O_BITS]);
+    p->span = DYADIC_FIXED + dyadic_top_bytes(p->opt[DYADIC_O_TOP]) +
+              ebi_counters_bytes(dyadic_store(p), p->opt[EBI_O_CELLS], p->opt[DYADIC_O_BITS]);
     return EB_OK;
 }
 
@@ -169,7 +186,7 @@ static eb_status dyadic_resolve(ebi_params *p, const ebi_args *a, eb_error *err)
 /* A value's place in the domain.  In shards the api has multiplied it: see handle.c. */
 static uint64_t dyadic_place(const dyadic *d, eb_hash h) {
     const uint64_t value = d->p->opt[EBI_O_SHARDS] == 1 ? h : ebi_outer_hash(h);
-    return (value - d->p->opt[O_LOW]) & ebi_ones(d->width);
+    return (value - d->p->opt[DYADIC_O_LOW]) & ebi_ones(d->width);
 }
 
 /* The first bits of a place: the node of a level that it is in. */
@@ -187,7 +204,7 @@ static uint16_t *dyadic_part(const dyadic *d, uint64_t place) {
 }
 
 static uint16_t dyadic_part_plus(uint16_t part, uint64_t by) {
-    return (uint16_t)ebi_min(PART_FULL, part + by);
+    return (uint16_t)ebi_min(DYADIC_PART_FULL, part + by);
 }
 
 /* A node between sums and parts has no more than its parts; if one of these is full, no more than
@@ -201,7 +218,7 @@ static uint64_t dyadic_above(const dyadic *d, unsigned level, uint64_t prefix) {
     assert(level >= d->sum_bits && level <= d->top);
     for (uint64_t i = group << all; i <= (group << all) + ebi_ones(all); i++) {
         const bool in = i >= first && i <= last;
-        if (d->parts[i] == PART_FULL)
+        if (d->parts[i] == DYADIC_PART_FULL)
             full = full || in;
         else if (in)
             inside += d->parts[i];
@@ -328,7 +345,7 @@ static ebi_batch dyadic_batch(const dyadic *d, uint64_t place, uint32_t by, eb_h
 }
 
 static unsigned dyadic_claims(const ebi_params *p) { /* and a sum and a part */
-    return (unsigned)((p->opt[O_WIDTH] - p->opt[O_TOP]) * p->opt[O_K]) + 2;
+    return (unsigned)((p->opt[DYADIC_O_WIDTH] - p->opt[DYADIC_O_TOP]) * p->opt[DYADIC_O_K]) + 2;
 }
 
 static size_t dyadic_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
@@ -342,7 +359,7 @@ static size_t dyadic_claim(const ebi_params *p, const uint8_t *block, const ebi_
         const uint16_t *const part = dyadic_part(&d, place);
         const ebi_batch path = dyadic_batch(&d, place, b->value[i], hash, value);
         if (*sum < EBI_COUNTER_MAX && !ebi_claim(claims, sum, 0, b->value[i], *sum)) return i;
-        if (*part < PART_FULL && !ebi_claim(claims, part, 0, b->value[i], *part)) return i;
+        if (*part < DYADIC_PART_FULL && !ebi_claim(claims, part, 0, b->value[i], *part)) return i;
         if (ebi_counting_claim(&d.nodes, &path, claims) < path.n) return i;
     }
     return b->n;
@@ -359,14 +376,14 @@ static void dyadic_remove(const ebi_params *p, uint8_t *block, const ebi_batch *
         const ebi_batch path = dyadic_batch(&d, place, b->value[i], hash, value);
         ebi_counting_remove(&d.nodes, &path);
         if (*sum < EBI_COUNTER_MAX) *sum -= b->value[i];
-        if (*part < PART_FULL) *part = (uint16_t)(*part - b->value[i]);
+        if (*part < DYADIC_PART_FULL) *part = (uint16_t)(*part - b->value[i]);
     }
 }
 
 /* The whole filter */
 
 static unsigned dyadic_caps(const ebi_params *p) {
-    const unsigned linear = p->opt[O_POLICY] == POLICY_MS ? EB_CAN_REMOVE : 0;
+    const unsigned linear = p->opt[DYADIC_O_POLICY] == DYADIC_POLICY_MS ? EB_CAN_REMOVE : 0;
     return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_KEYS_ARE_NUMBERS |
            EB_CAN_MERGE | linear;
 }
@@ -391,7 +408,7 @@ static bool dyadic_adds_up(const dyadic *d, uint64_t group) {
     uint64_t parts = 0;
     bool full = false;
     for (uint64_t i = group * each; i < (group + 1) * each; i++) {
-        if (d->parts[i] == PART_FULL)
+        if (d->parts[i] == DYADIC_PART_FULL)
             full = true;
         else
             parts += d->parts[i];
@@ -432,14 +449,15 @@ static void dyadic_stat(const ebi_params *p, const uint8_t *block, eb_stats *out
 /* Values that are spread over the domain fall on so many nodes of a level.  With values as
  * wide as their shards' numbers, the values of a shard share their first bits. */
 static double dyadic_nodes_at(const ebi_params *p, unsigned level, double distinct) {
-    const double shared = log2((double)p->opt[EBI_O_SHARDS]) + (double)p->opt[O_WIDTH] - 64;
+    const double shared = log2((double)p->opt[EBI_O_SHARDS]) + (double)p->opt[DYADIC_O_WIDTH] - 64;
     const double nodes = exp2(fmax(0, level - fmax(0, shared)));
     return nodes * ebi_one_minus_pow1m(1 / nodes, distinct);
 }
 
 static double dyadic_nodes(const ebi_params *p, double distinct) {
     double sum = 0;
-    for (unsigned level = (unsigned)p->opt[O_TOP] + 1; level <= p->opt[O_WIDTH]; level++)
+    for (unsigned level = (unsigned)p->opt[DYADIC_O_TOP] + 1; level <= p->opt[DYADIC_O_WIDTH];
+         level++)
         sum += dyadic_nodes_at(p, level, distinct);
     return sum;
 }
@@ -448,7 +466,7 @@ static double dyadic_nodes(const ebi_params *p, double distinct) {
  * node does. */
 static double dyadic_fpr(const ebi_params *p, double distinct, double *fill) {
     const ebi_counting c = dyadic_counting(p);
-    const double there = ebi_one_minus_pow1m(exp2(-(double)p->opt[O_WIDTH]), distinct);
+    const double there = ebi_one_minus_pow1m(exp2(-(double)p->opt[DYADIC_O_WIDTH]), distinct);
     const double nodes = dyadic_nodes(p, distinct);
     *fill = 0;
     if (!(nodes > 0)) return there;
@@ -456,7 +474,7 @@ static double dyadic_fpr(const ebi_params *p, double distinct, double *fill) {
 }
 
 static void dyadic_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
-    enum { STEPS = 64 };
+    enum { DYADIC_STEPS = 64 };
     const double distinct = w->distinct > 0 ? w->distinct : w->items;
     double fill;
     out->fnr = out->mean_fnr = 0;
@@ -467,8 +485,8 @@ static void dyadic_predict(const ebi_params *p, const eb_workload *w, eb_predict
     }
     out->fpr = dyadic_fpr(p, distinct, &out->fill);
     out->mean_fpr = 0;
-    for (int i = 0; i < STEPS; i++)
-        out->mean_fpr += dyadic_fpr(p, distinct * (i + 0.5) / STEPS, &fill) / STEPS;
+    for (int i = 0; i < DYADIC_STEPS; i++)
+        out->mean_fpr += dyadic_fpr(p, distinct * (i + 0.5) / DYADIC_STEPS, &fill) / DYADIC_STEPS;
 }
 
 const ebi_kind ebi_kind_dyadic = {

@@ -20,7 +20,7 @@
 #include "cells/bytes.h"
 #include "counting.h"
 
-enum { POLICY_MI, POLICY_MS };
+enum { SPECTRAL_POLICY_MI, SPECTRAL_POLICY_MS };
 
 static const eb_option spectral_options[] = {
     EBI_COUNTING_OPTIONS("1", "update", "conservative|plain", "conservative",
@@ -29,7 +29,7 @@ static const eb_option spectral_options[] = {
     {0}};
 
 static bool spectral_is_linear(const ebi_params *p) {
-    return p->opt[EBI_C_POLICY] == POLICY_MS;
+    return p->opt[EBI_C_POLICY] == SPECTRAL_POLICY_MS;
 }
 
 static ebi_counting spectral_open(const ebi_params *p, const uint8_t *block) {
@@ -161,20 +161,22 @@ EBI_INLINE void spectral_estimates(const ebi_params *p, const uint8_t *block, co
     static const ebi_ops *const name##_loops[2][2] = {{&name##_mi_ops, &name##_mi_5_ops},          \
                                                       {&name##_ms_ops, &name##_ms_5_ops}};
 
-EBI_INLINE bool wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t n, uint64_t by) {
+EBI_INLINE bool spectral_wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                                    uint64_t by) {
     return ebi_wide_raise(c, i, n, by, true);
 }
 
-EBI_INLINE uint64_t wide_lift(const ebi_counter_array *c, const uint64_t *i, size_t n,
-                              uint64_t by) {
+EBI_INLINE uint64_t spectral_wide_lift(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                                       uint64_t by) {
     return ebi_wide_lift(c, i, n, by, false);
 }
 
-EBI_INLINE const uint8_t *wide_address(const ebi_counter_array *c, uint64_t i) {
+EBI_INLINE const uint8_t *spectral_wide_address(const ebi_counter_array *c, uint64_t i) {
     return ebi_wide_at(c, i);
 }
 
-#define SPECTRAL_WIDE(store) store, ebi_wide_get, wide_raise, wide_lift, wide_address
+#define SPECTRAL_WIDE(store)                                                                       \
+    store, ebi_wide_get, spectral_wide_raise, spectral_wide_lift, spectral_wide_address
 #define SPECTRAL_U8 &ebi_store_u8, ebi_u8_get, ebi_u8_raise, ebi_u8_lift, ebi_u8_address
 #define SPECTRAL_U32 &ebi_store_u32, ebi_u32_get, ebi_u32_raise, ebi_u32_lift, ebi_u32_address
 
@@ -209,7 +211,7 @@ static void spectral_remove(const ebi_params *p, uint8_t *block, const ebi_batch
 /* The whole filter */
 
 static unsigned spectral_caps(const ebi_params *p) {
-    const unsigned linear = p->opt[EBI_C_POLICY] == POLICY_MS ? EB_CAN_REMOVE : 0;
+    const unsigned linear = p->opt[EBI_C_POLICY] == SPECTRAL_POLICY_MS ? EB_CAN_REMOVE : 0;
     return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_MERGE | linear;
 }
 

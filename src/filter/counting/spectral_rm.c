@@ -36,10 +36,15 @@
 #include "math/probability.h"
 #include <math.h>
 
-enum { O_SECOND = EBI_C_OWN, O_SHARE };
-enum { POLICY_RMX, POLICY_RM, POLICY_RM_BF, POLICY_TRM };
+enum { SPECTRAL_RM_O_SECOND = EBI_C_OWN, SPECTRAL_RM_O_SHARE };
+enum {
+    SPECTRAL_RM_POLICY_RMX,
+    SPECTRAL_RM_POLICY_RM,
+    SPECTRAL_RM_POLICY_RM_BF,
+    SPECTRAL_RM_POLICY_TRM
+};
 
-static const eb_option rm_options[] = {
+static const eb_option spectral_rm_options[] = {
     EBI_COUNTING_OPTIONS("2", "method", "rmx|rm|rm+bf|trm", "rmx",
                          "rmx: never too low; others as published", "u8|u32|line|sai", "u8"),
     {"second", "count", NULL, "16", "1e13", "entries of the side table, or second counters", false},
@@ -49,38 +54,41 @@ static const eb_option rm_options[] = {
 
 /* Sizes of the segments */
 
-static uint64_t rm_second_bytes(const ebi_params *p) {
-    if (p->opt[EBI_C_POLICY] == POLICY_RMX) return p->opt[O_SECOND] * sizeof(ebi_side_slot);
-    return ebi_counting_bytes(p, p->opt[O_SECOND]);
+static uint64_t spectral_rm_second_bytes(const ebi_params *p) {
+    if (p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RMX)
+        return p->opt[SPECTRAL_RM_O_SECOND] * sizeof(ebi_side_slot);
+    return ebi_counting_bytes(p, p->opt[SPECTRAL_RM_O_SECOND]);
 }
 
-static uint64_t rm_extra_bytes(const ebi_params *p) {
-    if (p->opt[EBI_C_POLICY] == POLICY_RM_BF)
-        return ebi_round_up((p->opt[EBI_O_CELLS] + p->opt[O_SECOND]) / 8 + 1, 64);
-    return p->opt[EBI_C_POLICY] == POLICY_TRM ? ebi_round_up(8 * p->opt[EBI_O_CELLS], 64) : 0;
+static uint64_t spectral_rm_extra_bytes(const ebi_params *p) {
+    if (p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RM_BF)
+        return ebi_round_up((p->opt[EBI_O_CELLS] + p->opt[SPECTRAL_RM_O_SECOND]) / 8 + 1, 64);
+    return p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_TRM
+               ? ebi_round_up(8 * p->opt[EBI_O_CELLS], 64)
+               : 0;
 }
 
 /* A shard, opened */
 
-typedef struct rm {
+typedef struct spectral_rm {
     ebi_counting first, second;
     ebi_side side;
     uint8_t *marks;
     uint64_t *traps; /* for each counter: the hash of the key that set a trap, or 0 */
     uint64_t policy;
-} rm;
+} spectral_rm;
 
-static rm rm_open(const ebi_params *p, const uint8_t *block) {
-    rm r = {.policy = p->opt[EBI_C_POLICY]};
+static spectral_rm spectral_rm_open(const ebi_params *p, const uint8_t *block) {
+    spectral_rm r = {.policy = p->opt[EBI_C_POLICY]};
     r.first = ebi_counting_open(p, block);
     uint8_t *const after = ebi_writable(block) + EBI_COUNTING_FIXED + r.first.bytes;
-    if (r.policy == POLICY_RMX) {
+    if (r.policy == SPECTRAL_RM_POLICY_RMX) {
         r.side.slots = (ebi_side_slot *)(void *)after;
-        r.side.buckets = p->opt[O_SECOND] / EBI_SIDE_WAYS;
+        r.side.buckets = p->opt[SPECTRAL_RM_O_SECOND] / EBI_SIDE_WAYS;
         return r;
     }
-    r.second = ebi_counting_shape(p, ebi_counting_store(p), p->opt[O_SECOND]);
-    r.second.bytes = rm_second_bytes(p);
+    r.second = ebi_counting_shape(p, ebi_counting_store(p), p->opt[SPECTRAL_RM_O_SECOND]);
+    r.second.bytes = spectral_rm_second_bytes(p);
     r.second.counters = ebi_counters(r.second.store, after, r.second.n, r.second.bytes);
     r.marks = after + r.second.bytes;
     r.traps = (uint64_t *)(void *)r.marks;
@@ -90,43 +98,52 @@ static rm rm_open(const ebi_params *p, const uint8_t *block) {
 /* Parameters */
 
 /* Counters and their second for a budget: with `share` of all counters second. */
-static void rm_size_pair(ebi_params *p, uint64_t budget, double share) {
-    const double mark = p->opt[EBI_C_POLICY] == POLICY_RM_BF;
-    const double trap = p->opt[EBI_C_POLICY] == POLICY_TRM ? 64 : 0;
+static void spectral_rm_size_pair(ebi_params *p, uint64_t budget, double share) {
+    const double mark = p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RM_BF;
+    const double trap = p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_TRM ? 64 : 0;
     const double bits = ((double)p->opt[EBI_C_BITS] / 1e6 + mark) / (1 - share) + trap;
     uint64_t cells = (uint64_t)((double)budget * 8 / bits);
     do {
         p->opt[EBI_O_CELLS] = cells;
-        p->opt[O_SECOND] = (uint64_t)((double)cells * share / (1 - share));
-    } while (cells-- > 64 &&
-             ebi_counting_first_bytes(p) + rm_second_bytes(p) + rm_extra_bytes(p) > budget);
+        p->opt[SPECTRAL_RM_O_SECOND] = (uint64_t)((double)cells * share / (1 - share));
+    } while (cells-- > 64 && ebi_counting_first_bytes(p) + spectral_rm_second_bytes(p) +
+                                     spectral_rm_extra_bytes(p) >
+                                 budget);
 }
 
-static void rm_size(ebi_params *p, const ebi_args *a) {
-    const bool table = p->opt[EBI_C_POLICY] == POLICY_RMX;
-    const double share = a->given[O_SHARE] ? a->real[O_SHARE] : table ? 0.2 : 1 / 3.0;
+static void spectral_rm_size(ebi_params *p, const ebi_args *a) {
+    const bool table = p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RMX;
+    const double share = a->given[SPECTRAL_RM_O_SHARE] ? a->real[SPECTRAL_RM_O_SHARE]
+                         : table                       ? 0.2
+                                                       : 1 / 3.0;
     uint64_t budget = ebi_budget(p);
     budget -= ebi_min(budget, sizeof(ebi_counting_words));
-    if (!table && !a->given[O_SECOND]) {
-        rm_size_pair(p, budget, share);
+    if (!table && !a->given[SPECTRAL_RM_O_SECOND]) {
+        spectral_rm_size_pair(p, budget, share);
         return;
     }
-    if (!a->given[O_SECOND]) p->opt[O_SECOND] = (uint64_t)((double)budget / 16 * share) / 8 * 8;
-    budget -= ebi_min(budget, rm_second_bytes(p));
+    if (!a->given[SPECTRAL_RM_O_SECOND])
+        p->opt[SPECTRAL_RM_O_SECOND] = (uint64_t)((double)budget / 16 * share) / 8 * 8;
+    budget -= ebi_min(budget, spectral_rm_second_bytes(p));
     p->opt[EBI_O_CELLS] = ebi_counting_cells(ebi_counting_store(p), budget, p->opt[EBI_C_BITS]);
-    while (p->opt[EBI_O_CELLS] > 64 && ebi_counting_first_bytes(p) + rm_extra_bytes(p) > budget)
+    while (p->opt[EBI_O_CELLS] > 64 &&
+           ebi_counting_first_bytes(p) + spectral_rm_extra_bytes(p) > budget)
         p->opt[EBI_O_CELLS] -= 64;
 }
 
-static eb_status rm_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
+static eb_status spectral_rm_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
     EBI_TRY(ebi_counting_resolve_bits(p, a, "spectral_rm", ebi_counting_store(p), EBI_C_BITS, err));
     if (!a->given[EBI_O_CELLS])
-        rm_size(p, a);
-    else if (!a->given[O_SECOND])
-        p->opt[O_SECOND] = p->opt[EBI_O_CELLS] / (p->opt[EBI_C_POLICY] == POLICY_RMX ? 64 : 2);
-    if (p->opt[EBI_C_POLICY] == POLICY_RMX) p->opt[O_SECOND] = p->opt[O_SECOND] / 8 * 8;
-    if (!a->given[O_SECOND]) p->opt[O_SECOND] = ebi_max(p->opt[O_SECOND], 16);
-    const uint64_t counters = ebi_counting_first_bytes(p) + rm_second_bytes(p) + rm_extra_bytes(p);
+        spectral_rm_size(p, a);
+    else if (!a->given[SPECTRAL_RM_O_SECOND])
+        p->opt[SPECTRAL_RM_O_SECOND] =
+            p->opt[EBI_O_CELLS] / (p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RMX ? 64 : 2);
+    if (p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RMX)
+        p->opt[SPECTRAL_RM_O_SECOND] = p->opt[SPECTRAL_RM_O_SECOND] / 8 * 8;
+    if (!a->given[SPECTRAL_RM_O_SECOND])
+        p->opt[SPECTRAL_RM_O_SECOND] = ebi_max(p->opt[SPECTRAL_RM_O_SECOND], 16);
+    const uint64_t counters =
+        ebi_counting_first_bytes(p) + spectral_rm_second_bytes(p) + spectral_rm_extra_bytes(p);
     p->span = EBI_COUNTING_FIXED + counters;
     if (!a->given[EBI_O_CELLS] &&
         (p->opt[EBI_O_CELLS] < 64 || p->span - sizeof(ebi_block_head) > ebi_budget(p)))
@@ -137,14 +154,14 @@ static eb_status rm_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
 
 /* A key's minimum */
 
-typedef struct rm_minimum {
+typedef struct spectral_rm_minimum {
     uint64_t value;
     unsigned times; /* that it occurs */
     unsigned where; /* the last of them */
-} rm_minimum;
+} spectral_rm_minimum;
 
-static rm_minimum rm_least(const uint64_t *counter, unsigned k) {
-    rm_minimum m = {ebi_counting_least(counter, k), 0, 0};
+static spectral_rm_minimum spectral_rm_least(const uint64_t *counter, unsigned k) {
+    spectral_rm_minimum m = {ebi_counting_least(counter, k), 0, 0};
     for (unsigned j = 0; j < k; j++) {
         if (counter[j] != m.value) continue;
         m.times++;
@@ -153,59 +170,60 @@ static rm_minimum rm_least(const uint64_t *counter, unsigned k) {
     return m;
 }
 
-static rm_minimum rm_read(const ebi_counting *c, const uint64_t *pos) {
+static spectral_rm_minimum spectral_rm_read(const ebi_counting *c, const uint64_t *pos) {
     uint64_t counter[EBI_COUNTING_K_MAX];
     c->store->read(&c->counters, pos, c->k, counter);
-    return rm_least(counter, c->k);
+    return spectral_rm_least(counter, c->k);
 }
 
-static uint64_t rm_minimum_of(const ebi_counting *c, eb_hash h) {
+static uint64_t spectral_rm_minimum_of(const ebi_counting *c, eb_hash h) {
     uint64_t pos[EBI_COUNTING_K_MAX];
     ebi_counting_positions(c, h, pos);
-    return rm_read(c, pos).value;
+    return spectral_rm_read(c, pos).value;
 }
 
 /* rmx */
 
-static bool rm_worthless(const rm *r, const ebi_side_slot *s) {
-    return s->count == 1 || rm_minimum_of(&r->first, s->hash) <= s->count - 1;
+static bool spectral_rm_worthless(const spectral_rm *r, const ebi_side_slot *s) {
+    return s->count == 1 || spectral_rm_minimum_of(&r->first, s->hash) <= s->count - 1;
 }
 
 /* A slot for a newcomer: an empty one, or that of an entry which is worth nothing: its
  * key is gone, or the counters know as much.  Such entries may still come to know more,
  * so all must have their turn to go: where the search begins changes with the count. */
-static ebi_side_slot *rm_make_room(const rm *r, eb_hash h, uint64_t count) {
+static ebi_side_slot *spectral_rm_make_room(const spectral_rm *r, eb_hash h, uint64_t count) {
     ebi_side_slot *const bucket = ebi_side_bucket(&r->side, h);
     for (size_t i = 0; i < EBI_SIDE_WAYS; i++)
         if (bucket[i].count == 0) return bucket + i;
     for (uint64_t i = 0; i < EBI_SIDE_WAYS; i++) {
         ebi_side_slot *const s = bucket + (h + count + i) % EBI_SIDE_WAYS;
-        if (rm_worthless(r, s)) return s;
+        if (spectral_rm_worthless(r, s)) return s;
     }
     return NULL;
 }
 
-static uint64_t rmx_estimate(const rm *r, eb_hash h, uint64_t least) {
+static uint64_t spectral_rmx_estimate(const spectral_rm *r, eb_hash h, uint64_t least) {
     const ebi_side_slot *const s = ebi_side_find(&r->side, h);
     return s ? ebi_min(s->count - 1, least) : least;
 }
 
-static void rmx_insert(const rm *r, eb_hash h, rm_minimum after, uint64_t value) {
+static void spectral_rmx_insert(const spectral_rm *r, eb_hash h, spectral_rm_minimum after,
+                                uint64_t value) {
     ebi_side_slot *s = ebi_side_find(&r->side, h);
     if (s) {
         s->count = ebi_min(ebi_counter_sum(s->count - 1, value), after.value) + 1;
-    } else if (after.times == 1 && (s = rm_make_room(r, h, after.value)) != NULL) {
+    } else if (after.times == 1 && (s = spectral_rm_make_room(r, h, after.value)) != NULL) {
         *s = (ebi_side_slot){h, after.value + 1};
     }
 }
 
 /* As published */
 
-static eb_hash rm_second_hash(eb_hash h) { /* other positions than among the first */
+static eb_hash spectral_rm_second_hash(eb_hash h) { /* other positions than among the first */
     return ebi_mix(h + UINT64_C(0xA0761D6478BD642F));
 }
 
-static bool rm_mark(const rm *r, eb_hash h, bool set) { /* were they all set? */
+static bool spectral_rm_mark(const spectral_rm *r, eb_hash h, bool set) { /* were they all set? */
     uint64_t pos[EBI_COUNTING_K_MAX];
     const uint64_t part = (r->first.n + r->second.n) / r->first.k;
     bool all = true;
@@ -219,108 +237,117 @@ static bool rm_mark(const rm *r, eb_hash h, bool set) { /* were they all set? */
     return all;
 }
 
-static void rm_lower_second(const rm *r, eb_hash h, uint64_t by) { /* unless one of them is 0 */
+static void spectral_rm_lower_second(const spectral_rm *r, eb_hash h,
+                                     uint64_t by) { /* unless one of them is 0 */
     uint64_t pos[EBI_COUNTING_K_MAX];
-    ebi_counting_positions(&r->second, rm_second_hash(h), pos);
-    ebi_counting_lower_all(&r->second, pos, ebi_min(by, rm_read(&r->second, pos).value));
+    ebi_counting_positions(&r->second, spectral_rm_second_hash(h), pos);
+    ebi_counting_lower_all(&r->second, pos, ebi_min(by, spectral_rm_read(&r->second, pos).value));
 }
 
-static void rm_spring_traps(const rm *r, eb_hash h, const uint64_t *pos, uint64_t before) {
+static void spectral_rm_spring_traps(const spectral_rm *r, eb_hash h, const uint64_t *pos,
+                                     uint64_t before) {
     for (unsigned j = 0; j < r->first.k; j++) {
         const eb_hash owner = r->traps[pos[j]];
         if (owner == 0 || owner == h) continue;
-        rm_lower_second(r, owner, before);
+        spectral_rm_lower_second(r, owner, before);
         r->traps[pos[j]] = 0;
     }
 }
 
-static uint64_t rm_estimate(const rm *r, eb_hash h, rm_minimum least) {
-    const bool second = r->policy == POLICY_RM_BF ? rm_mark(r, h, false) : least.times == 1;
+static uint64_t spectral_rm_estimate(const spectral_rm *r, eb_hash h, spectral_rm_minimum least) {
+    const bool second =
+        r->policy == SPECTRAL_RM_POLICY_RM_BF ? spectral_rm_mark(r, h, false) : least.times == 1;
     if (!second) return least.value;
-    const uint64_t there = rm_minimum_of(&r->second, rm_second_hash(h));
+    const uint64_t there = spectral_rm_minimum_of(&r->second, spectral_rm_second_hash(h));
     return there > 0 ? there : least.value;
 }
 
-static void rm_insert(const rm *r, eb_hash h, const uint64_t *pos, rm_minimum after,
-                      uint64_t value) {
+static void spectral_rm_insert(const spectral_rm *r, eb_hash h, const uint64_t *pos,
+                               spectral_rm_minimum after, uint64_t value) {
     uint64_t second[EBI_COUNTING_K_MAX];
-    const bool marked = r->policy == POLICY_RM_BF && rm_mark(r, h, false);
-    if (after.times > 1 && r->policy == POLICY_TRM) rm_spring_traps(r, h, pos, after.value - value);
+    const bool marked = r->policy == SPECTRAL_RM_POLICY_RM_BF && spectral_rm_mark(r, h, false);
+    if (after.times > 1 && r->policy == SPECTRAL_RM_POLICY_TRM)
+        spectral_rm_spring_traps(r, h, pos, after.value - value);
     if (after.times > 1 && !marked) return;
-    ebi_counting_positions(&r->second, rm_second_hash(h), second);
-    const bool there = marked || rm_read(&r->second, second).value > 0;
+    ebi_counting_positions(&r->second, spectral_rm_second_hash(h), second);
+    const bool there = marked || spectral_rm_read(&r->second, second).value > 0;
     (void)ebi_counting_raise_all(&r->second, second, there ? value : after.value);
-    if (r->policy == POLICY_RM_BF) (void)rm_mark(r, h, true);
-    if (r->policy == POLICY_TRM && !there) r->traps[pos[after.where]] = h;
+    if (r->policy == SPECTRAL_RM_POLICY_RM_BF) (void)spectral_rm_mark(r, h, true);
+    if (r->policy == SPECTRAL_RM_POLICY_TRM && !there) r->traps[pos[after.where]] = h;
 }
 
 /* Loops */
 
-static void rm_fetch(const rm *r, const eb_hash *h, size_t n, uint64_t *pos) {
+static void spectral_rm_fetch(const spectral_rm *r, const eb_hash *h, size_t n, uint64_t *pos) {
     ebi_counting_fetch(&r->first, h, n, pos);
-    for (size_t i = 0; i < n && r->policy == POLICY_RMX; i++) {
+    for (size_t i = 0; i < n && r->policy == SPECTRAL_RM_POLICY_RMX; i++) {
         ebi_prefetch_write(ebi_side_bucket(&r->side, h[i]));
         ebi_prefetch_write(ebi_side_bucket(&r->side, h[i]) + EBI_SIDE_WAYS / 2);
     }
 }
 
-EBI_INLINE uint64_t rm_answer(const rm *r, eb_hash h, rm_minimum least) {
-    return r->policy == POLICY_RMX ? rmx_estimate(r, h, least.value) : rm_estimate(r, h, least);
+EBI_INLINE uint64_t spectral_rm_answer(const spectral_rm *r, eb_hash h, spectral_rm_minimum least) {
+    return r->policy == SPECTRAL_RM_POLICY_RMX ? spectral_rmx_estimate(r, h, least.value)
+                                               : spectral_rm_estimate(r, h, least);
 }
 
 /* A key with its value: raises its counters.  What they were before, and are now. */
-typedef struct rm_change {
-    rm_minimum before, after;
-} rm_change;
+typedef struct spectral_rm_change {
+    spectral_rm_minimum before, after;
+} spectral_rm_change;
 
-EBI_INLINE rm_change rm_raise(const rm *r, const uint64_t *pos, uint64_t value) {
+EBI_INLINE spectral_rm_change spectral_rm_raise(const spectral_rm *r, const uint64_t *pos,
+                                                uint64_t value) {
     uint64_t counter[EBI_COUNTING_K_MAX] = {0};
     for (unsigned j = 0; j < r->first.k; j++)
         counter[j] = ebi_counting_raise(&r->first, pos[j], value);
     ebi_counting_raise_total(&r->first, value);
-    return (rm_change){rm_least(counter, r->first.k), rm_read(&r->first, pos)};
+    return (spectral_rm_change){spectral_rm_least(counter, r->first.k),
+                                spectral_rm_read(&r->first, pos)};
 }
 
-EBI_INLINE void rm_follow(const rm *r, eb_hash h, const uint64_t *pos, rm_minimum after,
-                          uint64_t value) {
-    if (r->policy == POLICY_RMX)
-        rmx_insert(r, h, after, value);
+EBI_INLINE void spectral_rm_follow(const spectral_rm *r, eb_hash h, const uint64_t *pos,
+                                   spectral_rm_minimum after, uint64_t value) {
+    if (r->policy == SPECTRAL_RM_POLICY_RMX)
+        spectral_rmx_insert(r, h, after, value);
     else
-        rm_insert(r, h, pos, after, value);
+        spectral_rm_insert(r, h, pos, after, value);
 }
 
-static void rm_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
-    const rm r = rm_open(p, block);
+static void spectral_rm_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
+                            uint8_t *seen) {
+    const spectral_rm r = spectral_rm_open(p, block);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
-    rm_fetch(&r, b->hash, b->n, pos);
+    spectral_rm_fetch(&r, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
-        const rm_change c = rm_raise(&r, pos + i * r.first.k, b->value[i]);
-        seen[i] = rm_answer(&r, b->hash[i], c.before) > 0;
-        rm_follow(&r, b->hash[i], pos + i * r.first.k, c.after, b->value[i]);
+        const spectral_rm_change c = spectral_rm_raise(&r, pos + i * r.first.k, b->value[i]);
+        seen[i] = spectral_rm_answer(&r, b->hash[i], c.before) > 0;
+        spectral_rm_follow(&r, b->hash[i], pos + i * r.first.k, c.after, b->value[i]);
     }
 }
 
-static void rm_add_count(const ebi_params *p, uint8_t *block, const ebi_batch *b, double *after) {
-    const rm r = rm_open(p, block);
+static void spectral_rm_add_count(const ebi_params *p, uint8_t *block, const ebi_batch *b,
+                                  double *after) {
+    const spectral_rm r = spectral_rm_open(p, block);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
-    rm_fetch(&r, b->hash, b->n, pos);
+    spectral_rm_fetch(&r, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
-        const rm_change c = rm_raise(&r, pos + i * r.first.k, b->value[i]);
-        rm_follow(&r, b->hash[i], pos + i * r.first.k, c.after, b->value[i]);
-        after[i] = (double)rm_answer(&r, b->hash[i], c.after);
+        const spectral_rm_change c = spectral_rm_raise(&r, pos + i * r.first.k, b->value[i]);
+        spectral_rm_follow(&r, b->hash[i], pos + i * r.first.k, c.after, b->value[i]);
+        after[i] = (double)spectral_rm_answer(&r, b->hash[i], c.after);
     }
 }
 
-static void rm_estimates(const ebi_params *p, const uint8_t *block, const eb_hash *h, size_t n,
-                         uint64_t *estimate) {
-    const rm r = rm_open(p, block);
+static void spectral_rm_estimates(const ebi_params *p, const uint8_t *block, const eb_hash *h,
+                                  size_t n, uint64_t *estimate) {
+    const spectral_rm r = spectral_rm_open(p, block);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
-    rm_fetch(&r, h, n, pos);
+    spectral_rm_fetch(&r, h, n, pos);
     for (size_t i = 0; i < n; i++)
-        estimate[i] = rm_answer(&r, h[i], rm_read(&r.first, pos + i * r.first.k));
+        estimate[i] = spectral_rm_answer(&r, h[i], spectral_rm_read(&r.first, pos + i * r.first.k));
 }
 
-EBI_COUNTING_LOOPS(rm)
+EBI_COUNTING_LOOPS(spectral_rm)
 
 /* Removing.  rmx refuses what the entry or the counters know to be too much; an
  * entry that reaches 0 stays, since it still knows that its key is gone. */
@@ -329,7 +356,8 @@ static unsigned rm_claims(const ebi_params *p) {
     return ebi_counting_claims(p) + 1; /* a counter and an entry */
 }
 
-static size_t rmx_claim_entries(const rm *r, const ebi_batch *b, const ebi_claims *claims) {
+static size_t spectral_rmx_claim_entries(const spectral_rm *r, const ebi_batch *b,
+                                         const ebi_claims *claims) {
     for (size_t i = 0; i < b->n; i++) {
         const ebi_side_slot *const s = ebi_side_find(&r->side, b->hash[i]);
         if (s && s->count <= EBI_COUNTER_MAX && !ebi_claim(claims, s, 0, b->value[i], s->count - 1))
@@ -338,38 +366,44 @@ static size_t rmx_claim_entries(const rm *r, const ebi_batch *b, const ebi_claim
     return b->n;
 }
 
-static size_t rm_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
-                       const ebi_claims *claims) {
-    const rm r = rm_open(p, block);
+static size_t spectral_rm_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                                const ebi_claims *claims) {
+    const spectral_rm r = spectral_rm_open(p, block);
     const size_t refused = ebi_counting_claim(&r.first, b, claims);
-    return r.policy == POLICY_RMX ? ebi_min(refused, rmx_claim_entries(&r, b, claims)) : refused;
+    return r.policy == SPECTRAL_RM_POLICY_RMX
+               ? ebi_min(refused, spectral_rmx_claim_entries(&r, b, claims))
+               : refused;
 }
 
-static void rmx_lower_entry(const rm *r, eb_hash h, uint32_t by) {
+static void spectral_rmx_lower_entry(const spectral_rm *r, eb_hash h, uint32_t by) {
     ebi_side_slot *const s = ebi_side_find(&r->side, h);
     if (s && s->count <= EBI_COUNTER_MAX) s->count -= by;
 }
 
-static void rm_lower_published(const rm *r, eb_hash h, uint32_t by) {
+static void spectral_rm_lower_published(const spectral_rm *r, eb_hash h, uint32_t by) {
     uint64_t pos[EBI_COUNTING_K_MAX];
     ebi_counting_positions(&r->first, h, pos);
-    if (rm_read(&r->first, pos).times == 1 || (r->policy == POLICY_RM_BF && rm_mark(r, h, false)))
-        rm_lower_second(r, h, by);
+    if (spectral_rm_read(&r->first, pos).times == 1 ||
+        (r->policy == SPECTRAL_RM_POLICY_RM_BF && spectral_rm_mark(r, h, false)))
+        spectral_rm_lower_second(r, h, by);
 }
 
-static void rm_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
-    const rm r = rm_open(p, block);
+static void spectral_rm_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    const spectral_rm r = spectral_rm_open(p, block);
     for (size_t i = 0; i < b->n; i++) {
         const ebi_batch one = {1, b->hash + i, b->value + i, NULL};
         ebi_counting_remove(&r.first, &one);
-        (r.policy == POLICY_RMX ? rmx_lower_entry : rm_lower_published)(&r, b->hash[i],
-                                                                        b->value[i]);
+        (r.policy == SPECTRAL_RM_POLICY_RMX
+             ? spectral_rmx_lower_entry
+             : spectral_rm_lower_published)(&r, b->hash[i], b->value[i]);
     }
 }
 
-static const ebi_ops *rm_select(const ebi_params *p) {
-    static const ebi_ops ops = {
-        .add = rm_add, .test = rm_test, .count = rm_count, .add_count = rm_add_count};
+static const ebi_ops *spectral_rm_select(const ebi_params *p) {
+    static const ebi_ops ops = {.add = spectral_rm_add,
+                                .test = spectral_rm_test,
+                                .count = spectral_rm_count,
+                                .add_count = spectral_rm_add_count};
     (void)p;
     return &ops;
 }
@@ -377,128 +411,131 @@ static const ebi_ops *rm_select(const ebi_params *p) {
 /* Merging side tables, before the counters are added up: of all keys with an entry
  * on either side, those stay that know most beyond the counters. */
 
-typedef struct rm_candidate {
+typedef struct spectral_rm_candidate {
     ebi_side_slot slot;
     uint64_t worth;
-} rm_candidate;
+} spectral_rm_candidate;
 
-static rm_candidate rm_join(const rm *a, const rm *b, eb_hash h) {
+static spectral_rm_candidate spectral_rm_join(const spectral_rm *a, const spectral_rm *b,
+                                              eb_hash h) {
     uint64_t pos[EBI_COUNTING_K_MAX], x[EBI_COUNTING_K_MAX], y[EBI_COUNTING_K_MAX];
     ebi_counting_positions(&a->first, h, pos);
-    const uint64_t left = rmx_estimate(a, h, ebi_counting_minimum(&a->first, pos, x));
-    const uint64_t right = rmx_estimate(b, h, ebi_counting_minimum(&b->first, pos, y));
+    const uint64_t left = spectral_rmx_estimate(a, h, ebi_counting_minimum(&a->first, pos, x));
+    const uint64_t right = spectral_rmx_estimate(b, h, ebi_counting_minimum(&b->first, pos, y));
     const uint64_t sum = ebi_counter_sum(left, right);
     for (unsigned j = 0; j < a->first.k; j++) x[j] = ebi_counter_sum(x[j], y[j]);
-    return (rm_candidate){{h, sum + 1}, ebi_counting_least(x, a->first.k) - sum};
+    return (spectral_rm_candidate){{h, sum + 1}, ebi_counting_least(x, a->first.k) - sum};
 }
 
-static void rm_keep(rm_candidate *best, size_t *n, rm_candidate c) { /* sorted by worth */
+static void spectral_rm_keep(spectral_rm_candidate *best, size_t *n,
+                             spectral_rm_candidate c) { /* sorted by worth */
     size_t i = *n < EBI_SIDE_WAYS ? (*n)++ : EBI_SIDE_WAYS;
     for (; i > 0 && best[i - 1].worth < c.worth; i--)
         if (i < EBI_SIDE_WAYS) best[i] = best[i - 1];
     if (i < EBI_SIDE_WAYS) best[i] = c;
 }
 
-static void rm_merge_bucket(const rm *a, const rm *b, uint64_t home) {
+static void spectral_rm_merge_bucket(const spectral_rm *a, const spectral_rm *b, uint64_t home) {
     ebi_side_slot *const into = a->side.slots + home * EBI_SIDE_WAYS;
     const ebi_side_slot *const from = b->side.slots + home * EBI_SIDE_WAYS;
-    rm_candidate best[EBI_SIDE_WAYS];
+    spectral_rm_candidate best[EBI_SIDE_WAYS];
     size_t n = 0;
     for (size_t i = 0; i < EBI_SIDE_WAYS; i++) {
-        if (into[i].count != 0) rm_keep(best, &n, rm_join(a, b, into[i].hash));
+        if (into[i].count != 0) spectral_rm_keep(best, &n, spectral_rm_join(a, b, into[i].hash));
         if (from[i].count != 0 && !ebi_side_find(&a->side, from[i].hash))
-            rm_keep(best, &n, rm_join(a, b, from[i].hash));
+            spectral_rm_keep(best, &n, spectral_rm_join(a, b, from[i].hash));
     }
     for (size_t i = 0; i < n; i++) into[i] = best[i].slot;
 }
 
-static void rm_merge_from(const ebi_params *p, uint8_t *into, const ebi_params *q,
-                          const uint8_t *from) {
-    const rm a = rm_open(p, into), b = rm_open(q, from);
-    for (uint64_t home = 0; home < a.side.buckets; home++) rm_merge_bucket(&a, &b, home);
+static void spectral_rm_merge_from(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                                   const uint8_t *from) {
+    const spectral_rm a = spectral_rm_open(p, into), b = spectral_rm_open(q, from);
+    for (uint64_t home = 0; home < a.side.buckets; home++) spectral_rm_merge_bucket(&a, &b, home);
     ebi_counting_merge(&a.first, &b.first);
 }
 
-static void rm_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
-    rm_merge_from(p, into, p, from);
+static void spectral_rm_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
+    spectral_rm_merge_from(p, into, p, from);
 }
 
 /* The whole filter */
 
-static unsigned rm_caps(const ebi_params *p) {
+static unsigned spectral_rm_caps(const ebi_params *p) {
     const unsigned kept =
-        p->opt[EBI_C_POLICY] == POLICY_RMX ? EB_NO_FALSE_NEGATIVES | EB_CAN_MERGE : 0;
+        p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RMX ? EB_NO_FALSE_NEGATIVES | EB_CAN_MERGE : 0;
     return EB_CAN_COUNT | EB_USES_VALUE | EB_CAN_REMOVE | kept;
 }
 
-static void rm_init(const ebi_params *p, uint8_t *block) {
-    const rm r = rm_open(p, block);
+static void spectral_rm_init(const ebi_params *p, uint8_t *block) {
+    const spectral_rm r = spectral_rm_open(p, block);
     if (r.first.store->init) r.first.store->init(&r.first.counters);
     if (r.second.n > 0 && r.second.store->init) r.second.store->init(&r.second.counters);
 }
 
-static void rm_counters(const ebi_params *p, const uint8_t *block, ebi_counting *out) {
+static void spectral_rm_counters(const ebi_params *p, const uint8_t *block, ebi_counting *out) {
     *out = ebi_counting_open(p, block);
 }
 
-static bool rm_second(const ebi_params *p, const uint8_t *block, ebi_counting *out) {
-    *out = rm_open(p, block).second;
-    return p->opt[EBI_C_POLICY] != POLICY_RMX;
+static bool spectral_rm_second(const ebi_params *p, const uint8_t *block, ebi_counting *out) {
+    *out = spectral_rm_open(p, block).second;
+    return p->opt[EBI_C_POLICY] != SPECTRAL_RM_POLICY_RMX;
 }
 
-static eb_status rm_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
-    const rm r = rm_open(p, block);
+static eb_status spectral_rm_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
+    const spectral_rm r = spectral_rm_open(p, block);
     const ebi_counting_words *const state = ebi_counting_state(block);
-    const bool second = r.policy == POLICY_RMX ? ebi_side_check(&r.side, EBI_COUNTER_MAX)
-                                               : r.second.store->check(&r.second.counters);
+    const bool second = r.policy == SPECTRAL_RM_POLICY_RMX
+                            ? ebi_side_check(&r.side, EBI_COUNTER_MAX)
+                            : r.second.store->check(&r.second.counters);
     if (state->sealed != 0 || !second || !ebi_counting_check(&r.first, state))
         return ebi_fail(err, EB_EFORMAT, "damaged spectral_rm filter: its counters make no sense");
     return EB_OK;
 }
 
-static void rm_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
-    const rm r = rm_open(p, block);
+static void spectral_rm_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
+    const spectral_rm r = spectral_rm_open(p, block);
     ebi_counting_stat(&r.first, out);
-    if (r.policy != POLICY_RMX) out->saturated += ebi_counting_saturated(&r.second);
+    if (r.policy != SPECTRAL_RM_POLICY_RMX) out->saturated += ebi_counting_saturated(&r.second);
 }
 
-static ebi_count_errors rm_errors(const ebi_params *p, const ebi_counting_stream *l) {
-    const double second = (double)p->opt[O_SECOND];
-    if (p->opt[EBI_C_POLICY] == POLICY_RMX)
+static ebi_count_errors spectral_rm_errors(const ebi_params *p, const ebi_counting_stream *l) {
+    const double second = (double)p->opt[SPECTRAL_RM_O_SECOND];
+    if (p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RMX)
         return ebi_errors_rmx(&l->sharing, &l->spectrum, second);
-    if (p->opt[EBI_C_POLICY] == POLICY_TRM) return (ebi_count_errors){NAN, NAN, NAN};
+    if (p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_TRM) return (ebi_count_errors){NAN, NAN, NAN};
     return ebi_errors_rm(&l->sharing, &l->spectrum, second / l->sharing.k,
-                         p->opt[EBI_C_POLICY] == POLICY_RM_BF);
+                         p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RM_BF);
 }
 
-static void rm_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
+static void spectral_rm_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     const ebi_counting c = ebi_counting_first(p);
     ebi_counting_stream load;
     ebi_counting_predict(&c, w, out);
     if (ebi_counting_load(&c, w, &load))
-        ebi_counting_predict_errors(&c, &load, rm_errors(p, &load), out);
+        ebi_counting_predict_errors(&c, &load, spectral_rm_errors(p, &load), out);
 }
 
 const ebi_kind ebi_kind_spectral_rm = {
     .info = {"spectral_rm", "counts keys that may be removed again: the recurring minimum",
              "Cohen and Matias, Spectral Bloom filters, 2003",
              EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE,
-             rm_options, "How often does it occur, when keys are taken out again?"},
+             spectral_rm_options, "How often does it occur, when keys are taken out again?"},
     .version = 1,
     .merge_bounds = true,
-    .caps = rm_caps,
-    .resolve = rm_resolve,
-    .select = rm_select,
-    .init = rm_init,
+    .caps = spectral_rm_caps,
+    .resolve = spectral_rm_resolve,
+    .select = spectral_rm_select,
+    .init = spectral_rm_init,
     .claims = rm_claims,
-    .claim = rm_claim,
-    .remove = rm_remove,
-    .merge = rm_merge,
-    .merge_from = rm_merge_from,
-    .counters = rm_counters,
-    .second = rm_second,
+    .claim = spectral_rm_claim,
+    .remove = spectral_rm_remove,
+    .merge = spectral_rm_merge,
+    .merge_from = spectral_rm_merge_from,
+    .counters = spectral_rm_counters,
+    .second = spectral_rm_second,
     .frozen = EBI_C_FROZEN,
-    .check = rm_check,
-    .stat = rm_stat,
-    .predict = rm_predict,
+    .check = spectral_rm_check,
+    .stat = spectral_rm_stat,
+    .predict = spectral_rm_predict,
 };

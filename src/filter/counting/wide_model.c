@@ -2,14 +2,19 @@
  *
  * How often counters join, and what that does to counts, has no formula.  But it depends only on
  * how many keys a word has and how often they come, so a filter of every s-th key in an s-th of the
- * counters is wrong as often and by as much.  Keys come in ROUNDS rounds, in the same order in
- * each, with their share of their count: near enough to any order for the least counters.
+ * counters is wrong as often and by as much.  Keys come in WIDE_MODEL_ROUNDS rounds, in the same
+ * order in each, with their share of their count: near enough to any order for the least counters.
  * A prediction takes 10 ms at most, whatever is asked. */
 #include "counting.h"
 #include "math/probability.h"
 #include <math.h>
 
-enum { MODEL_CELLS = 1 << 15, MODEL_KEYS = 1 << 15, ROUNDS = 4, LOOKS = 32 };
+enum {
+    WIDE_MODEL_CELLS = 1 << 15,
+    WIDE_MODEL_KEYS = 1 << 15,
+    WIDE_MODEL_ROUNDS = 4,
+    WIDE_MODEL_LOOKS = 32
+};
 
 typedef struct wide_model {
     ebi_counting c;
@@ -18,48 +23,49 @@ typedef struct wide_model {
     size_t
         class_of_key; /* of the last key that was asked about, and the keys of the classes before */
     double before;
-    uint64_t segment[8 + MODEL_CELLS / 16 + 8];
+    uint64_t segment[8 + WIDE_MODEL_CELLS / 16 + 8];
 } wide_model;
 
-static void model_open(wide_model *m, const ebi_counting *like, const ebi_spectrum *s) {
-    const double cells = fmin((double)like->n, MODEL_CELLS);
-    const double most = cells * fmin(1, MODEL_KEYS * (double)like->n / (cells * s->distinct));
+static void wide_model_open(wide_model *m, const ebi_counting *like, const ebi_spectrum *s) {
+    const double cells = fmin((double)like->n, WIDE_MODEL_CELLS);
+    const double most = cells * fmin(1, WIDE_MODEL_KEYS * (double)like->n / (cells * s->distinct));
     memset(m, 0, sizeof *m);
     m->spectrum = s;
     m->c = *like;
     m->c.n = (uint64_t)fmax(16.0 * like->k, most);
     m->c.window = m->c.n;
     m->c.part = m->c.n / m->c.k;
-    m->keys = (uint64_t)ceil(fmin(MODEL_KEYS, s->distinct * (double)m->c.n / (double)like->n));
+    m->keys = (uint64_t)ceil(fmin(WIDE_MODEL_KEYS, s->distinct * (double)m->c.n / (double)like->n));
     m->c.counters = (ebi_counter_array){
         .state = (ebi_store_state *)(void *)m->segment, .n = m->c.n, .bytes = sizeof m->segment};
     m->c.store->open(&m->c.counters);
 }
 
 /* A number in [0, 1) that belongs to a key. */
-static double model_real(uint64_t key, uint64_t of) {
+static double wide_model_real(uint64_t key, uint64_t of) {
     return (double)(ebi_mix(key * 4 + of) >> 11) * 0x1p-53;
 }
 
 /* How often a key comes: those of a class are equal, but for what is left by whole numbers.  Keys
  * are asked about in order, from 0 on in each round. */
-static uint64_t model_count(wide_model *m, uint64_t key) {
+static uint64_t wide_model_count(wide_model *m, uint64_t key) {
     const ebi_spectrum *const s = m->spectrum;
-    const double rank = ((double)key + model_real(0, 0)) * s->distinct / (double)m->keys;
+    const double rank = ((double)key + wide_model_real(0, 0)) * s->distinct / (double)m->keys;
     if (key == 0) {
         m->class_of_key = 0;
         m->before = 0;
     }
     while (m->class_of_key + 1 < s->classes && rank >= m->before + s->keys[m->class_of_key])
         m->before += s->keys[m->class_of_key++];
-    return (uint64_t)fmin(s->count[m->class_of_key] + model_real(key, 1), (double)EBI_COUNTER_MAX);
+    return (uint64_t)fmin(s->count[m->class_of_key] + wide_model_real(key, 1),
+                          (double)EBI_COUNTER_MAX);
 }
 
-static uint64_t model_share(uint64_t count, uint64_t key, int round) { /* up to that round */
-    return (uint64_t)((double)count * round / ROUNDS + model_real(key, 2));
+static uint64_t wide_model_share(uint64_t count, uint64_t key, int round) { /* up to that round */
+    return (uint64_t)((double)count * round / WIDE_MODEL_ROUNDS + wide_model_real(key, 2));
 }
 
-static void model_add(wide_model *m, uint64_t key, uint64_t by) {
+static void wide_model_add(wide_model *m, uint64_t key, uint64_t by) {
     uint64_t pos[EBI_COUNTING_K_MAX];
     ebi_counting_positions(&m->c, ebi_mix(key), pos);
     if (m->c.linear)
@@ -69,19 +75,19 @@ static void model_add(wide_model *m, uint64_t key, uint64_t by) {
 }
 
 /* The share of counters in use, of those that keys can have. */
-static double model_fill(const wide_model *m) {
+static double wide_model_fill(const wide_model *m) {
     uint64_t used = 0;
     for (uint64_t i = 0; i < m->c.k * m->c.part; i++) used += ebi_wide_get(&m->c.counters, i) > 0;
     return (double)used / (double)(m->c.k * m->c.part);
 }
 
-static void model_look_back(wide_model *m, eb_prediction *out) {
+static void wide_model_look_back(wide_model *m, eb_prediction *out) {
     double wrong = 0, squares = 0;
     for (uint64_t key = 0; key < m->keys; key++) {
         uint64_t pos[EBI_COUNTING_K_MAX], counter[EBI_COUNTING_K_MAX];
         ebi_counting_positions(&m->c, ebi_mix(key), pos);
         const double off =
-            (double)ebi_counting_minimum(&m->c, pos, counter) - (double)model_count(m, key);
+            (double)ebi_counting_minimum(&m->c, pos, counter) - (double)wide_model_count(m, key);
         wrong += off > 0;
         squares += off * off;
     }
@@ -91,24 +97,25 @@ static void model_look_back(wide_model *m, eb_prediction *out) {
 
 void ebi_wide_predict(const ebi_counting *c, const ebi_counting_stream *l, eb_prediction *out) {
     wide_model m;
-    model_open(&m, c, &l->spectrum);
-    const uint64_t all = m.keys * ROUNDS, step = 1 + (all - 1) / LOOKS;
+    wide_model_open(&m, c, &l->spectrum);
+    const uint64_t all = m.keys * WIDE_MODEL_ROUNDS, step = 1 + (all - 1) / WIDE_MODEL_LOOKS;
     const double uneven = ebi_counting_unevenness(c, l->spectrum.distinct);
     double sum = 0, looks = 0;
     uint64_t key = 0;
     int round = 0;
     for (uint64_t i = 0; i < all; i++, key = key + 1 == m.keys ? 0 : key + 1, round += key == 0) {
-        const uint64_t count = model_count(&m, key);
-        const uint64_t by = model_share(count, key, round + 1) - model_share(count, key, round);
-        if (by > 0) model_add(&m, key, by);
+        const uint64_t count = wide_model_count(&m, key);
+        const uint64_t by =
+            wide_model_share(count, key, round + 1) - wide_model_share(count, key, round);
+        if (by > 0) wide_model_add(&m, key, by);
         if ((i + 1 + step / 2) % step != 0) continue;
-        sum += pow(model_fill(&m), c->k);
+        sum += pow(wide_model_fill(&m), c->k);
         looks++;
     }
-    out->fill = model_fill(&m) * (double)(m.c.k * m.c.part) / (double)m.c.n;
-    out->fpr = fmin(1, pow(model_fill(&m), c->k) * uneven);
+    out->fill = wide_model_fill(&m) * (double)(m.c.k * m.c.part) / (double)m.c.n;
+    out->fpr = fmin(1, pow(wide_model_fill(&m), c->k) * uneven);
     out->mean_fpr = looks > 0 ? fmin(1, sum / looks * uneven) : out->fpr;
-    model_look_back(&m, out);
+    wide_model_look_back(&m, out);
     out->wrong = fmin(1, out->wrong * uneven);
     out->error *= sqrt(uneven);
     out->error_bound = exp(1) * c->k * l->spectrum.f1 / (double)c->n;

@@ -36,20 +36,32 @@
 #include <math.h>
 
 enum {
-    O_K = EBI_O_OWN,
-    O_DECAY,
-    O_WINDOW,
-    O_PERIOD,
-    O_POWER,
-    O_FACTOR,
-    O_SHAPE,
-    O_DETAIL,
-    O_WIDTH,
-    O_UPDATE
+    AGING_O_K = EBI_O_OWN,
+    AGING_O_DECAY,
+    AGING_O_WINDOW,
+    AGING_O_PERIOD,
+    AGING_O_POWER,
+    AGING_O_FACTOR,
+    AGING_O_SHAPE,
+    AGING_O_DETAIL,
+    AGING_O_WIDTH,
+    AGING_O_UPDATE
 };
-enum { DECAY_WINDOW, DECAY_CHORDAL, DECAY_POLYGONAL, DECAY_POLY, DECAY_POLYEXP };
-enum { K_MAX = 16, BUCKETS_MAX = 256, LEVELS_MAX = 20, STAMP = 8, MILLION = 1000000 };
-enum { WORD = 8, WORDS_MAX = BUCKETS_MAX * 4 / WORD, AHEAD = 10 };
+enum {
+    AGING_DECAY_WINDOW,
+    AGING_DECAY_CHORDAL,
+    AGING_DECAY_POLYGONAL,
+    AGING_DECAY_POLY,
+    AGING_DECAY_POLYEXP
+};
+enum {
+    AGING_K_MAX = 16,
+    AGING_BUCKETS_MAX = 256,
+    AGING_LEVELS_MAX = 20,
+    AGING_STAMP = 8,
+    AGING_MILLION = 1000000
+};
+enum { AGING_WORD = 8, AGING_WORDS_MAX = AGING_BUCKETS_MAX * 4 / AGING_WORD, AGING_AHEAD = 10 };
 #define AGING_FULL 17592186044416.0 /* 2^44: what a counter that is full counts */
 
 static const eb_option aging_options[] = {
@@ -82,7 +94,7 @@ typedef struct aging {
     uint64_t stride, cells;
     unsigned words; /* of a record behind its stamp; what is not a counter's is zero */
     bool conservative;
-    uint64_t part[K_MAX + 1]; /* first records of the k parts, and the end */
+    uint64_t part[AGING_K_MAX + 1]; /* first records of the k parts, and the end */
     aging_state *state;
     uint8_t *records;
 } aging;
@@ -91,25 +103,25 @@ typedef struct aging {
 
 static unsigned aging_levels(unsigned decay, uint64_t window, uint64_t detail) {
     unsigned levels = 0;
-    if (decay != DECAY_POLY) return 0;
-    while (levels < LEVELS_MAX && detail << (levels + 1) < window) levels++;
+    if (decay != AGING_DECAY_POLY) return 0;
+    while (levels < AGING_LEVELS_MAX && detail << (levels + 1) < window) levels++;
     return levels;
 }
 
 static aging aging_shape(const ebi_params *p) {
-    aging a = {.k = (unsigned)p->opt[O_K],
-               .decay = (unsigned)p->opt[O_DECAY],
-               .bytes = 1u << p->opt[O_WIDTH],
-               .window = p->opt[O_WINDOW],
-               .period = p->opt[O_PERIOD],
-               .detail = p->opt[O_DETAIL],
-               .conservative = p->opt[O_UPDATE] != 0};
+    aging a = {.k = (unsigned)p->opt[AGING_O_K],
+               .decay = (unsigned)p->opt[AGING_O_DECAY],
+               .bytes = 1u << p->opt[AGING_O_WIDTH],
+               .window = p->opt[AGING_O_WINDOW],
+               .period = p->opt[AGING_O_PERIOD],
+               .detail = p->opt[AGING_O_DETAIL],
+               .conservative = p->opt[AGING_O_UPDATE] != 0};
     a.levels = aging_levels(a.decay, a.window, a.detail);
     /* on level l the youngest epoch's age is below (2 detail + 1) 2^l, and from detail 2^l on */
     const uint64_t joined = 2 * a.detail + 1 + a.levels * (a.detail + 1);
-    a.buckets = a.decay == DECAY_POLY ? ebi_min(joined, a.window) : a.window;
-    a.stride = ebi_round_up(STAMP + a.buckets * a.bytes, WORD);
-    a.words = (unsigned)(a.stride - STAMP) / WORD;
+    a.buckets = a.decay == AGING_DECAY_POLY ? ebi_min(joined, a.window) : a.window;
+    a.stride = ebi_round_up(AGING_STAMP + a.buckets * a.bytes, AGING_WORD);
+    a.words = (unsigned)(a.stride - AGING_STAMP) / AGING_WORD;
     a.cells = p->opt[EBI_O_CELLS];
     return a;
 }
@@ -126,10 +138,10 @@ static aging aging_open(const ebi_params *p, const uint8_t *block) {
 
 static eb_status aging_resolve(ebi_params *p, const ebi_args *args, eb_error *err) {
     const aging a = aging_shape(p);
-    if (a.decay != DECAY_POLY && a.window > BUCKETS_MAX)
+    if (a.decay != AGING_DECAY_POLY && a.window > AGING_BUCKETS_MAX)
         return ebi_fail(err, EB_ESPEC, "aging: epochs must be 1..%d unless by=poly, not %llu",
-                        BUCKETS_MAX, (unsigned long long)a.window);
-    if (a.buckets > BUCKETS_MAX)
+                        AGING_BUCKETS_MAX, (unsigned long long)a.window);
+    if (a.buckets > AGING_BUCKETS_MAX)
         return ebi_fail(err, EB_ESPEC, "aging: detail must be less for epochs=%llu, not %llu",
                         (unsigned long long)a.window, (unsigned long long)a.detail);
     uint64_t cells = p->opt[EBI_O_CELLS];
@@ -159,7 +171,7 @@ EBI_INLINE unsigned aging_level(const aging *a, uint64_t epoch, uint64_t now, un
 
 typedef struct aging_list { /* the buckets of a moment, the youngest first */
     unsigned n;
-    uint64_t now, first[BUCKETS_MAX]; /* epochs */
+    uint64_t now, first[AGING_BUCKETS_MAX]; /* epochs */
 } aging_list;
 
 static void aging_list_at(const aging *a, uint64_t now, aging_list *list) {
@@ -212,7 +224,7 @@ static uint32_t aging_sum(unsigned bytes, uint64_t x, uint64_t y) { /* full stay
 static bool aging_is_there(const aging *a, const void *counters) {
     const uint8_t *const bytes = counters;
     uint64_t any = 0;
-    for (unsigned i = 0; i < a->words; i++) any |= ebi_load64(bytes + WORD * i);
+    for (unsigned i = 0; i < a->words; i++) any |= ebi_load64(bytes + AGING_WORD * i);
     return any != 0;
 }
 
@@ -222,7 +234,7 @@ EBI_INLINE void aging_less(const aging *a, uint64_t *least, const uint8_t *count
     const unsigned up = 8 * a->bytes - 1;
     const uint64_t top = ~UINT64_C(0) / ebi_ones(up + 1) << up;
     for (unsigned i = 0; i < a->words; i++) {
-        const uint64_t x = least[i], y = ebi_load64(counters + WORD * i);
+        const uint64_t x = least[i], y = ebi_load64(counters + AGING_WORD * i);
         const uint64_t by_low = (x | top) - (y & ~top);
         const uint64_t not_less = ((x & ~y) | (~(x ^ y) & by_low)) & top;
         const uint64_t take = not_less | (not_less - (not_less >> up));
@@ -242,7 +254,7 @@ static void aging_shift(const aging *a, const uint8_t *from, uint64_t epochs, ui
 /* Joined buckets of then lie inside those of now. */
 static void aging_join(const aging *a, const uint8_t *from, uint64_t stamp, const aging_list *now,
                        uint8_t *counters) {
-    uint32_t value[BUCKETS_MAX] = {0};
+    uint32_t value[AGING_BUCKETS_MAX] = {0};
     aging_list then = {.n = 0};
     if (now->now - stamp < 2 * a->window + a->detail && aging_is_there(a, from))
         aging_list_at(a, stamp, &then); /* else all are forgotten */
@@ -250,7 +262,7 @@ static void aging_join(const aging *a, const uint8_t *from, uint64_t stamp, cons
         while (to < now->n && now->first[to] > then.first[i]) to++;
         if (to < now->n) value[to] = aging_sum(a->bytes, value[to], aging_get(a->bytes, from, i));
     }
-    memset(counters, 0, a->words * WORD);
+    memset(counters, 0, a->words * AGING_WORD);
     for (unsigned i = 0; i < now->n; i++) aging_set(a->bytes, counters, i, value[i]);
 }
 
@@ -258,23 +270,23 @@ static void aging_join(const aging *a, const uint8_t *from, uint64_t stamp, cons
 static void aging_age(const aging *a, const uint8_t *record, const aging_list *now, uint8_t *to) {
     const uint64_t stamp = ebi_load64(record);
     if (a->levels == 0)
-        aging_shift(a, record + STAMP, now->now - stamp, to);
+        aging_shift(a, record + AGING_STAMP, now->now - stamp, to);
     else
-        aging_join(a, record + STAMP, stamp, now, to);
+        aging_join(a, record + AGING_STAMP, stamp, now, to);
 }
 
 /* A record's counters as of the list's moment: where they are, if it is up to date; else in room,
  * whose last word was zero. */
 EBI_INLINE const uint8_t *aging_read(const aging *a, const uint8_t *record, const aging_list *now,
                                      uint64_t *room) {
-    if (ebi_load64(record) == now->now) return record + STAMP;
+    if (ebi_load64(record) == now->now) return record + AGING_STAMP;
     aging_age(a, record, now, (uint8_t *)room);
     return (const uint8_t *)room;
 }
 
 EBI_INLINE void aging_freshen(const aging *a, uint8_t *record, const aging_list *now) {
     if (ebi_load64(record) == now->now) return;
-    aging_age(a, record, now, record + STAMP);
+    aging_age(a, record, now, record + AGING_STAMP);
     ebi_store64(record, now->now);
 }
 
@@ -300,21 +312,21 @@ static void aging_find(const aging *a, const eb_hash *h, size_t n, uint64_t *at)
             at[i * a->k + j] = (first + eb_scale(x, a->part[j + 1] - first)) * a->stride;
         }
     }
-    for (size_t i = 0; i < ebi_min(n, AHEAD); i++) aging_fetch(a, at + i * a->k);
+    for (size_t i = 0; i < ebi_min(n, AGING_AHEAD); i++) aging_fetch(a, at + i * a->k);
 }
 
 /* The records of key i; call for i = 0, 1, ... */
 EBI_INLINE const uint64_t *aging_key(const aging *a, const uint64_t *at, size_t i, size_t n) {
-    if (i + AHEAD < n) aging_fetch(a, at + (i + AHEAD) * a->k);
+    if (i + AGING_AHEAD < n) aging_fetch(a, at + (i + AGING_AHEAD) * a->k);
     return at + i * a->k;
 }
 
 /* The least of the k counters in each bucket. */
 static void aging_least(const aging *a, const uint64_t *at, const aging_list *now,
                         uint64_t *least) {
-    uint64_t room[WORDS_MAX];
+    uint64_t room[AGING_WORDS_MAX];
     room[a->words - 1] = 0;
-    memcpy(least, aging_read(a, a->records + at[0], now, room), a->words * WORD);
+    memcpy(least, aging_read(a, a->records + at[0], now, room), a->words * AGING_WORD);
     for (unsigned j = 1; j < a->k; j++)
         aging_less(a, least, aging_read(a, a->records + at[j], now, room));
 }
@@ -330,11 +342,11 @@ static void aging_raise(const aging *a, uint8_t *counters, uint32_t value) { /* 
 
 static bool aging_add_one(const aging *a, const uint64_t *at, const aging_list *now,
                           uint32_t value) {
-    uint64_t least[WORDS_MAX];
+    uint64_t least[AGING_WORDS_MAX];
     for (unsigned j = 0; j < a->k; j++) aging_freshen(a, a->records + at[j], now);
     aging_least(a, at, now, least);
     for (unsigned j = 0; j < a->k; j++) {
-        uint8_t *const counters = a->records + at[j] + STAMP;
+        uint8_t *const counters = a->records + at[j] + AGING_STAMP;
         const uint8_t *const from = a->conservative ? (const uint8_t *)least : counters;
         aging_raise(a, counters, aging_sum(a->bytes, aging_get(a->bytes, from, 0), value));
     }
@@ -343,7 +355,7 @@ static bool aging_add_one(const aging *a, const uint64_t *at, const aging_list *
 
 static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
     const aging a = aging_open(p, block);
-    uint64_t at[EBI_BATCH * K_MAX];
+    uint64_t at[EBI_BATCH * AGING_K_MAX];
     aging_list now = {.n = 0};
     aging_find(&a, b->hash, b->n, at);
     for (size_t i = 0; i < b->n; i++) {
@@ -356,7 +368,7 @@ static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, u
 static void aging_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                        uint8_t *seen) {
     const aging a = aging_open(p, block);
-    uint64_t at[EBI_BATCH * K_MAX], least[WORDS_MAX];
+    uint64_t at[EBI_BATCH * AGING_K_MAX], least[AGING_WORDS_MAX];
     aging_list now = {.n = 0};
     aging_find(&a, b->hash, b->n, at);
     for (size_t i = 0; i < b->n; i++) {
@@ -380,18 +392,19 @@ static double aging_polygon(uint64_t shape, double age) { /* of the window, 0..1
 }
 
 static double aging_g(const ebi_params *p, uint64_t age) {
-    const double x = (double)age, power = (double)p->opt[O_POWER] / MILLION;
-    const double window = (double)p->opt[O_WINDOW];
-    if (age >= p->opt[O_WINDOW]) return 0;
-    switch (p->opt[O_DECAY]) {
-    case DECAY_CHORDAL:
+    const double x = (double)age, power = (double)p->opt[AGING_O_POWER] / AGING_MILLION;
+    const double window = (double)p->opt[AGING_O_WINDOW];
+    if (age >= p->opt[AGING_O_WINDOW]) return 0;
+    switch (p->opt[AGING_O_DECAY]) {
+    case AGING_DECAY_CHORDAL:
         return 1 - x / window;
-    case DECAY_POLYGONAL:
-        return aging_polygon(p->opt[O_SHAPE], x / window);
-    case DECAY_POLY:
+    case AGING_DECAY_POLYGONAL:
+        return aging_polygon(p->opt[AGING_O_SHAPE], x / window);
+    case AGING_DECAY_POLY:
         return pow(1 + x, -power);
-    case DECAY_POLYEXP: {
-        const double rate = -log((double)p->opt[O_FACTOR] / MILLION), peak = fmax(power / rate, 1);
+    case AGING_DECAY_POLYEXP: {
+        const double rate = -log((double)p->opt[AGING_O_FACTOR] / AGING_MILLION),
+                     peak = fmax(power / rate, 1);
         return exp(power * log((1 + x) / peak) - rate * (1 + x - peak));
     }
     default:
@@ -417,9 +430,9 @@ EBI_INLINE double aging_weigh(unsigned bytes, const uint8_t *least, unsigned n,
 static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                         double *count) {
     const aging a = aging_open(p, block);
-    uint64_t at[EBI_BATCH * K_MAX], least[WORDS_MAX];
+    uint64_t at[EBI_BATCH * AGING_K_MAX], least[AGING_WORDS_MAX];
     const uint8_t *const counters = (const uint8_t *)least;
-    double weight[BUCKETS_MAX];
+    double weight[AGING_BUCKETS_MAX];
     aging_list now = {.n = 0};
     aging_find(&a, b->hash, b->n, at);
     for (size_t i = 0; i < b->n; i++) {
@@ -445,17 +458,17 @@ static const ebi_ops *aging_select(const ebi_params *p) {
 
 static unsigned aging_caps(const ebi_params *p) {
     return EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS |
-           (p->opt[O_UPDATE] ? 0 : EB_CAN_MERGE);
+           (p->opt[AGING_O_UPDATE] ? 0 : EB_CAN_MERGE);
 }
 
 static void aging_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
     const aging a = aging_open(p, into), b = aging_open(p, from);
-    uint64_t room[WORDS_MAX];
+    uint64_t room[AGING_WORDS_MAX];
     aging_list now;
     aging_list_at(&a, ebi_max(aging_epoch(&a, into), aging_epoch(&b, from)), &now);
     room[a.words - 1] = 0;
     for (uint64_t i = 0; i < p->opt[EBI_O_CELLS]; i++) {
-        uint8_t *const record = a.records + i * a.stride, *const counters = record + STAMP;
+        uint8_t *const record = a.records + i * a.stride, *const counters = record + AGING_STAMP;
         aging_freshen(&a, record, &now);
         const uint8_t *const theirs = aging_read(&b, b.records + i * b.stride, &now, room);
         for (unsigned j = 0; j < now.n; j++) {
@@ -474,7 +487,7 @@ static bool aging_record_ok(const aging *a, const uint8_t *record, uint64_t epoc
     uint8_t any = 0;
     if (stamp > epoch) return false;
     aging_list_at(a, stamp, &then);
-    for (uint64_t i = STAMP + then.n * a->bytes; i < a->stride; i++) any |= record[i];
+    for (uint64_t i = AGING_STAMP + then.n * a->bytes; i < a->stride; i++) any |= record[i];
     return any == 0;
 }
 
@@ -493,18 +506,18 @@ static eb_status aging_check(const ebi_params *p, const uint8_t *block, eb_error
 
 static void aging_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
     const aging a = aging_open(p, block);
-    uint64_t room[WORDS_MAX];
-    double chance[BUCKETS_MAX], none = 1; /* that a fresh key meets only counters in use */
+    uint64_t room[AGING_WORDS_MAX];
+    double chance[AGING_BUCKETS_MAX], none = 1; /* that a fresh key meets only counters in use */
     aging_list now;
     room[a.words - 1] = 0;
     aging_list_at(&a, aging_epoch(&a, block), &now);
     for (unsigned b = 0; b < now.n; b++) chance[b] = 1;
     for (unsigned j = 0; j < a.k; j++) {
-        uint64_t used[BUCKETS_MAX] = {0};
+        uint64_t used[AGING_BUCKETS_MAX] = {0};
         const uint64_t first = a.part[j], end = a.part[j + 1];
         for (uint64_t i = first; i < end; i++) {
             const uint8_t *const record = a.records + i * a.stride;
-            if (!aging_is_there(&a, record + STAMP)) continue;
+            if (!aging_is_there(&a, record + AGING_STAMP)) continue;
             const uint8_t *const counters = aging_read(&a, record, &now, room);
             out->cells_used += aging_is_there(&a, counters);
             for (unsigned b = 0; b < now.n; b++) used[b] += aging_get(a.bytes, counters, b) > 0;
@@ -534,7 +547,7 @@ static double aging_chance(const aging *a, double n, double *fill) {
 }
 
 static void aging_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
-    enum { STEPS = 64 };
+    enum { AGING_STEPS = 64 };
     const aging a = aging_shape(p);
     const double period = (double)a.period, window = (double)a.window * period;
     const double n = w->items > 0 ? w->items : 2 * window + period / 2;
@@ -542,8 +555,8 @@ static void aging_predict(const ebi_params *p, const eb_workload *w, eb_predicti
     if (w->zipf > 0 || (w->distinct > 0 && w->distinct < w->items)) return; /* no formula */
     out->fpr = aging_chance(&a, n, &out->fill);
     out->mean_fpr = 0;
-    for (int i = 0; i < STEPS; i++)
-        out->mean_fpr += aging_chance(&a, n * (i + 0.5) / STEPS, &fill) / STEPS;
+    for (int i = 0; i < AGING_STEPS; i++)
+        out->mean_fpr += aging_chance(&a, n * (i + 0.5) / AGING_STEPS, &fill) / AGING_STEPS;
     if (!(w->items > 0)) out->mean_fpr = out->fpr;
     if (w->gap > 0) { /* joined buckets live a little longer */
         const double forgotten = fmin(fmax(w->gap / period - (double)a.window + 1, 0), 1);
@@ -556,8 +569,8 @@ static void aging_predict(const ebi_params *p, const eb_workload *w, eb_predicti
 /* The sum of g over all ages; of long windows, which fall as powers do, the end by the midpoint
  * rule. */
 static double aging_weight(const ebi_params *p) {
-    const uint64_t window = p->opt[O_WINDOW], ages = ebi_min(window, BUCKETS_MAX);
-    const double power = (double)p->opt[O_POWER] / MILLION, a = (double)ages + 0.5,
+    const uint64_t window = p->opt[AGING_O_WINDOW], ages = ebi_min(window, AGING_BUCKETS_MAX);
+    const double power = (double)p->opt[AGING_O_POWER] / AGING_MILLION, a = (double)ages + 0.5,
                  b = (double)window + 0.5;
     double sum = 0;
     for (uint64_t age = 0; age < ages; age++) sum += aging_g(p, age);
@@ -567,10 +580,11 @@ static double aging_weight(const ebi_params *p) {
 }
 
 static void aging_fading(const ebi_params *p, ebi_faded_counts *out) {
-    const double power = (double)p->opt[O_POWER] / MILLION, detail = (double)p->opt[O_DETAIL];
+    const double power = (double)p->opt[AGING_O_POWER] / AGING_MILLION,
+                 detail = (double)p->opt[AGING_O_DETAIL];
     const bool joins = aging_shape(p).levels > 0;
     *out = (ebi_faded_counts){.excess = joins ? pow(1 + 1 / detail, power) - 1 : 0,
-                              .weight = aging_weight(p) * (double)p->opt[O_PERIOD]};
+                              .weight = aging_weight(p) * (double)p->opt[AGING_O_PERIOD]};
 }
 
 const ebi_kind ebi_kind_aging = {

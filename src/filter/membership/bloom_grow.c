@@ -279,13 +279,13 @@ void ebi_bloom_grow_bits(double fpr, double k, double *bits) {
 }
 
 void ebi_bloom_grow_plan(double fpr, double *k, double *bits) {
-    enum { TYPICAL = 3 }; /* further arrays of a filter of some 10 parts */
+    enum { BLOOM_GROW_TYPICAL = 3 }; /* further arrays of a filter of some 10 parts */
     double best = INFINITY;
     for (unsigned i = 1; i <= EBI_BLOOM_GROW_K_MAX; i++) {
         double each;
         ebi_bloom_grow_bits(fpr, i, &each);
-        if ((i + TYPICAL) * each >= best) continue;
-        best = (i + TYPICAL) * each;
+        if ((i + BLOOM_GROW_TYPICAL) * each >= best) continue;
+        best = (i + BLOOM_GROW_TYPICAL) * each;
         *k = i;
         *bits = each;
     }

@@ -10,23 +10,28 @@
 #include "math/probability.h"
 #include <math.h>
 
-enum { LINE_BITS = EBI_BLOOM_LINE_BITS, LINE_BYTES = LINE_BITS / 8, LINE_AHEAD = 24 };
+enum {
+    BLOOM_LINE_BITS = EBI_BLOOM_LINE_BITS,
+    BLOOM_LINE_BYTES = BLOOM_LINE_BITS / 8,
+    BLOOM_LINE_AHEAD = 24
+};
 
 EBI_INLINE unsigned bloom_line_k(const ebi_params *p) {
     return (unsigned)p->opt[EBI_BLOOM_K];
 }
 
 EBI_INLINE uint64_t bloom_line_at(const ebi_params *p, eb_hash h) {
-    return sizeof(ebi_block_head) + LINE_BYTES * eb_scale(h, p->opt[EBI_O_CELLS] / LINE_BITS);
+    return sizeof(ebi_block_head) +
+           BLOOM_LINE_BYTES * eb_scale(h, p->opt[EBI_O_CELLS] / BLOOM_LINE_BITS);
 }
 
 EBI_INLINE void bloom_line_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                uint8_t *seen, unsigned k, bool far) {
-    for (size_t i = 0; far && i < b->n && i < LINE_AHEAD; i++)
+    for (size_t i = 0; far && i < b->n && i < BLOOM_LINE_AHEAD; i++)
         ebi_prefetch_write(block + bloom_line_at(p, b->hash[i]));
     for (size_t i = 0; i < b->n; i++) {
-        if (far && i + LINE_AHEAD < b->n)
-            ebi_prefetch_write(block + bloom_line_at(p, b->hash[i + LINE_AHEAD]));
+        if (far && i + BLOOM_LINE_AHEAD < b->n)
+            ebi_prefetch_write(block + bloom_line_at(p, b->hash[i + BLOOM_LINE_AHEAD]));
         uint8_t *const line = block + bloom_line_at(p, b->hash[i]);
         uint64_t x = b->hash[i];
         bool all = true;
@@ -41,11 +46,11 @@ EBI_INLINE void bloom_line_add(const ebi_params *p, uint8_t *block, const ebi_ba
 
 EBI_INLINE void bloom_line_test(const ebi_params *p, const uint8_t *block, const eb_hash *h,
                                 size_t n, uint8_t *seen, unsigned k, bool far) {
-    for (size_t i = 0; far && i < n && i < LINE_AHEAD; i++)
+    for (size_t i = 0; far && i < n && i < BLOOM_LINE_AHEAD; i++)
         ebi_prefetch_read(block + bloom_line_at(p, h[i]));
     for (size_t i = 0; i < n; i++) {
-        if (far && i + LINE_AHEAD < n)
-            ebi_prefetch_read(block + bloom_line_at(p, h[i + LINE_AHEAD]));
+        if (far && i + BLOOM_LINE_AHEAD < n)
+            ebi_prefetch_read(block + bloom_line_at(p, h[i + BLOOM_LINE_AHEAD]));
         const uint8_t *const line = block + bloom_line_at(p, h[i]);
         uint64_t x = h[i];
         bool all = true;
@@ -65,7 +70,7 @@ const ebi_ops *ebi_bloom_line_loops(const ebi_params *p) {
 
 /* E[(X/512)^k], X the bits that `throws` set: by the mean and the variance of X. */
 static double bloom_line_of(double throws, double k) {
-    const double n = LINE_BITS;
+    const double n = BLOOM_LINE_BITS;
     const double empty = ebi_pow1m(1 / n, throws), full = ebi_one_minus_pow1m(1 / n, throws);
     const double variance =
         (1 - 1 / n) * ebi_pow1m(2 / n, throws) + empty / n - empty * empty; /* of X/512 */
@@ -96,13 +101,14 @@ double ebi_bloom_line_mean(double fpr, unsigned k) {
 }
 
 double ebi_bloom_line_stat(const ebi_params *p, const uint8_t *block, uint64_t *used) {
-    const uint64_t lines = p->opt[EBI_O_CELLS] / LINE_BITS;
+    const uint64_t lines = p->opt[EBI_O_CELLS] / BLOOM_LINE_BITS;
     double sum = 0;
     *used = 0;
     for (uint64_t i = 0; i < lines; i++) {
-        const unsigned bits = ebi_bits_count_512(block + sizeof(ebi_block_head) + i * LINE_BYTES);
+        const unsigned bits =
+            ebi_bits_count_512(block + sizeof(ebi_block_head) + i * BLOOM_LINE_BYTES);
         *used += bits;
-        sum += pow(bits / (double)LINE_BITS, (double)p->opt[EBI_BLOOM_K]);
+        sum += pow(bits / (double)BLOOM_LINE_BITS, (double)p->opt[EBI_BLOOM_K]);
     }
     return sum / (double)lines;
 }

@@ -21,7 +21,7 @@
 #include <everbloom/experimental.h>
 #include <math.h>
 
-enum { O_K = EBI_O_OWN, O_HOT };
+enum { WEIGHTED_O_K = EBI_O_OWN, WEIGHTED_O_HOT };
 
 static const eb_option weighted_options[] = {
     EBI_COMMON_OPTIONS,
@@ -37,11 +37,13 @@ typedef struct weighted_state {
 static_assert(sizeof(weighted_state) == 64, "one cache line");
 
 static uint32_t weighted_classes(const ebi_params *p) {
-    return ebi_log2(p->opt[O_K]) / 8 + 1;
+    return ebi_log2(p->opt[WEIGHTED_O_K]) / 8 + 1;
 }
 
 static uint64_t weighted_slots(const ebi_params *p) { /* a multiple of 16: whole lines */
-    return p->opt[O_HOT] == 0 ? 0 : ebi_round_up(p->opt[O_HOT] + p->opt[O_HOT] / 3 + 1, 16);
+    return p->opt[WEIGHTED_O_HOT] == 0
+               ? 0
+               : ebi_round_up(p->opt[WEIGHTED_O_HOT] + p->opt[WEIGHTED_O_HOT] / 3 + 1, 16);
 }
 
 static uint64_t weighted_fixed(const ebi_params *p) {
@@ -54,14 +56,14 @@ EBI_INLINE const weighted_state *weighted_state_of(const uint8_t *block) {
 
 static eb_status weighted_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
     p->value_min = 1;
-    p->value_max = p->opt[O_HOT] > 0 ? 1 : weighted_classes(p);
+    p->value_max = p->opt[WEIGHTED_O_HOT] > 0 ? 1 : weighted_classes(p);
     return ebi_size_cells(p, a, "weighted", 1, 1, weighted_fixed(p), err);
 }
 
 static void weighted_init(const ebi_params *p, uint8_t *block) {
     weighted_state *const s = (weighted_state *)(void *)(block + sizeof(ebi_block_head));
     for (unsigned c = 0; c < weighted_classes(p); c++)
-        s->insert[c] = s->query[c] = s->lowest[c] = (uint8_t)(p->opt[O_K] >> (8 * c));
+        s->insert[c] = s->query[c] = s->lowest[c] = (uint8_t)(p->opt[WEIGHTED_O_K] >> (8 * c));
 }
 
 /* The hot list: a slot is a fingerprint and the class, or 0. */
@@ -87,14 +89,14 @@ static uint64_t weighted_find(const uint8_t *list, uint64_t slots, eb_hash h, ui
 EBI_INLINE unsigned weighted_class(const ebi_params *p, const uint8_t *block, eb_hash h,
                                    uint32_t value) {
     uint32_t entry;
-    if (p->opt[O_HOT] == 0) return value - 1;
+    if (p->opt[WEIGHTED_O_HOT] == 0) return value - 1;
     (void)weighted_find(block + sizeof(ebi_block_head) + sizeof(weighted_state), weighted_slots(p),
                         h, &entry);
     return entry & 7;
 }
 
 static uint64_t weighted_room(const ebi_params *p, const uint8_t *block) {
-    return p->opt[O_HOT] - weighted_state_of(block)->listed;
+    return p->opt[WEIGHTED_O_HOT] - weighted_state_of(block)->listed;
 }
 
 static void weighted_classify(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
@@ -124,7 +126,7 @@ static void weighted_fetch(const ebi_params *p, const uint8_t *bits, const eb_ha
     for (unsigned j = 0; j < k[i]; j++) ebi_prefetch_write(bits + (pos[i * EBI_K_MAX + j] >> 3));
 }
 
-enum { AHEAD = 6 }; /* keys: see ebi_fetch in loops.h */
+enum { WEIGHTED_AHEAD = 6 }; /* keys: see ebi_fetch in loops.h */
 
 static bool weighted_all_set(const uint8_t *bits, const uint64_t *pos, unsigned k) {
     unsigned j = 0;
@@ -141,9 +143,9 @@ static void weighted_add(const ebi_params *p, uint8_t *block, const ebi_batch *b
         class[i] = (uint8_t)weighted_class(p, block, b->hash[i], b->value[i]);
         k[i] = s->insert[class[i]];
     }
-    for (size_t i = 0; i < AHEAD; i++) weighted_fetch(p, bits, b->hash, i, b->n, k, pos);
+    for (size_t i = 0; i < WEIGHTED_AHEAD; i++) weighted_fetch(p, bits, b->hash, i, b->n, k, pos);
     for (size_t i = 0; i < b->n; i++) {
-        weighted_fetch(p, bits, b->hash, i + AHEAD, b->n, k, pos);
+        weighted_fetch(p, bits, b->hash, i + WEIGHTED_AHEAD, b->n, k, pos);
         const uint64_t *const at = pos + i * EBI_K_MAX;
         seen[i] = weighted_all_set(bits, at, s->query[class[i]]);
         for (unsigned j = 0; j < k[i]; j++) ebi_bit_set(bits, at[j]);
@@ -154,9 +156,9 @@ static void weighted_ask(const ebi_params *p, const uint8_t *block, const eb_has
                          const uint8_t *k, uint8_t *seen) {
     const uint8_t *const bits = block + sizeof(ebi_block_head) + weighted_fixed(p);
     uint64_t pos[EBI_BATCH * EBI_K_MAX];
-    for (size_t i = 0; i < AHEAD; i++) weighted_fetch(p, bits, h, i, n, k, pos);
+    for (size_t i = 0; i < WEIGHTED_AHEAD; i++) weighted_fetch(p, bits, h, i, n, k, pos);
     for (size_t i = 0; i < n; i++) {
-        weighted_fetch(p, bits, h, i + AHEAD, n, k, pos);
+        weighted_fetch(p, bits, h, i + WEIGHTED_AHEAD, n, k, pos);
         seen[i] = weighted_all_set(bits, pos + i * EBI_K_MAX, k[i]);
     }
 }
@@ -172,7 +174,7 @@ static unsigned weighted_fewest(const ebi_params *p, const weighted_state *s) {
 static void weighted_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                           uint8_t *seen) {
     const weighted_state *const s = weighted_state_of(block);
-    const bool any = !b->value && p->opt[O_HOT] == 0;
+    const bool any = !b->value && p->opt[WEIGHTED_O_HOT] == 0;
     uint8_t k[EBI_BATCH];
     for (size_t i = 0; i < b->n; i++)
         k[i] = (uint8_t)(any ? weighted_fewest(p, s)
@@ -232,7 +234,7 @@ static bool weighted_state_ok(const ebi_params *p, const weighted_state *s) {
         else if (query < 1 || query > lowest || lowest > insert || insert > EB_CLASS_K_MAX)
             return false;
     }
-    return any == 0 && s->listed <= p->opt[O_HOT];
+    return any == 0 && s->listed <= p->opt[WEIGHTED_O_HOT];
 }
 
 static eb_status weighted_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
@@ -260,7 +262,7 @@ static void weighted_stat(const ebi_params *p, const uint8_t *block, eb_stats *s
     const weighted_state *const state = weighted_state_of(block);
     s->cells = p->opt[EBI_O_CELLS];
     s->cells_used = ebi_bits_count(bits, 0, s->cells);
-    const unsigned k = p->opt[O_HOT] > 0 ? state->query[0] : weighted_fewest(p, state);
+    const unsigned k = p->opt[WEIGHTED_O_HOT] > 0 ? state->query[0] : weighted_fewest(p, state);
     s->fpr = pow((double)s->cells_used / (double)s->cells, k);
 }
 
@@ -268,9 +270,10 @@ static void weighted_stat(const ebi_params *p, const uint8_t *block, eb_stats *s
 static void weighted_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     const double distinct = w->distinct > 0 ? w->distinct : w->items > 0 ? w->items : INFINITY;
     weighted_state s = {0};
-    for (unsigned c = 0; c < weighted_classes(p); c++) s.query[c] = (uint8_t)(p->opt[O_K] >> 8 * c);
-    const double set = (double)(p->opt[O_K] & 0xff);
-    const double asked = p->opt[O_HOT] > 0 ? set : weighted_fewest(p, &s);
+    for (unsigned c = 0; c < weighted_classes(p); c++)
+        s.query[c] = (uint8_t)(p->opt[WEIGHTED_O_K] >> 8 * c);
+    const double set = (double)(p->opt[WEIGHTED_O_K] & 0xff);
+    const double asked = p->opt[WEIGHTED_O_HOT] > 0 ? set : weighted_fewest(p, &s);
     out->fill =
         isinf(distinct) ? 1 : ebi_one_minus_pow1m(1 / (double)p->opt[EBI_O_CELLS], distinct * set);
     out->fpr = pow(out->fill, asked);

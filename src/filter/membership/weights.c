@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FEW = 64 };
+enum { WEIGHTS_FEW = 64 };
 
 /* An allocation: given, equal for all, or by a multiplier. */
 typedef struct weights_rule {
@@ -100,7 +100,7 @@ static double weights_improve(const ebi_weights *w, uint8_t *k) {
 }
 
 static weights_rule weights_best_multiplier(const ebi_weights *w) {
-    enum { MULTIPLIERS = 400 };
+    enum { WEIGHTS_MULTIPLIERS = 400 };
     double low = INFINITY, high = -INFINITY, best_fpr = INFINITY;
     for (size_t c = 0; c < w->n; c++) {
         low = fmin(low, weights_price(w, c));
@@ -108,8 +108,8 @@ static weights_rule weights_best_multiplier(const ebi_weights *w) {
     }
     low -= EBI_WEIGHTS_K_MAX;
     weights_rule best = {.mu = high};
-    for (int i = 0; i < MULTIPLIERS; i++) {
-        const weights_rule rule = {.mu = low + (high - low) * i / MULTIPLIERS};
+    for (int i = 0; i < WEIGHTS_MULTIPLIERS; i++) {
+        const weights_rule rule = {.mu = low + (high - low) * i / WEIGHTS_MULTIPLIERS};
         const double fpr = weights_rate(w, &rule);
         if (fpr < best_fpr) best_fpr = fpr, best = rule;
     }
@@ -119,11 +119,11 @@ static weights_rule weights_best_multiplier(const ebi_weights *w) {
 double ebi_weights_best(const ebi_weights *w, uint8_t *k) {
     const weights_rule rule = weights_best_multiplier(w);
     double fpr = weights_fill(w, &rule, k);
-    if (w->n > FEW) {
+    if (w->n > WEIGHTS_FEW) {
         const double with_rule = fpr, plain = ebi_weights_plain(w, k);
         return plain < with_rule ? plain : weights_fill(w, &rule, k);
     }
-    uint8_t plain[FEW];
+    uint8_t plain[WEIGHTS_FEW];
     (void)ebi_weights_plain(w, plain);
     const double improved_plain = weights_improve(w, plain);
     fpr = weights_improve(w, k);

@@ -11,7 +11,7 @@
  * k = 1.  There nothing holds the load back, and such a filter is for finite streams only. */
 #include "dedup_bits.h"
 
-enum { O_FPR = EBI_O_PARTS + 1 };
+enum { BSBF_O_FPR = EBI_O_PARTS + 1 };
 
 static const eb_option bsbf_options[] = {EBI_COMMON_OPTIONS,
                                          EBI_PARTS_OPTION,
@@ -26,7 +26,7 @@ static double bsbf_fpr_of(const ebi_params *p, double k) {
 }
 
 static eb_status bsbf_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
-    return ebi_parts_resolve(p, a, "bsbf", O_FPR, bsbf_fpr_of, err);
+    return ebi_parts_resolve(p, a, "bsbf", BSBF_O_FPR, bsbf_fpr_of, err);
 }
 
 /* Loops */

@@ -10,7 +10,7 @@
  * finite streams, and not marked as one that forgets. */
 #include "dedup_bits.h"
 
-enum { O_FPR = EBI_O_PARTS + 1 };
+enum { BSBFSD_O_FPR = EBI_O_PARTS + 1 };
 
 static const eb_option bsbfsd_options[] = {
     EBI_COMMON_OPTIONS,
@@ -20,7 +20,7 @@ static const eb_option bsbfsd_options[] = {
     {0}};
 
 static eb_status bsbfsd_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
-    return ebi_parts_resolve(p, a, "bsbfsd", O_FPR, ebi_parts_fpr_full, err);
+    return ebi_parts_resolve(p, a, "bsbfsd", BSBFSD_O_FPR, ebi_parts_fpr_full, err);
 }
 
 /* Loops */

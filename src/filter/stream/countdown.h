@@ -14,7 +14,14 @@
 #include "math/probability.h"
 
 /* The first options of both kinds, in this order. */
-enum { O_K = EBI_O_OWN, O_WIDTH, O_P, O_DELETE, O_FPR, O_COUNTDOWN_END };
+enum {
+    COUNTDOWN_O_K = EBI_O_OWN,
+    COUNTDOWN_O_WIDTH,
+    COUNTDOWN_O_P,
+    COUNTDOWN_O_DELETE,
+    COUNTDOWN_O_FPR,
+    COUNTDOWN_O_END
+};
 #define COUNTDOWN_OPTIONS(default_width, default_delete)                                            \
     EBI_COMMON_OPTIONS, {"k", "int", NULL, "1", "32", "cells for each key", false},                 \
         {"width", "int", default_width, "1", "8", "bits of a cell", false},                         \
@@ -42,19 +49,19 @@ typedef void ebi_countdown_place(const ebi_countdown *c, const ebi_batch *b, siz
                                  const uint64_t *at, unsigned k);
 
 EBI_INLINE unsigned ebi_countdown_k(const ebi_params *p) {
-    return (unsigned)p->opt[O_K];
+    return (unsigned)p->opt[COUNTDOWN_O_K];
 }
 
 EBI_INLINE uint64_t ebi_countdown_top(const ebi_params *p) { /* the largest value of a cell */
-    return ebi_ones((unsigned)p->opt[O_WIDTH]);
+    return ebi_ones((unsigned)p->opt[COUNTDOWN_O_WIDTH]);
 }
 
 EBI_INLINE ebi_countdown ebi_countdown_open(const ebi_params *p, uint8_t *block) {
-    ebi_countdown c = {.p = p, .width = (unsigned)p->opt[O_WIDTH]};
+    ebi_countdown c = {.p = p, .width = (unsigned)p->opt[COUNTDOWN_O_WIDTH]};
     c.state = (ebi_fading_state *)(void *)(block + sizeof(ebi_block_head));
     c.cells = block + sizeof(ebi_block_head) + COUNTDOWN_FIXED;
-    c.fading = ebi_fading(c.cells, p->opt[EBI_O_CELLS], c.width, p->opt[O_DELETE], p->opt[O_P],
-                          c.state, &ebi_head(block)->rng);
+    c.fading = ebi_fading(c.cells, p->opt[EBI_O_CELLS], c.width, p->opt[COUNTDOWN_O_DELETE],
+                          p->opt[COUNTDOWN_O_P], c.state, &ebi_head(block)->rng);
     return c;
 }
 
@@ -62,7 +69,7 @@ EBI_INLINE const uint8_t *ebi_countdown_cells(const uint8_t *block) {
     return block + sizeof(ebi_block_head) + COUNTDOWN_FIXED;
 }
 
-enum { FORGET_AHEAD = 12 }; /* arrivals */
+enum { COUNTDOWN_FORGET_AHEAD = 12 }; /* arrivals */
 
 EBI_INLINE void ebi_countdown_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                   uint8_t *seen, unsigned k, bool far, ebi_countdown_forget *forget,
@@ -72,7 +79,8 @@ EBI_INLINE void ebi_countdown_add(const ebi_params *p, uint8_t *block, const ebi
     ebi_fetch_open(&fetch, c.cells, c.width, p->opt[EBI_O_CELLS], 0, b->hash, b->n, true);
     uint64_t rng_ahead = *c.fading.rng;
     ebi_fetch_begin(&fetch, k, far);
-    for (size_t i = 0; far && i < FORGET_AHEAD; i++) ebi_fading_peek(&c.fading, &rng_ahead);
+    for (size_t i = 0; far && i < COUNTDOWN_FORGET_AHEAD; i++)
+        ebi_fading_peek(&c.fading, &rng_ahead);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = ebi_fetch_key(&fetch, i, k, far);
         if (far) ebi_fading_peek(&c.fading, &rng_ahead);
@@ -87,7 +95,7 @@ EBI_INLINE void ebi_countdown_add(const ebi_params *p, uint8_t *block, const ebi
 EBI_INLINE void ebi_countdown_test(const ebi_params *p, const uint8_t *block, const eb_hash *h,
                                    size_t n, uint8_t *seen, unsigned k, bool far) {
     const uint8_t *const cells = ebi_countdown_cells(block);
-    const unsigned width = (unsigned)p->opt[O_WIDTH];
+    const unsigned width = (unsigned)p->opt[COUNTDOWN_O_WIDTH];
     ebi_fetch fetch;
     ebi_fetch_open(&fetch, cells, width, p->opt[EBI_O_CELLS], 0, h, n, false);
     ebi_fetch_begin(&fetch, k, far);

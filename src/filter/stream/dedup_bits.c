@@ -15,7 +15,7 @@ eb_status ebi_parts_resolve(ebi_params *p, const ebi_args *a, const char *kind, 
     return ebi_size_cells(p, a, kind, 1, p->opt[EBI_O_PARTS], ebi_parts_loads_bytes(p), err);
 }
 
-static eb_status parts_damaged(eb_error *err, const char *how) {
+static eb_status dedup_parts_damaged(eb_error *err, const char *how) {
     return ebi_fail(err, EB_EFORMAT, "damaged filter: %s", how);
 }
 
@@ -24,14 +24,14 @@ eb_status ebi_parts_check(const ebi_params *p, const uint8_t *block, eb_error *e
     const uint8_t *const bits = ebi_parts_bits(p, block);
     const uint64_t k = p->opt[EBI_O_PARTS], s = ebi_parts_size(p);
     if (!ebi_tail_is_zero((const uint8_t *)load, 64 * k, ebi_parts_loads_bytes(p)))
-        return parts_damaged(err, "there is something after its last load");
+        return dedup_parts_damaged(err, "there is something after its last load");
     if (!ebi_tail_is_zero(bits, k * s, p->span - sizeof(ebi_block_head) - ebi_parts_loads_bytes(p)))
-        return parts_damaged(err, "bits are set after its last cell");
+        return dedup_parts_damaged(err, "bits are set after its last cell");
     for (uint64_t j = 0; j < k; j++) {
         if (load[j] != ebi_bits_count(bits, j * s, (j + 1) * s))
-            return parts_damaged(err, "a load is not the number of bits set in its part");
+            return dedup_parts_damaged(err, "a load is not the number of bits set in its part");
         if (load[j] > ebi_head_of(block)->items)
-            return parts_damaged(err, "more bits are set than its keys can set");
+            return dedup_parts_damaged(err, "more bits are set than its keys can set");
     }
     return EB_OK;
 }
@@ -55,17 +55,18 @@ bool ebi_parts_view(const ebi_params *p, const uint8_t *block, eb_cells_view *v)
 /* Formulas */
 
 /* A bounded set of keys in an endless stream: by then each has come a hundred times. */
-enum { PARTS_LONG = 100 };
+enum { DEDUP_PARTS_LONG = 100 };
 
 /* Who asks about repeats after a gap has some, if only a few. */
-static const double parts_rare = 1e-6;
+static const double dedup_parts_rare = 1e-6;
 
-static ebi_stream parts_stream(const eb_workload *w) {
-    const double most = w->gap > 0 ? 1 - parts_rare : 1;
+static ebi_stream dedup_parts_stream(const eb_workload *w) {
+    const double most = w->gap > 0 ? 1 - dedup_parts_rare : 1;
     if (w->items > 0)
         return (ebi_stream){w->items, w->distinct > 0 ? fmin(w->distinct / w->items, most) : most,
                             w->gap};
-    if (w->distinct > 0) return (ebi_stream){w->distinct * PARTS_LONG, 1.0 / PARTS_LONG, w->gap};
+    if (w->distinct > 0)
+        return (ebi_stream){w->distinct * DEDUP_PARTS_LONG, 1.0 / DEDUP_PARTS_LONG, w->gap};
     return (ebi_stream){INFINITY, most, w->gap};
 }
 
@@ -73,7 +74,7 @@ void ebi_parts_predict(const ebi_params *p, ebi_fade_rule rule, const eb_workloa
                        eb_prediction *out) {
     if (w->zipf > 0) return; /* no formula */
     const ebi_fade filter = {rule, (double)p->opt[EBI_O_CELLS], (int)p->opt[EBI_O_PARTS], 0};
-    const ebi_stream stream = parts_stream(w);
+    const ebi_stream stream = dedup_parts_stream(w);
     const ebi_rates r = ebi_fade_rates(&filter, &stream);
     out->fill = r.load;
     out->fpr = r.fpr;

@@ -32,10 +32,20 @@
 #include "countdown.h"
 #include <math.h>
 
-enum { O_POLICY = O_COUNTDOWN_END, O_RULE, O_LOW, O_HIGH, O_MAP, O_AT, O_TABLE, O_PROFILE, O_GAP };
-enum { POLICY_MC, POLICY_2C, POLICY_H, POLICY_HB };
-enum { RULE_MAX, RULE_PRINTED, RULE_OVERWRITE };
-enum { MAP_LINEAR, MAP_THRESHOLD, MAP_TABLE };
+enum {
+    IMPORTANCE_O_POLICY = COUNTDOWN_O_END,
+    IMPORTANCE_O_RULE,
+    IMPORTANCE_O_LOW,
+    IMPORTANCE_O_HIGH,
+    IMPORTANCE_O_MAP,
+    IMPORTANCE_O_AT,
+    IMPORTANCE_O_TABLE,
+    IMPORTANCE_O_PROFILE,
+    IMPORTANCE_O_GAP
+};
+enum { IMPORTANCE_POLICY_MC, IMPORTANCE_POLICY_2C, IMPORTANCE_POLICY_H, IMPORTANCE_POLICY_HB };
+enum { IMPORTANCE_RULE_MAX, IMPORTANCE_RULE_PRINTED, IMPORTANCE_RULE_OVERWRITE };
+enum { IMPORTANCE_MAP_LINEAR, IMPORTANCE_MAP_THRESHOLD, IMPORTANCE_MAP_TABLE };
 
 static const eb_option importance_options[] = {
     COUNTDOWN_OPTIONS("3", NULL),
@@ -62,41 +72,43 @@ EBI_INLINE unsigned importance_entry(uint64_t list, uint64_t i) {
 
 /* slices equal parts of low..high: the one that value is in.  A division by the
  * size of the range, as a multiplication where that is exact. */
-enum { INVERSE, RANGE_MAX = 1 << 28 };
+enum { IMPORTANCE_INVERSE, IMPORTANCE_RANGE_MAX = 1 << 28 };
 
 EBI_INLINE uint64_t importance_slice(const ebi_params *p, uint64_t value, uint64_t slices) {
-    const uint64_t range = p->opt[O_HIGH] - p->opt[O_LOW] + 1, x = (value - p->opt[O_LOW]) * slices;
-    return range < RANGE_MAX ? eb_scale(x, p->derived[INVERSE]) : x / range;
+    const uint64_t range = p->opt[IMPORTANCE_O_HIGH] - p->opt[IMPORTANCE_O_LOW] + 1,
+                   x = (value - p->opt[IMPORTANCE_O_LOW]) * slices;
+    return range < IMPORTANCE_RANGE_MAX ? eb_scale(x, p->derived[IMPORTANCE_INVERSE]) : x / range;
 }
 
 static uint64_t importance_inverse(const ebi_params *p) { /* ceil(2^64 / range); one value: all 0 */
-    const uint64_t range = p->opt[O_HIGH] - p->opt[O_LOW] + 1;
+    const uint64_t range = p->opt[IMPORTANCE_O_HIGH] - p->opt[IMPORTANCE_O_LOW] + 1;
     return range == 1 ? 0 : UINT64_MAX / range + 1;
 }
 
 static unsigned importance_map(const ebi_params *p, uint64_t value) {
     const unsigned top = (unsigned)ebi_countdown_top(p);
     unsigned f;
-    if (p->opt[O_MAP] == MAP_LINEAR)
+    if (p->opt[IMPORTANCE_O_MAP] == IMPORTANCE_MAP_LINEAR)
         f = 1 + (unsigned)importance_slice(p, value, top);
-    else if (p->opt[O_MAP] == MAP_THRESHOLD)
-        f = value >= p->opt[O_AT] ? top : 1;
+    else if (p->opt[IMPORTANCE_O_MAP] == IMPORTANCE_MAP_THRESHOLD)
+        f = value >= p->opt[IMPORTANCE_O_AT] ? top : 1;
     else
-        f = importance_entry(p->opt[O_TABLE],
-                             importance_slice(p, value, importance_list_len(p->opt[O_TABLE])));
-    if (p->opt[O_POLICY] == POLICY_2C) f = f <= top / 2 ? top / 2 : top;
+        f = importance_entry(
+            p->opt[IMPORTANCE_O_TABLE],
+            importance_slice(p, value, importance_list_len(p->opt[IMPORTANCE_O_TABLE])));
+    if (p->opt[IMPORTANCE_O_POLICY] == IMPORTANCE_POLICY_2C) f = f <= top / 2 ? top / 2 : top;
     return f;
 }
 
 /* Formulas */
 
-enum { STEPS = 4096 };
+enum { IMPORTANCE_STEPS = 4096 };
 
 /* Call at for evenly spread importances with their share of the arrivals. */
 typedef void importance_visit(void *context, uint64_t value, unsigned f, double share);
 static void importance_each(const ebi_params *p, importance_visit *visit, void *context) {
-    const uint64_t low = p->opt[O_LOW], range = p->opt[O_HIGH] - low + 1;
-    const uint64_t steps = ebi_min(range, STEPS), profile = p->opt[O_PROFILE];
+    const uint64_t low = p->opt[IMPORTANCE_O_LOW], range = p->opt[IMPORTANCE_O_HIGH] - low + 1;
+    const uint64_t steps = ebi_min(range, IMPORTANCE_STEPS), profile = p->opt[IMPORTANCE_O_PROFILE];
     const unsigned slices = importance_list_len(profile);
     double sum = 0;
     for (uint64_t i = 0; i < steps; i++)
@@ -115,18 +127,19 @@ static void importance_add_share(void *context, uint64_t value, unsigned f, doub
 }
 
 static ebi_chain_rule importance_rule(const ebi_params *p) {
-    if (p->opt[O_POLICY] == POLICY_H) return EBI_CHAIN_RECIPROCAL;
-    if (p->opt[O_POLICY] == POLICY_HB) return EBI_CHAIN_PROBES;
-    if (p->opt[O_RULE] == RULE_PRINTED) return EBI_CHAIN_PROMOTE;
-    if (p->opt[O_RULE] == RULE_OVERWRITE) return EBI_CHAIN_OVERWRITE;
-    return p->opt[O_DELETE] == EBI_FADE_SWEEP ? EBI_CHAIN_SWEEP : EBI_CHAIN_MAX;
+    if (p->opt[IMPORTANCE_O_POLICY] == IMPORTANCE_POLICY_H) return EBI_CHAIN_RECIPROCAL;
+    if (p->opt[IMPORTANCE_O_POLICY] == IMPORTANCE_POLICY_HB) return EBI_CHAIN_PROBES;
+    if (p->opt[IMPORTANCE_O_RULE] == IMPORTANCE_RULE_PRINTED) return EBI_CHAIN_PROMOTE;
+    if (p->opt[IMPORTANCE_O_RULE] == IMPORTANCE_RULE_OVERWRITE) return EBI_CHAIN_OVERWRITE;
+    return p->opt[COUNTDOWN_O_DELETE] == EBI_FADE_SWEEP ? EBI_CHAIN_SWEEP : EBI_CHAIN_MAX;
 }
 
 static void importance_chain(const ebi_params *p, ebi_chain *c) {
     double shares[EBI_CHAIN_MAX_LEVELS + 1] = {0};
     importance_each(p, importance_add_share, shares);
-    ebi_chain_init(c, importance_rule(p), (double)p->opt[EBI_O_CELLS], (double)p->opt[O_K],
-                   (double)p->opt[O_P] / EBI_MILLION, (int)ebi_countdown_top(p));
+    ebi_chain_init(c, importance_rule(p), (double)p->opt[EBI_O_CELLS],
+                   (double)p->opt[COUNTDOWN_O_K], (double)p->opt[COUNTDOWN_O_P] / EBI_MILLION,
+                   (int)ebi_countdown_top(p));
     c->distinct = false;
     ebi_chain_classes(c, shares);
 }
@@ -189,7 +202,7 @@ static void importance_try(importance_best *best, const ebi_params *p, double fp
     if (loss.weighted / loss.weight < best->loss) {
         best->loss = loss.weighted / loss.weight;
         best->p = *p;
-        best->p.opt[O_P] = (uint64_t)ceil(c.deletes * EBI_MILLION);
+        best->p.opt[COUNTDOWN_O_P] = (uint64_t)ceil(c.deletes * EBI_MILLION);
     }
 }
 
@@ -197,14 +210,15 @@ static void importance_try(importance_best *best, const ebi_params *p, double fp
  * between them any value. */
 static void importance_try_tables(importance_best *best, ebi_params *p, double fpr, double gap) {
     const unsigned top = (unsigned)ebi_countdown_top(p);
-    const unsigned profile = importance_list_len(p->opt[O_PROFILE]), n = profile > 1 ? profile : 8;
-    p->opt[O_MAP] = MAP_TABLE;
+    const unsigned profile = importance_list_len(p->opt[IMPORTANCE_O_PROFILE]),
+                   n = profile > 1 ? profile : 8;
+    p->opt[IMPORTANCE_O_MAP] = IMPORTANCE_MAP_TABLE;
     for (unsigned kept_from = 0; kept_from <= n; kept_from++) {
         for (unsigned between = 1; between <= (kept_from == 0 ? 1 : top); between++) {
-            p->opt[O_TABLE] = 0;
+            p->opt[IMPORTANCE_O_TABLE] = 0;
             for (unsigned i = 0; i < n; i++) {
                 const unsigned f = i >= kept_from ? top : i + 1 == kept_from ? between : 1;
-                p->opt[O_TABLE] |= (uint64_t)f << (8 * i);
+                p->opt[IMPORTANCE_O_TABLE] |= (uint64_t)f << (8 * i);
             }
             importance_try(best, p, fpr, gap);
         }
@@ -214,25 +228,26 @@ static void importance_try_tables(importance_best *best, ebi_params *p, double f
 static eb_status importance_plan(ebi_params *p, ebi_args *a, eb_error *err) {
     importance_best best = {.loss = INFINITY};
     for (uint64_t width = 1; width <= 4; width++) {
-        if (a->given[O_WIDTH] && width != p->opt[O_WIDTH]) continue;
+        if (a->given[COUNTDOWN_O_WIDTH] && width != p->opt[COUNTDOWN_O_WIDTH]) continue;
         for (uint64_t k = 1; k <= 10; k++) {
-            if (a->given[O_K] && k != p->opt[O_K]) continue;
+            if (a->given[COUNTDOWN_O_K] && k != p->opt[COUNTDOWN_O_K]) continue;
             ebi_params trial = *p;
-            trial.opt[O_WIDTH] = width;
-            trial.opt[O_K] = k;
+            trial.opt[COUNTDOWN_O_WIDTH] = width;
+            trial.opt[COUNTDOWN_O_K] = k;
             EBI_TRY(
                 ebi_size_cells(&trial, a, "importance", (unsigned)width, 1, COUNTDOWN_FIXED, err));
-            importance_try(&best, &trial, a->real[O_FPR], a->real[O_GAP]);
-            if (!a->given[O_MAP])
-                importance_try_tables(&best, &trial, a->real[O_FPR], a->real[O_GAP]);
+            importance_try(&best, &trial, a->real[COUNTDOWN_O_FPR], a->real[IMPORTANCE_O_GAP]);
+            if (!a->given[IMPORTANCE_O_MAP])
+                importance_try_tables(&best, &trial, a->real[COUNTDOWN_O_FPR],
+                                      a->real[IMPORTANCE_O_GAP]);
         }
     }
     if (isinf(best.loss))
         return ebi_fail(err, EB_ESPEC, "importance: no filter of this size has fpr=%g",
-                        a->real[O_FPR]);
+                        a->real[COUNTDOWN_O_FPR]);
     *p = best.p;
-    a->given[O_WIDTH] = a->given[O_K] = a->given[O_P] = true;
-    a->given[O_FPR] = false;
+    a->given[COUNTDOWN_O_WIDTH] = a->given[COUNTDOWN_O_K] = a->given[COUNTDOWN_O_P] = true;
+    a->given[COUNTDOWN_O_FPR] = false;
     return EB_OK;
 }
 
@@ -243,65 +258,71 @@ static eb_status importance_refuse(eb_error *err, const char *why) {
 }
 
 static eb_status importance_check_policy(ebi_params *p, const ebi_args *a, eb_error *err) {
-    const uint64_t policy = p->opt[O_POLICY];
-    const bool draws = policy == POLICY_H || policy == POLICY_HB;
-    if (!a->given[O_DELETE]) p->opt[O_DELETE] = draws ? EBI_FADE_RANDOM : EBI_FADE_SWEEP;
-    if (draws && p->opt[O_DELETE] != EBI_FADE_RANDOM)
+    const uint64_t policy = p->opt[IMPORTANCE_O_POLICY];
+    const bool draws = policy == IMPORTANCE_POLICY_H || policy == IMPORTANCE_POLICY_HB;
+    if (!a->given[COUNTDOWN_O_DELETE])
+        p->opt[COUNTDOWN_O_DELETE] = draws ? EBI_FADE_RANDOM : EBI_FADE_SWEEP;
+    if (draws && p->opt[COUNTDOWN_O_DELETE] != EBI_FADE_RANDOM)
         return importance_refuse(err, "policy=h and hb draw their cells: delete must be random");
-    if (p->opt[O_RULE] != RULE_MAX) {
-        if (policy != POLICY_2C)
+    if (p->opt[IMPORTANCE_O_RULE] != IMPORTANCE_RULE_MAX) {
+        if (policy != IMPORTANCE_POLICY_2C)
             return importance_refuse(err, "raise=printed and overwrite are for policy=2c only");
-        if (!a->given[O_DELETE]) p->opt[O_DELETE] = EBI_FADE_RANDOM;
-        if (p->opt[O_DELETE] == EBI_FADE_SWEEP)
+        if (!a->given[COUNTDOWN_O_DELETE]) p->opt[COUNTDOWN_O_DELETE] = EBI_FADE_RANDOM;
+        if (p->opt[COUNTDOWN_O_DELETE] == EBI_FADE_SWEEP)
             return importance_refuse(err, "raise=printed and overwrite need delete=random or run");
     }
-    if (policy == POLICY_2C && p->opt[O_WIDTH] < 2)
+    if (policy == IMPORTANCE_POLICY_2C && p->opt[COUNTDOWN_O_WIDTH] < 2)
         return importance_refuse(err, "policy=2c needs a width of 2..8, not 1");
     return EB_OK;
 }
 
 static eb_status importance_check_range(ebi_params *p, eb_error *err) {
-    if (p->opt[O_LOW] > p->opt[O_HIGH])
+    if (p->opt[IMPORTANCE_O_LOW] > p->opt[IMPORTANCE_O_HIGH])
         return ebi_fail(err, EB_ESPEC, "importance: low must be at most high=%llu, not %llu",
-                        (unsigned long long)p->opt[O_HIGH], (unsigned long long)p->opt[O_LOW]);
-    p->derived[INVERSE] = importance_inverse(p);
-    p->value_min = (uint32_t)p->opt[O_LOW];
-    p->value_max = (uint32_t)p->opt[O_HIGH];
+                        (unsigned long long)p->opt[IMPORTANCE_O_HIGH],
+                        (unsigned long long)p->opt[IMPORTANCE_O_LOW]);
+    p->derived[IMPORTANCE_INVERSE] = importance_inverse(p);
+    p->value_min = (uint32_t)p->opt[IMPORTANCE_O_LOW];
+    p->value_max = (uint32_t)p->opt[IMPORTANCE_O_HIGH];
     return EB_OK;
 }
 
 static eb_status importance_check_table(const ebi_params *p, eb_error *err) {
-    for (unsigned i = 0; i < importance_list_len(p->opt[O_TABLE]); i++)
-        if (importance_entry(p->opt[O_TABLE], i) > ebi_countdown_top(p))
-            return ebi_fail(
-                err, EB_ESPEC, "importance: table must hold 1..%llu with width=%llu, not %u",
-                (unsigned long long)ebi_countdown_top(p), (unsigned long long)p->opt[O_WIDTH],
-                importance_entry(p->opt[O_TABLE], i));
+    for (unsigned i = 0; i < importance_list_len(p->opt[IMPORTANCE_O_TABLE]); i++)
+        if (importance_entry(p->opt[IMPORTANCE_O_TABLE], i) > ebi_countdown_top(p))
+            return ebi_fail(err, EB_ESPEC,
+                            "importance: table must hold 1..%llu with width=%llu, not %u",
+                            (unsigned long long)ebi_countdown_top(p),
+                            (unsigned long long)p->opt[COUNTDOWN_O_WIDTH],
+                            importance_entry(p->opt[IMPORTANCE_O_TABLE], i));
     return EB_OK;
 }
 
 static eb_status importance_check_map(ebi_params *p, const ebi_args *a, eb_error *err) {
-    const uint64_t map = p->opt[O_MAP];
-    if (map == MAP_THRESHOLD && !a->given[O_AT])
+    const uint64_t map = p->opt[IMPORTANCE_O_MAP];
+    if (map == IMPORTANCE_MAP_THRESHOLD && !a->given[IMPORTANCE_O_AT])
         return importance_refuse(err, "map=threshold needs at=, the least important importance");
-    if (map == MAP_TABLE && !a->given[O_TABLE] && !a->given[O_GAP])
+    if (map == IMPORTANCE_MAP_TABLE && !a->given[IMPORTANCE_O_TABLE] && !a->given[IMPORTANCE_O_GAP])
         return importance_refuse(err, "map=table needs table=, as in table=1:6:7:7");
-    if (map == MAP_THRESHOLD && (p->opt[O_AT] < p->opt[O_LOW] || p->opt[O_AT] > p->opt[O_HIGH]))
+    if (map == IMPORTANCE_MAP_THRESHOLD && (p->opt[IMPORTANCE_O_AT] < p->opt[IMPORTANCE_O_LOW] ||
+                                            p->opt[IMPORTANCE_O_AT] > p->opt[IMPORTANCE_O_HIGH]))
         return ebi_fail(err, EB_ESPEC, "importance: at must be %llu..%llu, not %llu",
-                        (unsigned long long)p->opt[O_LOW], (unsigned long long)p->opt[O_HIGH],
-                        (unsigned long long)p->opt[O_AT]);
-    if (map != MAP_THRESHOLD) p->opt[O_AT] = p->opt[O_LOW];
-    if (map != MAP_TABLE) p->opt[O_TABLE] = 1;
+                        (unsigned long long)p->opt[IMPORTANCE_O_LOW],
+                        (unsigned long long)p->opt[IMPORTANCE_O_HIGH],
+                        (unsigned long long)p->opt[IMPORTANCE_O_AT]);
+    if (map != IMPORTANCE_MAP_THRESHOLD) p->opt[IMPORTANCE_O_AT] = p->opt[IMPORTANCE_O_LOW];
+    if (map != IMPORTANCE_MAP_TABLE) p->opt[IMPORTANCE_O_TABLE] = 1;
     return importance_check_table(p, err);
 }
 
 /* h takes P units at each arrival whatever the cells hold: at most K f come in. */
 static eb_status importance_check_balance(const ebi_params *p, eb_error *err) {
     double shares[EBI_CHAIN_MAX_LEVELS + 1] = {0}, mean = 0;
-    if (p->opt[O_POLICY] != POLICY_H) return EB_OK;
+    if (p->opt[IMPORTANCE_O_POLICY] != IMPORTANCE_POLICY_H) return EB_OK;
     importance_each(p, importance_add_share, shares);
     for (int v = 1; v <= EBI_CHAIN_MAX_LEVELS; v++) mean += v * shares[v];
-    const double limit = mean * (double)p->opt[O_K], take = (double)p->opt[O_P] / EBI_MILLION;
+    const double limit = mean * (double)p->opt[COUNTDOWN_O_K],
+                 take = (double)p->opt[COUNTDOWN_O_P] / EBI_MILLION;
     if (take < limit) return EB_OK;
     return ebi_fail(err, EB_ESPEC,
                     "importance: policy=h would empty itself: p must be below k times the mean "
@@ -311,39 +332,43 @@ static eb_status importance_check_balance(const ebi_params *p, eb_error *err) {
 
 static eb_status importance_resolve(ebi_params *p, const ebi_args *given, eb_error *err) {
     ebi_args a = *given;
-    if (a.given[O_GAP] && a.given[O_P]) return importance_refuse(err, "give gap or fade, not both");
+    if (a.given[IMPORTANCE_O_GAP] && a.given[COUNTDOWN_O_P])
+        return importance_refuse(err, "give gap or fade, not both");
     EBI_TRY(importance_check_policy(p, &a, err));
     EBI_TRY(importance_check_range(p, err));
     EBI_TRY(importance_check_map(p, &a, err));
-    if (a.given[O_GAP]) EBI_TRY(importance_plan(p, &a, err));
+    if (a.given[IMPORTANCE_O_GAP]) EBI_TRY(importance_plan(p, &a, err));
     EBI_TRY(ebi_countdown_resolve(p, &a, "importance", importance_chain, err));
     return importance_check_balance(p, err);
 }
 
 /* Loops */
 
-enum { H_TRIES = 256 }; /* probes for one unit before an all but empty filter is let be */
+enum {
+    IMPORTANCE_H_TRIES = 256
+}; /* probes for one unit before an all but empty filter is let be */
 
 EBI_INLINE bool importance_take(const ebi_countdown *c) { /* true: a unit was taken */
     const uint64_t cell = ebi_random_below(c->fading.rng, c->fading.n);
     const uint64_t value = ebi_cell_get(c->cells, c->width, cell);
     if (value == 0 || (value > 1 && ebi_random_below(c->fading.rng, value) != 0)) return false;
     ebi_cell_set(c->cells, c->width, cell, value - 1);
-    if (value == 1 && c->p->opt[O_POLICY] == POLICY_H) c->state->used--;
+    if (value == 1 && c->p->opt[IMPORTANCE_O_POLICY] == IMPORTANCE_POLICY_H) c->state->used--;
     return true;
 }
 
 static void importance_forget_by_value(const ebi_countdown *c) {
-    const bool search = c->p->opt[O_POLICY] == POLICY_H;
+    const bool search = c->p->opt[IMPORTANCE_O_POLICY] == IMPORTANCE_POLICY_H;
     for (uint64_t n = ebi_fading_rounded(&c->fading, c->fading.rng); n > 0; n--) {
         if (search && c->state->used == 0) return;
-        for (int tries = search ? H_TRIES : 1; tries > 0 && !importance_take(c); tries--) {
+        for (int tries = search ? IMPORTANCE_H_TRIES : 1; tries > 0 && !importance_take(c);
+             tries--) {
         }
     }
 }
 
 EBI_INLINE void importance_forget(const ebi_countdown *c) {
-    if (c->p->opt[O_POLICY] <= POLICY_2C)
+    if (c->p->opt[IMPORTANCE_O_POLICY] <= IMPORTANCE_POLICY_2C)
         ebi_fading_arrival(&c->fading);
     else
         importance_forget_by_value(c);
@@ -351,8 +376,8 @@ EBI_INLINE void importance_forget(const ebi_countdown *c) {
 
 EBI_INLINE uint64_t importance_raised(const ebi_countdown *c, uint64_t cell, uint64_t f) {
     const uint64_t top = ebi_ones(c->width);
-    if (c->p->opt[O_RULE] == RULE_OVERWRITE) return f;
-    if (c->p->opt[O_RULE] == RULE_PRINTED && cell >= top / 2) return top;
+    if (c->p->opt[IMPORTANCE_O_RULE] == IMPORTANCE_RULE_OVERWRITE) return f;
+    if (c->p->opt[IMPORTANCE_O_RULE] == IMPORTANCE_RULE_PRINTED && cell >= top / 2) return top;
     return ebi_max(cell, f);
 }
 
@@ -361,7 +386,7 @@ EBI_INLINE void importance_place(const ebi_countdown *c, const ebi_batch *b, siz
     const unsigned f = importance_map(c->p, b->value[i]);
     for (unsigned j = 0; j < k; j++) {
         const uint64_t cell = ebi_cell_get(c->cells, c->width, at[j]);
-        if (cell == 0 && c->p->opt[O_POLICY] == POLICY_H) c->state->used++;
+        if (cell == 0 && c->p->opt[IMPORTANCE_O_POLICY] == IMPORTANCE_POLICY_H) c->state->used++;
         ebi_cell_set(c->cells, c->width, at[j], importance_raised(c, cell, f));
     }
 }
@@ -376,7 +401,7 @@ EBI_INLINE void importance_add(const ebi_params *p, uint8_t *block, const ebi_ba
 EBI_LOOPS(importance)
 
 static eb_status importance_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
-    return ebi_countdown_check(p, block, p->opt[O_POLICY] == POLICY_H, err);
+    return ebi_countdown_check(p, block, p->opt[IMPORTANCE_O_POLICY] == IMPORTANCE_POLICY_H, err);
 }
 
 const ebi_kind ebi_kind_importance = {

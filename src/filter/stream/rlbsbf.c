@@ -15,7 +15,7 @@
  * is reset if it is below the load. */
 #include "dedup_bits.h"
 
-enum { O_FPR = EBI_O_PARTS + 1 };
+enum { RLBSBF_O_FPR = EBI_O_PARTS + 1 };
 
 static const eb_option rlbsbf_options[] = {EBI_COMMON_OPTIONS,
                                            EBI_PARTS_OPTION,
@@ -30,7 +30,7 @@ static double rlbsbf_fpr_of(const ebi_params *p, double k) {
 }
 
 static eb_status rlbsbf_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
-    return ebi_parts_resolve(p, a, "rlbsbf", O_FPR, rlbsbf_fpr_of, err);
+    return ebi_parts_resolve(p, a, "rlbsbf", RLBSBF_O_FPR, rlbsbf_fpr_of, err);
 }
 
 /* Loops */

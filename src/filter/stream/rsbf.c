@@ -18,14 +18,14 @@
  * equation 6.1, (1 - 1/e)^k.
  *
  * Finding a set bit is random probing, first at the record's victim, then at numbers of its own
- * generator, PROBES in all.  With a load of 1/2 the chance that all of them miss is 2^-64; if they
- * do, or if the part is empty, nothing is reset. */
+ * generator, RSBF_PROBES in all.  With a load of 1/2 the chance that all of them miss is 2^-64; if
+ * they do, or if the part is empty, nothing is reset. */
 #include "dedup_bits.h"
 #include <math.h>
 
-enum { O_RULE = EBI_O_PARTS + 1, O_PSTAR, O_FPR };
-enum { RULE_RUN, RULE_PRINTED };
-enum { PROBES = 64, MILLION = 1000000 };
+enum { RSBF_O_RULE = EBI_O_PARTS + 1, RSBF_O_PSTAR, RSBF_O_FPR };
+enum { RSBF_RULE_RUN, RSBF_RULE_PRINTED };
+enum { RSBF_PROBES = 64, RSBF_MILLION = 1000000 };
 
 static const eb_option rsbf_options[] = {EBI_COMMON_OPTIONS,
                                          EBI_PARTS_OPTION,
@@ -39,11 +39,11 @@ static const eb_option rsbf_options[] = {EBI_COMMON_OPTIONS,
                                          {0}};
 
 static double rsbf_fpr_of(const ebi_params *p, double k) {
-    return p->opt[O_RULE] == RULE_RUN ? exp2(-k) : ebi_parts_fpr_full(p, k);
+    return p->opt[RSBF_O_RULE] == RSBF_RULE_RUN ? exp2(-k) : ebi_parts_fpr_full(p, k);
 }
 
 static eb_status rsbf_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
-    return ebi_parts_resolve(p, a, "rsbf", O_FPR, rsbf_fpr_of, err);
+    return ebi_parts_resolve(p, a, "rsbf", RSBF_O_FPR, rsbf_fpr_of, err);
 }
 
 /* Loops */
@@ -72,7 +72,7 @@ EBI_INLINE void rsbf_swap(const ebi_parts *d, const ebi_record *r, const uint64_
     for (unsigned j = 0; j < d->k; j++) {
         uint64_t probe = victim[j];
         if (ebi_bit(d->bits, r->at[j])) continue;
-        for (int i = 1; i < PROBES && d->load[j] > 0 && !ebi_bit(d->bits, probe); i++)
+        for (int i = 1; i < RSBF_PROBES && d->load[j] > 0 && !ebi_bit(d->bits, probe); i++)
             probe = j * d->s + ebi_random_below(&own, d->s);
         ebi_part_reset(d, j, probe);
         ebi_part_set(d, j, r->at[j]);
@@ -81,8 +81,8 @@ EBI_INLINE void rsbf_swap(const ebi_parts *d, const ebi_record *r, const uint64_
 
 /* s/i <= pstar, in whole numbers: s <= floor(i pstar) for pstar in millionths. */
 EBI_INLINE bool rsbf_swaps(const ebi_parts *d, uint64_t i) {
-    const uint64_t pstar = d->p->opt[O_PSTAR];
-    return d->s <= i / MILLION * pstar + i % MILLION * pstar / MILLION;
+    const uint64_t pstar = d->p->opt[RSBF_O_PSTAR];
+    return d->s <= i / RSBF_MILLION * pstar + i % RSBF_MILLION * pstar / RSBF_MILLION;
 }
 
 EBI_INLINE void rsbf_printed(const ebi_parts *d, const ebi_record *r) {
@@ -98,7 +98,7 @@ EBI_INLINE void rsbf_printed(const ebi_parts *d, const ebi_record *r) {
 
 EBI_INLINE void rsbf_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                          unsigned k, bool far) {
-    if (p->opt[O_RULE] == RULE_RUN)
+    if (p->opt[RSBF_O_RULE] == RSBF_RULE_RUN)
         ebi_parts_add(p, block, b, seen, k, far, rsbf_run, ebi_choose_all);
     else
         ebi_parts_add(p, block, b, seen, k, far, rsbf_printed, ebi_choose_all);
@@ -116,7 +116,7 @@ EBI_LOOPS(rsbf)
  * swapped away at rate (1-q)/q per s records and set again at rate 1. */
 static void rsbf_predict_printed(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     const double k = (double)p->opt[EBI_O_PARTS], s = (double)ebi_parts_size(p);
-    const double pstar = (double)p->opt[O_PSTAR] / MILLION;
+    const double pstar = (double)p->opt[RSBF_O_PSTAR] / RSBF_MILLION;
     if (w->items > 0 || w->distinct > 0 || w->zipf > 0) return; /* no formula */
     const double q = 0.5 + (0.5 - exp(-1)) * pstar * pstar;
     const double hits = w->gap > 0 ? w->gap / s : INFINITY;
@@ -128,7 +128,7 @@ static void rsbf_predict_printed(const ebi_params *p, const eb_workload *w, eb_p
 }
 
 static void rsbf_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
-    if (p->opt[O_RULE] == RULE_RUN)
+    if (p->opt[RSBF_O_RULE] == RSBF_RULE_RUN)
         ebi_parts_predict(p, EBI_FADE_RSBF, w, out);
     else
         rsbf_predict_printed(p, w, out);

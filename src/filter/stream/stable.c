@@ -18,9 +18,10 @@
 static const eb_option stable_options[] = {COUNTDOWN_OPTIONS("2", "sweep"), {0}};
 
 static void stable_chain(const ebi_params *p, ebi_chain *c) {
-    ebi_chain_init(c, p->opt[O_DELETE] == EBI_FADE_SWEEP ? EBI_CHAIN_SWEEP : EBI_CHAIN_MAX,
-                   (double)p->opt[EBI_O_CELLS], (double)p->opt[O_K],
-                   (double)p->opt[O_P] / EBI_MILLION, (int)ebi_countdown_top(p));
+    ebi_chain_init(c,
+                   p->opt[COUNTDOWN_O_DELETE] == EBI_FADE_SWEEP ? EBI_CHAIN_SWEEP : EBI_CHAIN_MAX,
+                   (double)p->opt[EBI_O_CELLS], (double)p->opt[COUNTDOWN_O_K],
+                   (double)p->opt[COUNTDOWN_O_P] / EBI_MILLION, (int)ebi_countdown_top(p));
     c->distinct = false;
 }
 
@@ -54,13 +55,13 @@ static eb_status stable_check(const ebi_params *p, const uint8_t *block, eb_erro
 /* One-bit cells, random deletion, repeats spread over a finite stream: the case of the
  * de-duplication paper, where a mean field knows what repeats do to the fill. */
 static bool stable_is_fading_bits(const ebi_params *p, const eb_workload *w) {
-    return p->opt[O_WIDTH] == 1 && p->opt[O_DELETE] == EBI_FADE_RANDOM && w->items > 0 &&
-           w->distinct > 0 && !(w->gap > 0) && !(w->zipf > 0);
+    return p->opt[COUNTDOWN_O_WIDTH] == 1 && p->opt[COUNTDOWN_O_DELETE] == EBI_FADE_RANDOM &&
+           w->items > 0 && w->distinct > 0 && !(w->gap > 0) && !(w->zipf > 0);
 }
 
 static void stable_predict_bits(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
-    const ebi_fade bits = {EBI_FADE_SBF, (double)p->opt[EBI_O_CELLS], (int)p->opt[O_K],
-                           (double)p->opt[O_P] / EBI_MILLION};
+    const ebi_fade bits = {EBI_FADE_SBF, (double)p->opt[EBI_O_CELLS], (int)p->opt[COUNTDOWN_O_K],
+                           (double)p->opt[COUNTDOWN_O_P] / EBI_MILLION};
     const ebi_stream stream = {w->items, w->distinct / w->items, 0};
     const ebi_rates r = ebi_fade_rates(&bits, &stream);
     out->fill = r.load;

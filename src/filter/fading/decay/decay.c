@@ -38,25 +38,25 @@
 #include <math.h>
 
 enum {
-    O_K = EBI_O_OWN,
-    O_MODE,
-    O_HALFLIFE,
-    O_FACTOR,
-    O_PERIOD,
-    O_WIDTH,
-    O_FRACTION,
-    O_UPDATE,
-    O_ROOM,
-    O_STORE
+    DECAY_O_K = EBI_O_OWN,
+    DECAY_O_MODE,
+    DECAY_O_HALFLIFE,
+    DECAY_O_FACTOR,
+    DECAY_O_PERIOD,
+    DECAY_O_WIDTH,
+    DECAY_O_FRACTION,
+    DECAY_O_UPDATE,
+    DECAY_O_ROOM,
+    DECAY_O_STORE
 };
-enum { STORE_CELLS, STORE_PACKED };
-enum { UPDATE_PLAIN, UPDATE_CONSERVATIVE };
-enum { WIDTH_4, WIDTH_8, WIDTH_16 };
-enum { FRACTION_MAX = 12, AHEAD = 10 };
-enum { FIXED = sizeof(ebi_block_head) + sizeof(ebi_decay_state) };
-enum { MILLION = 1000000, HALF = MILLION / 2 };
-#define DECAY_PERIOD (UINT64_C(1000000) * MILLION)
-#define DECAY_PERIOD_MAX (UINT64_C(9000000000000) * MILLION)
+enum { DECAY_STORE_CELLS, DECAY_STORE_PACKED };
+enum { DECAY_UPDATE_PLAIN, DECAY_UPDATE_CONSERVATIVE };
+enum { DECAY_WIDTH_4, DECAY_WIDTH_8, DECAY_WIDTH_16 };
+enum { DECAY_FRACTION_MAX = 12, DECAY_AHEAD = 10 };
+enum { DECAY_FIXED = sizeof(ebi_block_head) + sizeof(ebi_decay_state) };
+enum { DECAY_MILLION = 1000000, DECAY_HALF = DECAY_MILLION / 2 };
+#define DECAY_PERIOD (UINT64_C(1000000) * DECAY_MILLION)
+#define DECAY_PERIOD_MAX (UINT64_C(9000000000000) * DECAY_MILLION)
 
 static const eb_option decay_options[] = {
     EBI_COMMON_OPTIONS,
@@ -77,15 +77,15 @@ static const eb_option decay_options[] = {
 /* Opening */
 
 static ebi_decay decay_shape(const ebi_params *p) { /* all but the places of its parts */
-    ebi_decay d = {.mode = (unsigned)p->opt[O_MODE],
-                   .k = (unsigned)p->opt[O_K],
-                   .fraction = (unsigned)p->opt[O_FRACTION],
-                   .conservative = p->opt[O_UPDATE] == UPDATE_CONSERVATIVE,
-                   .factor = p->opt[O_FACTOR],
-                   .period = p->opt[O_PERIOD],
-                   .room = p->opt[O_ROOM]};
-    d.width = d.mode == EBI_DECAY_OPTIMISED ? 32 : 4u << p->opt[O_WIDTH];
-    d.packed = p->opt[O_STORE] == STORE_PACKED;
+    ebi_decay d = {.mode = (unsigned)p->opt[DECAY_O_MODE],
+                   .k = (unsigned)p->opt[DECAY_O_K],
+                   .fraction = (unsigned)p->opt[DECAY_O_FRACTION],
+                   .conservative = p->opt[DECAY_O_UPDATE] == DECAY_UPDATE_CONSERVATIVE,
+                   .factor = p->opt[DECAY_O_FACTOR],
+                   .period = p->opt[DECAY_O_PERIOD],
+                   .room = p->opt[DECAY_O_ROOM]};
+    d.width = d.mode == EBI_DECAY_OPTIMISED ? 32 : 4u << p->opt[DECAY_O_WIDTH];
+    d.packed = p->opt[DECAY_O_STORE] == DECAY_STORE_PACKED;
     if (d.packed) d.fraction += EBI_DECAY_SPARE;
     d.each = d.packed ? EBI_SNUG_CELLS : ebi_line_cells(d.width);
     d.stride = d.packed ? EBI_SNUG_LINE : EBI_LINE;
@@ -99,7 +99,7 @@ ebi_decay ebi_decay_open(const ebi_params *p, const uint8_t *block) {
     uint8_t *const own = ebi_writable(block);
     ebi_decay d = decay_shape(p);
     d.state = (ebi_decay_state *)(void *)(own + sizeof(ebi_block_head));
-    d.line = own + FIXED;
+    d.line = own + DECAY_FIXED;
     d.rest = d.line + d.lines * d.stride;
     return d;
 }
@@ -107,28 +107,29 @@ ebi_decay ebi_decay_open(const ebi_params *p, const uint8_t *block) {
 /* Parameters */
 
 static eb_status decay_resolve_time(ebi_params *p, const ebi_args *a, eb_error *err) {
-    if (a->given[O_HALFLIFE] && (a->given[O_FACTOR] || a->given[O_PERIOD]))
+    if (a->given[DECAY_O_HALFLIFE] && (a->given[DECAY_O_FACTOR] || a->given[DECAY_O_PERIOD]))
         return ebi_fail(err, EB_ESPEC, "decay: give halflife, or factor and period, not both");
-    if (!a->given[O_FACTOR]) p->opt[O_FACTOR] = HALF;
-    if (a->given[O_HALFLIFE])
-        p->opt[O_PERIOD] = p->opt[O_HALFLIFE];
-    else if (!a->given[O_PERIOD])
-        p->opt[O_PERIOD] = DECAY_PERIOD;
-    const uint64_t factor = p->opt[O_FACTOR];
-    if (p->opt[O_MODE] != EBI_DECAY_ERA) {
+    if (!a->given[DECAY_O_FACTOR]) p->opt[DECAY_O_FACTOR] = DECAY_HALF;
+    if (a->given[DECAY_O_HALFLIFE])
+        p->opt[DECAY_O_PERIOD] = p->opt[DECAY_O_HALFLIFE];
+    else if (!a->given[DECAY_O_PERIOD])
+        p->opt[DECAY_O_PERIOD] = DECAY_PERIOD;
+    const uint64_t factor = p->opt[DECAY_O_FACTOR];
+    if (p->opt[DECAY_O_MODE] != EBI_DECAY_ERA) {
         if (factor < 10000 || factor > 999000)
             return ebi_fail(err, EB_ESPEC, "decay: factor must be 0.01..0.999 here, not %g",
-                            (double)factor / MILLION);
+                            (double)factor / DECAY_MILLION);
         return EB_OK;
     }
-    if (factor == HALF) return EB_OK;
-    const double half = ceil((double)p->opt[O_PERIOD] * log(0.5) / log((double)factor / MILLION));
-    if (!(half >= MILLION && half <= (double)DECAY_PERIOD_MAX))
+    if (factor == DECAY_HALF) return EB_OK;
+    const double half =
+        ceil((double)p->opt[DECAY_O_PERIOD] * log(0.5) / log((double)factor / DECAY_MILLION));
+    if (!(half >= DECAY_MILLION && half <= (double)DECAY_PERIOD_MAX))
         return ebi_fail(err, EB_ESPEC,
                         "decay: factor and period must make a half-life of 1..9e12, not %g",
-                        half / MILLION);
-    p->opt[O_FACTOR] = HALF;
-    p->opt[O_PERIOD] = (uint64_t)half;
+                        half / DECAY_MILLION);
+    p->opt[DECAY_O_FACTOR] = DECAY_HALF;
+    p->opt[DECAY_O_PERIOD] = (uint64_t)half;
     return EB_OK;
 }
 
@@ -136,28 +137,30 @@ static eb_status decay_resolve_time(ebi_params *p, const ebi_args *a, eb_error *
 static uint64_t decay_fraction_for(const ebi_params *p) {
     const uint64_t floor_ulp = decay_shape(p).floor;
     uint64_t fraction = 1;
-    while (fraction < FRACTION_MAX && floor_ulp << 1 > UINT64_C(1) << fraction) fraction++;
+    while (fraction < DECAY_FRACTION_MAX && floor_ulp << 1 > UINT64_C(1) << fraction) fraction++;
     return fraction;
 }
 
 static eb_status decay_resolve_counters(ebi_params *p, const ebi_args *a, eb_error *err) {
-    const bool digits = p->opt[O_MODE] == EBI_DECAY_OPTIMISED,
-               era = p->opt[O_MODE] == EBI_DECAY_ERA;
-    const bool packed = p->opt[O_STORE] == STORE_PACKED;
+    const bool digits = p->opt[DECAY_O_MODE] == EBI_DECAY_OPTIMISED,
+               era = p->opt[DECAY_O_MODE] == EBI_DECAY_ERA;
+    const bool packed = p->opt[DECAY_O_STORE] == DECAY_STORE_PACKED;
     if (packed && !era)
         return ebi_fail(err, EB_ESPEC, "decay: store must be cells with this mode, not packed");
-    if (!a->given[O_WIDTH]) p->opt[O_WIDTH] = digits ? WIDTH_4 : packed ? WIDTH_8 : WIDTH_16;
-    if (packed && p->opt[O_WIDTH] != WIDTH_8)
+    if (!a->given[DECAY_O_WIDTH])
+        p->opt[DECAY_O_WIDTH] = digits ? DECAY_WIDTH_4 : packed ? DECAY_WIDTH_8 : DECAY_WIDTH_16;
+    if (packed && p->opt[DECAY_O_WIDTH] != DECAY_WIDTH_8)
         return ebi_fail(err, EB_ESPEC, "decay: width must be 8 with store=packed, not %u",
-                        4u << p->opt[O_WIDTH]);
-    if (digits != (p->opt[O_WIDTH] == WIDTH_4))
+                        4u << p->opt[DECAY_O_WIDTH]);
+    if (digits != (p->opt[DECAY_O_WIDTH] == DECAY_WIDTH_4))
         return ebi_fail(err, EB_ESPEC, "decay: width must be %s with this mode, not %u",
-                        digits ? "4" : "8, 16 or 32", 4u << p->opt[O_WIDTH]);
-    if (!a->given[O_FRACTION])
-        p->opt[O_FRACTION] = era ? (p->opt[O_WIDTH] == WIDTH_8 ? 2 : 8) : decay_fraction_for(p);
-    if (p->opt[O_MODE] == EBI_DECAY_BASIC && p->opt[O_ROOM] != 0)
+                        digits ? "4" : "8, 16 or 32", 4u << p->opt[DECAY_O_WIDTH]);
+    if (!a->given[DECAY_O_FRACTION])
+        p->opt[DECAY_O_FRACTION] =
+            era ? (p->opt[DECAY_O_WIDTH] == DECAY_WIDTH_8 ? 2 : 8) : decay_fraction_for(p);
+    if (p->opt[DECAY_O_MODE] == EBI_DECAY_BASIC && p->opt[DECAY_O_ROOM] != 0)
         return ebi_fail(err, EB_ESPEC, "decay: large must be 0 with mode=basic, not %llu",
-                        (unsigned long long)p->opt[O_ROOM]);
+                        (unsigned long long)p->opt[DECAY_O_ROOM]);
     return EB_OK;
 }
 
@@ -171,44 +174,45 @@ static uint64_t decay_room_for(unsigned mode, bool packed, uint64_t cells) {
 /* As many lines as a budget without head allows, in k equal parts.  Era mode has
  * a slot for the spill table for every 8 lines, and what is left over. */
 static uint64_t decay_lines_for(ebi_params *p, const ebi_args *a, uint64_t budget) {
-    const unsigned mode = (unsigned)p->opt[O_MODE];
-    const uint64_t k = p->opt[O_K];
+    const unsigned mode = (unsigned)p->opt[DECAY_O_MODE];
+    const uint64_t k = p->opt[DECAY_O_K];
     const ebi_decay shape = decay_shape(p);
-    const uint64_t rest = a->given[O_ROOM] ? ebi_decay_rest_bytes(mode, p->opt[O_ROOM]) : 0;
+    const uint64_t rest =
+        a->given[DECAY_O_ROOM] ? ebi_decay_rest_bytes(mode, p->opt[DECAY_O_ROOM]) : 0;
     if (budget < sizeof(ebi_decay_state) + rest) return 0;
     budget -= sizeof(ebi_decay_state) + rest;
-    if (a->given[O_ROOM] || mode == EBI_DECAY_BASIC) return budget / shape.stride / k * k;
+    if (a->given[DECAY_O_ROOM] || mode == EBI_DECAY_BASIC) return budget / shape.stride / k * k;
     const uint64_t each = shape.stride + (mode != EBI_DECAY_ERA ? 60 : shape.packed ? 6 : 2);
     const uint64_t lines = (budget - ebi_min(budget, 64)) / each / k * k;
-    p->opt[O_ROOM] = mode == EBI_DECAY_ERA
-                         ? (budget - lines * shape.stride) / sizeof(ebi_spill_slot)
-                         : decay_room_for(mode, false, lines * ebi_line_cells(32));
+    p->opt[DECAY_O_ROOM] = mode == EBI_DECAY_ERA
+                               ? (budget - lines * shape.stride) / sizeof(ebi_spill_slot)
+                               : decay_room_for(mode, false, lines * ebi_line_cells(32));
     return lines;
 }
 
 static eb_status decay_resolve_size(ebi_params *p, const ebi_args *a, eb_error *err) {
     const ebi_decay shape = decay_shape(p);
-    const uint64_t each = shape.each, k = p->opt[O_K];
-    const unsigned mode = (unsigned)p->opt[O_MODE];
+    const uint64_t each = shape.each, k = p->opt[DECAY_O_K];
+    const unsigned mode = (unsigned)p->opt[DECAY_O_MODE];
     uint64_t lines = p->opt[EBI_O_CELLS] / each;
     if (!a->given[EBI_O_CELLS]) {
         lines = decay_lines_for(p, a, ebi_budget(p));
     } else if (p->opt[EBI_O_CELLS] % (each * k) != 0) {
         return ebi_fail(err, EB_ESPEC, "decay: cells must be a multiple of %llu here, not %llu",
                         (unsigned long long)(each * k), (unsigned long long)p->opt[EBI_O_CELLS]);
-    } else if (!a->given[O_ROOM]) {
-        p->opt[O_ROOM] = decay_room_for(mode, shape.packed, p->opt[EBI_O_CELLS]);
+    } else if (!a->given[DECAY_O_ROOM]) {
+        p->opt[DECAY_O_ROOM] = decay_room_for(mode, shape.packed, p->opt[EBI_O_CELLS]);
     }
     if (lines * each < 64)
         return ebi_fail(err, EB_ESPEC, "decay: memory=%llu is too small for k=%llu and large=%llu",
                         (unsigned long long)p->opt[EBI_O_MEMORY], (unsigned long long)k,
-                        (unsigned long long)p->opt[O_ROOM]);
+                        (unsigned long long)p->opt[DECAY_O_ROOM]);
     if (mode == EBI_DECAY_OPTIMISED &&
-        (lines >> (32 - EBI_SLOT_BITS) != 0 || p->opt[O_ROOM] > EBI_POOL_MAX))
+        (lines >> (32 - EBI_SLOT_BITS) != 0 || p->opt[DECAY_O_ROOM] > EBI_POOL_MAX))
         return ebi_fail(err, EB_ESPEC, "decay: mode=optimised has at most 5e8 cells, not %llu",
                         (unsigned long long)(lines * each));
     p->opt[EBI_O_CELLS] = lines * each;
-    p->span = FIXED + lines * shape.stride + ebi_decay_rest_bytes(mode, p->opt[O_ROOM]);
+    p->span = DECAY_FIXED + lines * shape.stride + ebi_decay_rest_bytes(mode, p->opt[DECAY_O_ROOM]);
     return EB_OK;
 }
 
@@ -236,12 +240,12 @@ static void decay_fetch(const ebi_decay *d, const uint64_t *place) {
 /* Places of all keys of a batch; their lines are asked for some keys ahead. */
 static void decay_find(const ebi_decay *d, const eb_hash *h, size_t n, uint64_t *place) {
     for (size_t i = 0; i < n; i++) decay_places(d, h[i], place + i * d->k);
-    for (size_t i = 0; i < ebi_min(n, AHEAD); i++) decay_fetch(d, place + i * d->k);
+    for (size_t i = 0; i < ebi_min(n, DECAY_AHEAD); i++) decay_fetch(d, place + i * d->k);
 }
 
 /* The places of key i; call for i = 0, 1, ... */
 static const uint64_t *decay_key(const ebi_decay *d, const uint64_t *place, size_t i, size_t n) {
-    if (i + AHEAD < n) decay_fetch(d, place + (i + AHEAD) * d->k);
+    if (i + DECAY_AHEAD < n) decay_fetch(d, place + (i + DECAY_AHEAD) * d->k);
     return place + i * d->k;
 }
 
@@ -334,7 +338,7 @@ static uint64_t decay_take(uint64_t left, unsigned grain) { /* what a counter ca
 }
 
 static unsigned decay_claims(const ebi_params *p) {
-    return (unsigned)p->opt[O_K];
+    return (unsigned)p->opt[DECAY_O_K];
 }
 
 static bool decay_claim_one(const ebi_decay *d, const uint64_t *place, uint64_t left, uint64_t era,
@@ -389,7 +393,8 @@ static const ebi_ops *decay_select(const ebi_params *p) {
 /* The whole filter */
 
 static unsigned decay_caps(const ebi_params *p) {
-    const unsigned linear = p->opt[O_UPDATE] == UPDATE_PLAIN ? EB_CAN_REMOVE | EB_CAN_MERGE : 0;
+    const unsigned linear =
+        p->opt[DECAY_O_UPDATE] == DECAY_UPDATE_PLAIN ? EB_CAN_REMOVE | EB_CAN_MERGE : 0;
     return EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS | linear;
 }
 
@@ -459,8 +464,8 @@ static void decay_predict(const ebi_params *p, const eb_workload *w, eb_predicti
 
 static void decay_fading(const ebi_params *p, ebi_faded_counts *out) {
     const ebi_decay d = decay_shape(p);
-    const double half = log(0.5) / log((double)d.factor / MILLION);
-    *out = (ebi_faded_counts){.halflife = (double)d.period / MILLION * half,
+    const double half = log(0.5) / log((double)d.factor / DECAY_MILLION);
+    *out = (ebi_faded_counts){.halflife = (double)d.period / DECAY_MILLION * half,
                               .epsilon = ebi_decay_epsilon(&d),
                               .excess = ebi_decay_excess(&d)};
 }

@@ -22,21 +22,28 @@
 #include "math/spectrum.h"
 #include <math.h>
 
-enum { MILLION = 1000000, PHASES = 16, STEPS = 64, GRID = 128, GRID_MAX = 1 << 16 };
-#define EULER_GAMMA 0.5772156649015329
-static const double predict_unit = 32;  /* values of a sum that are an arrival */
-static const double predict_heavy = 16; /* counts of keys from there on are taken as two values */
+enum {
+    DECAY_PREDICT_MILLION = 1000000,
+    DECAY_PREDICT_PHASES = 16,
+    DECAY_PREDICT_STEPS = 64,
+    DECAY_PREDICT_GRID = 128,
+    DECAY_PREDICT_GRID_MAX = 1 << 16
+};
+#define DECAY_PREDICT_EULER_GAMMA 0.5772156649015329
+static const double decay_predict_unit = 32; /* values of a sum that are an arrival */
+static const double decay_predict_heavy =
+    16; /* counts of keys from there on are taken as two values */
 
-typedef struct predicted {
+typedef struct decay_predicted {
     const ebi_decay *d;
     double counters;   /* of a part */
     double era;        /* in ticks */
     double lifetime;   /* D */
     ebi_spectrum keys; /* that come again; distinct is 0 if all are different */
-} predicted;
+} decay_predicted;
 
-static double predict_lifetime(const ebi_decay *d) {
-    const bool at_start = d->period == MILLION; /* all arrivals begin an era */
+static double decay_predict_lifetime(const ebi_decay *d) {
+    const bool at_start = d->period == DECAY_PREDICT_MILLION; /* all arrivals begin an era */
     const ebi_moment at = {0, d->mode == EBI_DECAY_ERA && !at_start ? 1u << 19 : 0};
     uint64_t eras = 0;
     for (uint64_t c = ebi_decay_weight(d, at, 1); c > d->floor; eras++)
@@ -45,7 +52,7 @@ static double predict_lifetime(const ebi_decay *d) {
 }
 
 /* Different keys among the last n arrivals. */
-static double predict_distinct(const ebi_spectrum *s, double n) {
+static double decay_predict_distinct(const ebi_spectrum *s, double n) {
     double sum = 0;
     if (s->distinct == 0) return n;
     for (size_t i = 0; i < s->classes; i++)
@@ -54,105 +61,108 @@ static double predict_distinct(const ebi_spectrum *s, double n) {
 }
 
 /* The share of counters in use after n keys, n at this part of an era. */
-static double predict_fill(const predicted *m, double n) {
+static double decay_predict_fill(const decay_predicted *m, double n) {
     const double first =
         (floor(n / m->era) - m->lifetime + 1) * m->era; /* what came then is there */
     const double there = n - fmax(first, 0);
     const double before = m->d->mode == EBI_DECAY_ERA ? fmax(fmin(first, m->era), 0) : 0;
-    const double each = 1 / m->counters, keys = predict_distinct(&m->keys, there);
-    const double pair = (predict_distinct(&m->keys, there + before) - keys) * each;
+    const double each = 1 / m->counters, keys = decay_predict_distinct(&m->keys, there);
+    const double pair = (decay_predict_distinct(&m->keys, there + before) - keys) * each;
     const double unused = 1 - ebi_one_minus_pow1m(each, keys);
     return 1 - unused * exp(-pair) * (1 + pair);
 }
 
 /* A key that came `gap` ago: is it forgotten when the n-th comes?  Over all phases of an era. */
-static double predict_forgotten(const predicted *m, double gap) {
+static double decay_predict_forgotten(const decay_predicted *m, double gap) {
     const double eras = gap / m->era - m->lifetime + 1; /* 0: at a phase that lives longest */
     return fmin(fmax(eras, 0), 1);
 }
 
-/* Dickman's law, on the grid 1/GRID, 2/GRID, ... */
-typedef struct dickman {
+/* Dickman's law, on the grid 1/DECAY_PREDICT_GRID, 2/DECAY_PREDICT_GRID, ... */
+typedef struct decay_dickman {
     double t, F;
     size_t i;
-    double below[GRID + 1]; /* F(x - 1), a ring */
-} dickman;
+    double below[DECAY_PREDICT_GRID + 1]; /* F(x - 1), a ring */
+} decay_dickman;
 
-static double dickman_next(dickman *d) {
-    static const double step = 1.0 / GRID;
+static double decay_dickman_next(decay_dickman *d) {
+    static const double step = 1.0 / DECAY_PREDICT_GRID;
     const double t = d->t, x = (double)++d->i * step;
-    if (d->i <= GRID) {
-        d->F = exp(t * log(x) - EULER_GAMMA * t - lgamma(1 + t));
+    if (d->i <= DECAY_PREDICT_GRID) {
+        d->F = exp(t * log(x) - DECAY_PREDICT_EULER_GAMMA * t - lgamma(1 + t));
     } else { /* Heun's rule for F' = t (F(x) - F(x-1)) / x */
-        const double x0 = x - step, old = d->below[(d->i - 1 - GRID) % (GRID + 1)];
-        const double next = d->below[(d->i - GRID) % (GRID + 1)];
+        const double x0 = x - step,
+                     old = d->below[(d->i - 1 - DECAY_PREDICT_GRID) % (DECAY_PREDICT_GRID + 1)];
+        const double next = d->below[(d->i - DECAY_PREDICT_GRID) % (DECAY_PREDICT_GRID + 1)];
         const double slope = t * (d->F - old) / x0;
         d->F += step * (slope + t * (d->F + step * slope - next) / x) / 2;
     }
-    return d->below[d->i % (GRID + 1)] = d->F;
+    return d->below[d->i % (DECAY_PREDICT_GRID + 1)] = d->F;
 }
 
-static size_t dickman_end(double t) {
-    return (size_t)fmin((2 + t + 12 * sqrt(t)) * GRID, GRID_MAX);
+static size_t decay_dickman_end(double t) {
+    return (size_t)fmin((2 + t + 12 * sqrt(t)) * DECAY_PREDICT_GRID, DECAY_PREDICT_GRID_MAX);
 }
 
 /* The root of the mean square of the least of k sums by others, all different. */
-static double predict_error(double t, unsigned k) {
-    dickman d = {.t = t};
+static double decay_predict_error(double t, unsigned k) {
+    decay_dickman d = {.t = t};
     double square = 0;
-    for (size_t i = dickman_end(t); i > 0; i--) {
-        const double above = fmax(1 - dickman_next(&d), 0);
-        square += 2 * (double)d.i / GRID * pow(above, k) / GRID;
+    for (size_t i = decay_dickman_end(t); i > 0; i--) {
+        const double above = fmax(1 - decay_dickman_next(&d), 0);
+        square += 2 * (double)d.i / DECAY_PREDICT_GRID * pow(above, k) / DECAY_PREDICT_GRID;
     }
     return sqrt(square);
 }
 
 /* What a key counts that comes with this parameter, into a law with this weight. */
-static void predict_key(ebi_sum *law, double t, double weight) {
+static void decay_predict_key(ebi_sum *law, double t, double weight) {
     const double spread = sqrt(t / 2);
-    dickman d = {.t = t};
+    decay_dickman d = {.t = t};
     double before = 0;
-    if (t > predict_heavy) {
-        ebi_sum_give(law, predict_unit * (t - spread), weight / 2);
-        ebi_sum_give(law, predict_unit * (t + spread), weight / 2);
+    if (t > decay_predict_heavy) {
+        ebi_sum_give(law, decay_predict_unit * (t - spread), weight / 2);
+        ebi_sum_give(law, decay_predict_unit * (t + spread), weight / 2);
         return;
     }
-    for (size_t i = dickman_end(t); i > 0; i--, before = d.F) {
-        const double p = dickman_next(&d) - before, x = ((double)d.i - 0.5) / GRID;
-        ebi_sum_give(law, predict_unit * x, weight * fmax(p, 0));
+    for (size_t i = decay_dickman_end(t); i > 0; i--, before = d.F) {
+        const double p = decay_dickman_next(&d) - before,
+                     x = ((double)d.i - 0.5) / DECAY_PREDICT_GRID;
+        ebi_sum_give(law, decay_predict_unit * x, weight * fmax(p, 0));
     }
 }
 
 /* The same with keys that come again; mass: of all counts. */
-static double predict_error_of_keys(const predicted *m, double mass) {
+static double decay_predict_error_of_keys(const decay_predicted *m, double mass) {
     const ebi_spectrum *const s = &m->keys;
     ebi_sum one = {{0}}, sum;
     double above = 1, square = 0;
     for (size_t i = 0; i < s->classes; i++)
-        predict_key(&one, mass * s->count[i] / s->f1, s->keys[i] / s->distinct);
+        decay_predict_key(&one, mass * s->count[i] / s->f1, s->keys[i] / s->distinct);
     ebi_sum_of_law(&sum, &one, s->distinct / m->counters);
     for (size_t i = 0; i < EBI_SUM_VALUES; i++) {
-        const double rest = fmax(above - sum.p[i], 0), x = ebi_sum_value(i) / predict_unit;
+        const double rest = fmax(above - sum.p[i], 0), x = ebi_sum_value(i) / decay_predict_unit;
         square += x * x * (pow(above, m->d->k) - pow(rest, m->d->k));
         above = rest;
     }
     return sqrt(square);
 }
 
-static void predict_counts(const predicted *m, const eb_workload *w, eb_prediction *out) {
+static void decay_predict_counts(const decay_predicted *m, const eb_workload *w,
+                                 eb_prediction *out) {
     const double n = w->items > 0 ? w->items : INFINITY;
-    const double half = m->era * log(0.5) / log((double)m->d->factor / MILLION);
+    const double half = m->era * log(0.5) / log((double)m->d->factor / DECAY_PREDICT_MILLION);
     const double mass = half / log(2) * -expm1(-n / half * log(2)); /* of all counts */
     out->error_bound = exp(1) * mass / m->counters;
     if (m->d->conservative) return; /* fewer are wrong, by less */
     out->wrong = out->fpr;
     if (n < 8 * half) return; /* it has not settled */
-    out->error = m->keys.distinct > 0 ? predict_error_of_keys(m, mass)
-                                      : predict_error(mass / m->counters, m->d->k);
+    out->error = m->keys.distinct > 0 ? decay_predict_error_of_keys(m, mass)
+                                      : decay_predict_error(mass / m->counters, m->d->k);
 }
 
 /* false: Zipf's law without a number of keys says nothing. */
-static bool predict_spectrum(const eb_workload *w, ebi_spectrum *s) {
+static bool decay_predict_spectrum(const eb_workload *w, ebi_spectrum *s) {
     static const double very_long = 1e30; /* so that even the rarest key comes often */
     *s = (ebi_spectrum){0};
     if (!(w->distinct >= 1) || (w->items > 0 && w->distinct >= w->items)) return !(w->zipf > 0);
@@ -161,24 +171,28 @@ static bool predict_spectrum(const eb_workload *w, ebi_spectrum *s) {
 }
 
 void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *out) {
-    predicted m = {.d = d,
-                   .counters = (double)d->part * d->each,
-                   .era = (double)d->period / MILLION,
-                   .lifetime = predict_lifetime(d)};
-    if (!predict_spectrum(w, &m.keys)) return;
+    decay_predicted m = {.d = d,
+                         .counters = (double)d->part * d->each,
+                         .era = (double)d->period / DECAY_PREDICT_MILLION,
+                         .lifetime = decay_predict_lifetime(d)};
+    if (!decay_predict_spectrum(w, &m.keys)) return;
     out->fill = out->fpr = out->mean_fpr = 0;
-    for (int i = 0; i < PHASES; i++) { /* an endless stream is at any phase of an era */
-        const double fill = w->items > 0
-                                ? predict_fill(&m, w->items)
-                                : predict_fill(&m, (m.lifetime + 2 + (i + 0.5) / PHASES) * m.era);
-        out->fill += fill / PHASES;
-        out->fpr += pow(fill, d->k) / PHASES;
+    for (int i = 0; i < DECAY_PREDICT_PHASES;
+         i++) { /* an endless stream is at any phase of an era */
+        const double fill =
+            w->items > 0 ? decay_predict_fill(&m, w->items)
+                         : decay_predict_fill(
+                               &m, (m.lifetime + 2 + (i + 0.5) / DECAY_PREDICT_PHASES) * m.era);
+        out->fill += fill / DECAY_PREDICT_PHASES;
+        out->fpr += pow(fill, d->k) / DECAY_PREDICT_PHASES;
     }
-    for (int i = 0; i < STEPS; i++)
-        out->mean_fpr += w->items > 0
-                             ? pow(predict_fill(&m, w->items * (i + 0.5) / STEPS), d->k) / STEPS
-                             : out->fpr / STEPS;
-    if (w->gap > 0) out->fnr = out->mean_fnr = predict_forgotten(&m, w->gap) * (1 - out->fpr);
+    for (int i = 0; i < DECAY_PREDICT_STEPS; i++)
+        out->mean_fpr +=
+            w->items > 0
+                ? pow(decay_predict_fill(&m, w->items * (i + 0.5) / DECAY_PREDICT_STEPS), d->k) /
+                      DECAY_PREDICT_STEPS
+                : out->fpr / DECAY_PREDICT_STEPS;
+    if (w->gap > 0) out->fnr = out->mean_fnr = decay_predict_forgotten(&m, w->gap) * (1 - out->fpr);
     out->settles_after = m.lifetime * m.era;
-    if (out->size > 0) predict_counts(&m, w, out);
+    if (out->size > 0) decay_predict_counts(&m, w, out);
 }

@@ -16,7 +16,11 @@
 #include "decay.h"
 #include <math.h>
 
-enum { MILLION = 1000000, FRACTION_BITS = 20, STEP_BITS = FRACTION_BITS - 6 };
+enum {
+    DECAY_TIME_MILLION = 1000000,
+    DECAY_TIME_FRACTION_BITS = 20,
+    DECAY_TIME_STEP_BITS = DECAY_TIME_FRACTION_BITS - 6
+};
 __extension__ typedef unsigned __int128 decay_wide;
 
 static const uint64_t decay_power[65] = {
@@ -34,27 +38,29 @@ static const uint64_t decay_power[65] = {
 };
 
 static uint64_t decay_power_of(uint32_t fraction) { /* 2^f, in 2^-32; f in 2^-20, up to 1 */
-    const uint32_t step = fraction >> STEP_BITS, within = fraction & ((1u << STEP_BITS) - 1);
+    const uint32_t step = fraction >> DECAY_TIME_STEP_BITS,
+                   within = fraction & ((1u << DECAY_TIME_STEP_BITS) - 1);
     if (within == 0) return decay_power[step];
     const uint64_t rise = decay_power[step + 1] - decay_power[step];
-    return decay_power[step] + (rise * within >> STEP_BITS) + 1;
+    return decay_power[step] + (rise * within >> DECAY_TIME_STEP_BITS) + 1;
 }
 
 /* passed / length in 2^-20, rounded down; of lengths above 2^43 the low bits are left out. */
 static uint32_t decay_share(uint64_t passed, uint64_t length) {
     const unsigned shift = length >> 43 == 0 ? 0 : ebi_log2(length) - 42;
-    const uint64_t share = ((passed >> shift) << FRACTION_BITS) / ((length >> shift) + (shift > 0));
+    const uint64_t share =
+        ((passed >> shift) << DECAY_TIME_FRACTION_BITS) / ((length >> shift) + (shift > 0));
     return (uint32_t)share;
 }
 
 ebi_moment ebi_decay_moment(const ebi_decay *d, uint64_t time) {
     uint64_t era, passed;
-    if (d->period % MILLION == 0) {
-        const uint64_t ticks = d->period / MILLION;
+    if (d->period % DECAY_TIME_MILLION == 0) {
+        const uint64_t ticks = d->period / DECAY_TIME_MILLION;
         era = time / ticks;
-        passed = time % ticks * MILLION;
+        passed = time % ticks * DECAY_TIME_MILLION;
     } else {
-        const decay_wide all = (decay_wide)time * MILLION;
+        const decay_wide all = (decay_wide)time * DECAY_TIME_MILLION;
         era = (uint64_t)(all / d->period);
         passed = (uint64_t)(all % d->period);
     }
@@ -80,7 +86,8 @@ uint64_t ebi_decay_weight_least(const ebi_decay *d, ebi_moment at, uint32_t n) {
 uint64_t ebi_decay_lapse(const ebi_decay *d, uint64_t c, uint64_t eras) {
     if (d->mode == EBI_DECAY_ERA) return ebi_halved(c, eras);
     if (c >= EBI_DECAY_TOP) return c;
-    for (; eras > 0 && c > d->floor; eras--) c = (c * d->factor + MILLION - 1) / MILLION;
+    for (; eras > 0 && c > d->floor; eras--)
+        c = (c * d->factor + DECAY_TIME_MILLION - 1) / DECAY_TIME_MILLION;
     return c;
 }
 
@@ -90,7 +97,7 @@ uint64_t ebi_decay_lapse_least(const ebi_decay *d, uint64_t c, uint64_t eras) {
         return eras > 0 && rest <= 1 ? 0 : rest; /* as a counter that holds no more */
     }
     const unsigned guard = c >> 28 == 0 ? 16 : 0; /* digits that keep the rounding small */
-    for (c <<= guard; eras > 0 && c > 0; eras--) c = c * d->factor / MILLION;
+    for (c <<= guard; eras > 0 && c > 0; eras--) c = c * d->factor / DECAY_TIME_MILLION;
     return c >> guard;
 }
 
@@ -99,7 +106,8 @@ double ebi_decay_unit(const ebi_decay *d, ebi_moment now) {
 }
 
 uint64_t ebi_decay_floor(const ebi_decay *d) {
-    return d->mode == EBI_DECAY_ERA ? 0 : (MILLION - 1) / (MILLION - d->factor);
+    return d->mode == EBI_DECAY_ERA ? 0
+                                    : (DECAY_TIME_MILLION - 1) / (DECAY_TIME_MILLION - d->factor);
 }
 
 double ebi_decay_epsilon(const ebi_decay *d) {

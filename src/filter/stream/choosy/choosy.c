@@ -32,8 +32,8 @@
 #include "choosy_field.h"
 #include <math.h>
 
-enum { K_MAX = 12 };
-static const double S_MIN = -0.99, XMAX_MIN = 0.05;
+enum { CHOOSY_K_MAX = 12 };
+static const double CHOOSY_S_MIN = -0.99, CHOOSY_XMAX_MIN = 0.05;
 
 static const eb_option choosy_options[] = {
     EBI_COMMON_OPTIONS,
@@ -59,14 +59,14 @@ static double choosy_share(double share) { /* repeats must be possible for rates
 }
 
 static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: fpr is kept */
-    return fmax(XMAX_MIN, floor(pow(fpr, 1. / k) * EBI_CHOOSY_MILLION) / EBI_CHOOSY_MILLION);
+    return fmax(CHOOSY_XMAX_MIN, floor(pow(fpr, 1. / k) * EBI_CHOOSY_MILLION) / EBI_CHOOSY_MILLION);
 }
 
 /* Set s so that the mean of the false positives is `fpr`; if even the choosiest filter has more,
  * set xmax so that nothing can break the wish.  The rate rises with s: halve the interval, or
  * cut it where a line through the errors at its ends crosses zero, in turn. */
 static ebi_choosy_rates choosy_solve_s(ebi_choosy *c, double fpr) {
-    double low = S_MIN, high = c->k, low_error = -1;
+    double low = CHOOSY_S_MIN, high = c->k, low_error = -1;
     c->s = high;
     ebi_choosy_rates r = ebi_choosy_field(c);
     double error = r.mean_fpr / fpr - 1, high_error = error;
@@ -162,7 +162,7 @@ static unsigned choosy_start_k(const ebi_args *a, double bits_per_key) {
         k = round(0.8 * bits_per_key);
     else if (a->given[EBI_CHOOSY_FPR])
         k = round(-log2(a->real[EBI_CHOOSY_FPR]));
-    return (unsigned)fmax(1, fmin(K_MAX, k));
+    return (unsigned)fmax(1, fmin(CHOOSY_K_MAX, k));
 }
 
 static eb_status choosy_solve(ebi_params *p, const ebi_args *a, eb_error *err) {

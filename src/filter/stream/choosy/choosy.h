@@ -82,33 +82,34 @@ typedef struct ebi_choosy_code {
 
 EBI_INLINE unsigned ebi_choosy_zeros(const uint8_t *line, uint64_t mix, unsigned k,
                                      ebi_choosy_code code) {
-    enum { FIELDS = EBI_CHOOSY_FIELDS };
-    if (k <= FIELDS) return code.zeros(line, mix, k);
-    return code.zeros(line, mix, FIELDS) + code.zeros(line, ebi_mix(mix), k - FIELDS);
+    enum { CHOOSY_FIELDS = EBI_CHOOSY_FIELDS };
+    if (k <= CHOOSY_FIELDS) return code.zeros(line, mix, k);
+    return code.zeros(line, mix, CHOOSY_FIELDS) + code.zeros(line, ebi_mix(mix), k - CHOOSY_FIELDS);
 }
 
 EBI_INLINE void ebi_choosy_set(uint8_t *line, uint64_t mix, unsigned k, uint64_t take,
                                ebi_choosy_code code) {
-    enum { FIELDS = EBI_CHOOSY_FIELDS };
-    code.set(line, mix, k <= FIELDS ? k : FIELDS, take);
-    if (k > FIELDS) code.set(line, ebi_mix(mix), k - FIELDS, take);
+    enum { CHOOSY_FIELDS = EBI_CHOOSY_FIELDS };
+    code.set(line, mix, k <= CHOOSY_FIELDS ? k : CHOOSY_FIELDS, take);
+    if (k > CHOOSY_FIELDS) code.set(line, ebi_mix(mix), k - CHOOSY_FIELDS, take);
 }
 
 EBI_INLINE bool ebi_choosy_put(uint8_t *line, uint64_t mix, unsigned k, ebi_choosy_code code) {
-    enum { FIELDS = EBI_CHOOSY_FIELDS };
-    if (k <= FIELDS) return code.put(line, mix, k);
-    const bool first = code.put(line, mix, FIELDS);
-    return code.put(line, ebi_mix(mix), k - FIELDS) && first;
+    enum { CHOOSY_FIELDS = EBI_CHOOSY_FIELDS };
+    if (k <= CHOOSY_FIELDS) return code.put(line, mix, k);
+    const bool first = code.put(line, mix, CHOOSY_FIELDS);
+    return code.put(line, ebi_mix(mix), k - CHOOSY_FIELDS) && first;
 }
 
 /* zeros <= price + u + 0.2(1/R - 1), multiplied by R: no division. */
 EBI_INLINE bool ebi_choosy_is_cheap(unsigned zeros, unsigned used, uint64_t mix, uint64_t r,
                                     unsigned k, int64_t s) {
-    enum { PART = EBI_CHOOSY_MILLION / 64, BONUS = EBI_CHOOSY_BONUS };
-    const int64_t average = (int64_t)k * (EBI_CHOOSY_BITS - used) * PART / (EBI_CHOOSY_BITS / 64);
-    const int64_t u = (int64_t)(mix >> 56) * PART / 4;
+    enum { CHOOSY_PART = EBI_CHOOSY_MILLION / 64, CHOOSY_BONUS = EBI_CHOOSY_BONUS };
+    const int64_t average =
+        (int64_t)k * (EBI_CHOOSY_BITS - used) * CHOOSY_PART / (EBI_CHOOSY_BITS / 64);
+    const int64_t u = (int64_t)(mix >> 56) * CHOOSY_PART / 4;
     const int64_t over = (int64_t)zeros * EBI_CHOOSY_MILLION - average - s - u;
-    return (over + BONUS) * (int64_t)(r >> 30) <= (int64_t)BONUS << 32;
+    return (over + CHOOSY_BONUS) * (int64_t)(r >> 30) <= (int64_t)CHOOSY_BONUS << 32;
 }
 
 typedef struct ebi_choosy_rule { /* whom to take in */

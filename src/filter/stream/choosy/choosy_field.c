@@ -23,52 +23,58 @@
 #include <math.h>
 #include <string.h>
 
-enum { LINE = 512, NODES = 5, SLICES = 12, K_MAX = 12 };
+enum {
+    CHOOSY_FIELD_LINE = 512,
+    CHOOSY_FIELD_NODES = 5,
+    CHOOSY_FIELD_SLICES = 12,
+    CHOOSY_FIELD_K_MAX = 12
+};
 
-static const double field_node[NODES] = {-2.8569700138728, -1.3556261799743, 0, 1.3556261799743,
-                                         2.8569700138728};
-static const double field_weight[NODES] = {0.0112574113277, 0.2220759220056, 0.5333333333333,
-                                           0.2220759220056, 0.0112574113277};
+static const double choosy_field_node[CHOOSY_FIELD_NODES] = {-2.8569700138728, -1.3556261799743, 0,
+                                                             1.3556261799743, 2.8569700138728};
+static const double choosy_field_weight[CHOOSY_FIELD_NODES] = {
+    0.0112574113277, 0.2220759220056, 0.5333333333333, 0.2220759220056, 0.0112574113277};
 
-typedef struct field_line {
+typedef struct choosy_field_line {
     double x;
-    double n[2][SLICES][K_MAX + 1];
-} field_line;
+    double n[2][CHOOSY_FIELD_SLICES][CHOOSY_FIELD_K_MAX + 1];
+} choosy_field_line;
 
-typedef struct field_state {
-    field_line lines[NODES];
+typedef struct choosy_field_state {
+    choosy_field_line lines[CHOOSY_FIELD_NODES];
     double mean, speed, var; /* of the loads; speed is the derivative of the mean */
     double called_new;       /* R */
-} field_state;
+} choosy_field_state;
 
-typedef struct field_step { /* what arrives in [t, t + dt), per key */
+typedef struct choosy_field_step { /* what arrives in [t, t + dt), per key */
     double dt;
     double fresh[2];  /* first arrivals: the sure one, and another while the sure one is pending */
     double repeat[2]; /* of a seen key, without and with a pending arrival */
     double pending;   /* chance that the pending arrival comes */
     double records;
     double bonus;
-} field_step;
+} choosy_field_step;
 
-typedef struct field_flow { /* what happened in a step, per key */
+typedef struct choosy_field_flow { /* what happened in a step, per key */
     double false_positives, false_negatives, called_new;
     double bits, squares; /* set, and their squares summed over insertions */
     double tilt;          /* bits, weighted by the node: more in fuller lines? */
-} field_flow;
+} choosy_field_flow;
 
 /* With a repeats a key, (1-t) exp(-a t) of the keys are unseen at t. */
-static field_step field_arrivals(double a, double t, double dt) {
+static choosy_field_step choosy_field_arrivals(double a, double t, double dt) {
     const double e0 = exp(-a * t), e1 = exp(-a * (t + dt));
     const double sure = (e0 - e1) / a, all = (1 - t) * e0 - (1 - t - dt) * e1;
     const double pending = fmin(dt / (1 - t), 1);
-    return (field_step){.dt = dt,
-                        .fresh = {sure, all - sure},
-                        .repeat = {a * dt, a * dt + pending},
-                        .pending = pending,
-                        .records = (1 + a) * dt};
+    return (choosy_field_step){.dt = dt,
+                               .fresh = {sure, all - sure},
+                               .repeat = {a * dt, a * dt + pending},
+                               .pending = pending,
+                               .records = (1 + a) * dt};
 }
 
-static void field_binomial(unsigned k, double zero, double *p) { /* p[j]: j of k bits are zero */
+static void choosy_field_binomial(unsigned k, double zero,
+                                  double *p) { /* p[j]: j of k bits are zero */
     memset(p, 0, (k + 1) * sizeof *p);
     p[0] = 1;
     for (unsigned i = 1; i <= k; i++) {
@@ -78,43 +84,45 @@ static void field_binomial(unsigned k, double zero, double *p) { /* p[j]: j of k
 }
 
 /* Share of a slice of u that is taken in at j zero bits. */
-static double field_taken(const ebi_choosy *c, double x, double z, int slice, unsigned j) {
-    if (x + (double)j / LINE > c->xmax) return 0;
-    return fmax(0, fmin(1, (z - (double)j) * SLICES + slice + 1));
+static double choosy_field_taken(const ebi_choosy *c, double x, double z, int slice, unsigned j) {
+    if (x + (double)j / CHOOSY_FIELD_LINE > c->xmax) return 0;
+    return fmax(0, fmin(1, (z - (double)j) * CHOOSY_FIELD_SLICES + slice + 1));
 }
 
-static void field_insert(field_flow *flow, double keys, double x, unsigned j) {
-    const double zeros = LINE * (1 - x);
+static void choosy_field_insert(choosy_field_flow *flow, double keys, double x, unsigned j) {
+    const double zeros = CHOOSY_FIELD_LINE * (1 - x);
     const double bits = j * zeros / (zeros + (j - 1) / 2.); /* some of the j are the same bit */
     flow->bits += keys * bits;
     flow->squares += keys * bits * bits;
 }
 
-static void field_first_arrivals(const ebi_choosy *c, field_line *l, const field_step *s, double z,
-                                 field_flow *flow) {
-    double zero_bits[K_MAX + 1];
+static void choosy_field_first_arrivals(const ebi_choosy *c, choosy_field_line *l,
+                                        const choosy_field_step *s, double z,
+                                        choosy_field_flow *flow) {
+    double zero_bits[CHOOSY_FIELD_K_MAX + 1];
     const double fresh = s->fresh[0] + s->fresh[1];
-    field_binomial(c->k, 1 - l->x, zero_bits);
+    choosy_field_binomial(c->k, 1 - l->x, zero_bits);
     flow->false_positives = fresh * zero_bits[0];
     flow->called_new = fresh * (1 - zero_bits[0]);
     for (unsigned j = 1; j <= c->k; j++)
-        for (int u = 0; u < SLICES; u++) {
-            const double taken = field_taken(c, l->x, z, u, j), p = zero_bits[j] / SLICES;
-            field_insert(flow, fresh * p * taken, l->x, j);
+        for (int u = 0; u < CHOOSY_FIELD_SLICES; u++) {
+            const double taken = choosy_field_taken(c, l->x, z, u, j),
+                         p = zero_bits[j] / CHOOSY_FIELD_SLICES;
+            choosy_field_insert(flow, fresh * p * taken, l->x, j);
             for (int b = 0; b < 2; b++) l->n[b][u][j] += s->fresh[b] * p * (1 - taken);
         }
 }
 
-static void field_repeats(const ebi_choosy *c, field_line *l, const field_step *s, double z,
-                          field_flow *flow) {
-    for (int u = 0; u < SLICES; u++)
+static void choosy_field_repeats(const ebi_choosy *c, choosy_field_line *l,
+                                 const choosy_field_step *s, double z, choosy_field_flow *flow) {
+    for (int u = 0; u < CHOOSY_FIELD_SLICES; u++)
         for (unsigned j = 1; j <= c->k; j++) {
-            const double taken = field_taken(c, l->x, z, u, j);
+            const double taken = choosy_field_taken(c, l->x, z, u, j);
             double *const first = &l->n[0][u][j], *const second = &l->n[1][u][j];
             const double again[2] = {*first * s->repeat[0], *second * s->repeat[1]};
             const double moved = *second * s->pending * (1 - taken);
             flow->false_negatives += again[0] + again[1];
-            field_insert(flow, (again[0] + again[1]) * taken, l->x, j);
+            choosy_field_insert(flow, (again[0] + again[1]) * taken, l->x, j);
             *first += moved - again[0] * taken;
             *second -= moved + again[1] * taken;
         }
@@ -122,9 +130,9 @@ static void field_repeats(const ebi_choosy *c, field_line *l, const field_step *
 }
 
 /* Every zero bit of a waiting key is set by others with chance q. */
-static void field_thin(const ebi_choosy *c, field_line *l, double q) {
+static void choosy_field_thin(const ebi_choosy *c, choosy_field_line *l, double q) {
     for (int b = 0; b < 2; b++)
-        for (int u = 0; u < SLICES; u++)
+        for (int u = 0; u < CHOOSY_FIELD_SLICES; u++)
             for (unsigned j = 1; j <= c->k; j++) {
                 const double fewer = l->n[b][u][j] * j * q;
                 l->n[b][u][j - 1] += fewer;
@@ -132,36 +140,39 @@ static void field_thin(const ebi_choosy *c, field_line *l, double q) {
             }
 }
 
-static field_flow field_line_step(const ebi_choosy *c, field_line *l, const field_step *s,
-                                  double x) {
-    field_flow flow = {0};
+static choosy_field_flow choosy_field_line_step(const ebi_choosy *c, choosy_field_line *l,
+                                                const choosy_field_step *s, double x) {
+    choosy_field_flow flow = {0};
     const double z = c->k * (1 - x) + c->s + s->bonus;
-    if (x > l->x) field_thin(c, l, fmin((x - l->x) / (1 - l->x), 1. / c->k));
+    if (x > l->x) choosy_field_thin(c, l, fmin((x - l->x) / (1 - l->x), 1. / c->k));
     l->x = x;
-    field_first_arrivals(c, l, s, z, &flow);
-    field_repeats(c, l, s, z, &flow);
+    choosy_field_first_arrivals(c, l, s, z, &flow);
+    choosy_field_repeats(c, l, s, z, &flow);
     return flow;
 }
 
 /* One step of all lines, at the loads in the middle of the step. */
-static field_flow field_advance(const ebi_choosy *c, field_state *f, field_step *s) {
-    field_flow sum = {0};
+static choosy_field_flow choosy_field_advance(const ebi_choosy *c, choosy_field_state *f,
+                                              choosy_field_step *s) {
+    choosy_field_flow sum = {0};
     s->bonus = 0.2 * (1 / f->called_new - 1);
-    for (int i = 0; i < NODES; i++) {
-        const double x = f->mean + f->speed * s->dt / 2 + sqrt(f->var) * field_node[i];
-        const field_flow one = field_line_step(c, &f->lines[i], s, fmax(0, fmin(c->xmax, x)));
-        const double w = field_weight[i];
+    for (int i = 0; i < CHOOSY_FIELD_NODES; i++) {
+        const double x = f->mean + f->speed * s->dt / 2 + sqrt(f->var) * choosy_field_node[i];
+        const choosy_field_flow one =
+            choosy_field_line_step(c, &f->lines[i], s, fmax(0, fmin(c->xmax, x)));
+        const double w = choosy_field_weight[i];
         sum.false_positives += w * one.false_positives;
         sum.false_negatives += w * one.false_negatives;
         sum.called_new += w * one.called_new;
         sum.bits += w * one.bits;
         sum.squares += w * one.squares;
-        sum.tilt += w * one.bits * field_node[i];
+        sum.tilt += w * one.bits * choosy_field_node[i];
     }
-    const double memory = c->bits_per_key * c->share * 4 / LINE; /* of R, in stream time */
+    const double memory =
+        c->bits_per_key * c->share * 4 / CHOOSY_FIELD_LINE; /* of R, in stream time */
     const double now = sum.called_new / s->records, dx = sum.bits / c->bits_per_key;
     f->called_new = now + (f->called_new - now) * exp(-s->dt / memory);
-    f->var += (2 * sqrt(f->var) * sum.tilt + sum.squares / LINE) / c->bits_per_key;
+    f->var += (2 * sqrt(f->var) * sum.tilt + sum.squares / CHOOSY_FIELD_LINE) / c->bits_per_key;
     f->var = fmax(0, f->var);
     f->mean = fmin(c->xmax, f->mean + dx);
     f->speed = dx / s->dt;
@@ -169,21 +180,22 @@ static field_flow field_advance(const ebi_choosy *c, field_state *f, field_step 
 }
 
 /* A stream of more repeats than this goes on as it was at the end of one with as many. */
-static const double field_repeats_max = 50;
+static const double choosy_field_repeats_max = 50;
 
 ebi_choosy_rates ebi_choosy_field(const ebi_choosy *wanted) {
     ebi_choosy c = *wanted;
-    assert(c.k >= 1 && c.k <= K_MAX && c.bits_per_key > 0 && c.share > 0 && c.share < 1);
-    const double all_repeats = 1 / c.share - 1, a = fmin(all_repeats, field_repeats_max);
+    assert(c.k >= 1 && c.k <= CHOOSY_FIELD_K_MAX && c.bits_per_key > 0 && c.share > 0 &&
+           c.share < 1);
+    const double all_repeats = 1 / c.share - 1, a = fmin(all_repeats, choosy_field_repeats_max);
     c.share = 1 / (1 + a);
     ebi_choosy_rates r = {0};
-    field_state f = {.called_new = 1};
+    choosy_field_state f = {.called_new = 1};
     double dt = fmin(1e-4, 0.002 * c.bits_per_key / (c.k * (1 + a)));
     for (double t = 0; t < 1 - 1e-12; t += dt) {
         if (t > 0) dt = fmin(fmin(dt * 1.5, 0.2 / (40 + a)), f.speed > 0 ? 0.004 / f.speed : 1);
         if (t + 1.5 * dt > 1) dt = 1 - t;
-        field_step s = field_arrivals(a, t, dt);
-        const field_flow flow = field_advance(&c, &f, &s);
+        choosy_field_step s = choosy_field_arrivals(a, t, dt);
+        const choosy_field_flow flow = choosy_field_advance(&c, &f, &s);
         const double fresh = s.fresh[0] + s.fresh[1];
         r.mean_fpr += flow.false_positives;
         r.mean_fnr += flow.false_negatives / all_repeats;

@@ -139,9 +139,9 @@ static double lru_buckets_for(const ebi_params *p, double window) {
 /* Of so many lines: few, so that all copies stay in the cache and take little memory.  In a small
  * filter one leader is better than none, and better than several. */
 static uint64_t lru_leaders_of(const ebi_params *p, uint64_t lines) {
-    enum { LEAST = 64, SHARE = 768, MOST = 256 };
-    if (p->opt[EBI_LRU_KEEP] != EBI_LRU_ADAPTIVE || lines < LEAST) return 0;
-    return ebi_min(MOST, ebi_max(1, lines / SHARE));
+    enum { LRU_LEAST = 64, LRU_SHARE = 768, LRU_MOST = 256 };
+    if (p->opt[EBI_LRU_KEEP] != EBI_LRU_ADAPTIVE || lines < LRU_LEAST) return 0;
+    return ebi_min(LRU_MOST, ebi_max(1, lines / LRU_SHARE));
 }
 
 static uint64_t lru_bytes_of(const ebi_params *p, uint64_t buckets) { /* of a shard's segments */

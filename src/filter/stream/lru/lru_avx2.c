@@ -42,12 +42,12 @@ LRU_AVX2 EBI_INLINE lru_place lru_place_of(const ebi_lru_rule *rule, unsigned hi
     return (lru_place){lru_load_mask(place->open), lru_load_mask(place->at)};
 }
 
-typedef struct lru_shape { /* of all lines of a filter */
+typedef struct lru_avx2_shape { /* of all lines of a filter */
     ebi_lru_fields f;
     __m256i used; /* fields of the slots */
     uint64_t last_field;
     unsigned b;
-} lru_shape;
+} lru_avx2_shape;
 
 /* Lanes of `lane` bytes, 1 or 2: slot i is lane i of both registers. */
 
@@ -95,7 +95,7 @@ LRU_AVX2 EBI_INLINE bool lru_lane_observe(uint8_t *line, uint64_t print, unsigne
 }
 
 /* As ebi_lru_line_put. */
-LRU_AVX2 EBI_INLINE bool lru_lane_put(uint8_t *line, uint64_t print, const lru_shape *s,
+LRU_AVX2 EBI_INLINE bool lru_lane_put(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
                                       const ebi_lru_rule *rule, bool front, unsigned lane) {
     const lru_line x = lru_load(line), f = lru_lane_print(print, lane);
     const uint32_t hits = lru_lane_hits(x, f, lane);
@@ -125,7 +125,7 @@ LRU_AVX2 EBI_INLINE lru_line lru_word_print(uint64_t print, ebi_lru_fields f) {
 
 /* The top bit of fields that are equal in both registers: of each word's lowest such field, and
  * perhaps of fields above it. */
-LRU_AVX2 EBI_INLINE __m256i lru_word_equal(lru_line x, lru_line y, ebi_lru_fields f) {
+LRU_AVX2 EBI_INLINE __m256i lru_avx2_word_equal(lru_line x, lru_line y, ebi_lru_fields f) {
     const __m256i differ =
         _mm256_or_si256(_mm256_xor_si256(x.low, y.low), _mm256_xor_si256(x.high, y.high));
     const __m256i less = _mm256_sub_epi64(differ, lru_word_fill(f.ones));
@@ -164,10 +164,10 @@ LRU_AVX2 EBI_INLINE __m256i lru_word_upto(__m256i equal, unsigned misses, __m256
     return _mm256_and_si256(_mm256_and_si256(upto, used), lru_word_gate(misses));
 }
 
-LRU_AVX2 EBI_INLINE bool lru_word_observe(uint8_t *line, uint64_t print, const lru_shape *s) {
+LRU_AVX2 EBI_INLINE bool lru_word_observe(uint8_t *line, uint64_t print, const lru_avx2_shape *s) {
     const ebi_lru_fields f = s->f;
     const lru_line x = lru_load(line), y = lru_word_print(print, f);
-    const __m256i equal = lru_word_equal(x, y, f);
+    const __m256i equal = lru_avx2_word_equal(x, y, f);
     const unsigned misses = lru_word_misses(equal);
     const __m256i moved = lru_word_upto(equal, misses, s->used);
     lru_store(line, lru_word_up(x.low, y.low, moved, f), lru_word_up(x.high, y.high, moved, f));
@@ -185,10 +185,10 @@ LRU_AVX2 EBI_INLINE __m256i lru_word_open(__m256i x, __m256i print, __m256i at, 
 }
 
 /* As ebi_lru_line_put. */
-LRU_AVX2 EBI_INLINE bool lru_word_put(uint8_t *line, uint64_t print, const lru_shape *s,
+LRU_AVX2 EBI_INLINE bool lru_word_put(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
                                       const ebi_lru_rule *rule, bool front) {
     const lru_line x = lru_load(line), y = lru_word_print(print, s->f);
-    const __m256i equal = lru_word_equal(x, y, s->f);
+    const __m256i equal = lru_avx2_word_equal(x, y, s->f);
     const unsigned misses = lru_word_misses(equal);
     const lru_place place =
         lru_place_of(rule, misses ^ 15, front, ebi_lru_last_of(line, s->last_field));
@@ -200,35 +200,35 @@ LRU_AVX2 EBI_INLINE bool lru_word_put(uint8_t *line, uint64_t print, const lru_s
 }
 
 LRU_AVX2 EBI_INLINE bool lru_word_has(const uint8_t *line, uint64_t print, ebi_lru_fields f) {
-    return lru_word_misses(lru_word_equal(lru_load(line), lru_word_print(print, f), f)) != 15;
+    return lru_word_misses(lru_avx2_word_equal(lru_load(line), lru_word_print(print, f), f)) != 15;
 }
 
 /* Loops, compiled for each width */
 
-LRU_AVX2 EBI_INLINE bool lru_observe(uint8_t *line, uint64_t print, const lru_shape *s,
+LRU_AVX2 EBI_INLINE bool lru_observe(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
                                      unsigned w) {
     return w == 16   ? lru_lane_observe(line, print, s->b, 1)
            : w == 32 ? lru_lane_observe(line, print, s->b, 2)
                      : lru_word_observe(line, print, s);
 }
 
-LRU_AVX2 EBI_INLINE bool lru_put(uint8_t *line, uint64_t print, const lru_shape *s,
+LRU_AVX2 EBI_INLINE bool lru_put(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
                                  const ebi_lru_rule *rule, bool front, unsigned w) {
     return w == 16   ? lru_lane_put(line, print, s, rule, front, 1)
            : w == 32 ? lru_lane_put(line, print, s, rule, front, 2)
                      : lru_word_put(line, print, s, rule, front);
 }
 
-LRU_AVX2 EBI_INLINE lru_shape lru_shape_of(unsigned w, unsigned b) {
+LRU_AVX2 EBI_INLINE lru_avx2_shape lru_avx2_shape_of(unsigned w, unsigned b) {
     const ebi_lru_fields f = ebi_lru_line_fields(w);
-    return (lru_shape){
+    return (lru_avx2_shape){
         f, _mm256_blend_epi32(lru_word_fill(f.used), lru_word_fill(ebi_lru_last_used(f, b)), 0xC0),
         ebi_lru_last_field(f, b), b};
 }
 
 LRU_AVX2 EBI_INLINE void lru_avx2_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                       uint8_t *seen, unsigned w) {
-    const lru_shape s = lru_shape_of(w, ebi_lru_b(p));
+    const lru_avx2_shape s = lru_avx2_shape_of(w, ebi_lru_b(p));
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     const uint64_t leaders = ebi_lru_leaders(p);
     uint8_t *const lines = block + ebi_lru_first(p);

@@ -22,40 +22,40 @@
  * will pay.  docs/decisions/lru.md has the measurements. */
 #include "lru_line.h"
 
-enum { DUEL_HIT = 1024 };
-enum { DUEL_FRONT, DUEL_MIDDLE, DUEL_LAST };
+enum { LRU_DUEL_HIT = 1024 };
+enum { LRU_DUEL_FRONT, LRU_DUEL_MIDDLE, LRU_DUEL_LAST };
 
 /* One of so many fresh keys or fewer is a false hit: then a few hits decide nothing. */
-enum { DUEL_OFTEN = 100 };
+enum { LRU_DUEL_OFTEN = 100 };
 
-typedef struct duel_rules {
+typedef struct lru_duel_rules {
     int32_t limit; /* no score is below its negative */
     int32_t lead;  /* by which a winner is replaced */
     int32_t start; /* of the front before all others */
     int32_t drift;
-} duel_rules;
+} lru_duel_rules;
 
-static duel_rules duel_rules_of(const ebi_params *p) {
+static lru_duel_rules lru_duel_rules_of(const ebi_params *p) {
     const uint64_t b = ebi_lru_b(p), prints = ebi_ones((unsigned)p->opt[EBI_LRU_W]);
     const uint64_t leaders = ebi_lru_leaders(p);
-    const bool often = b * DUEL_OFTEN >= prints;
+    const bool often = b * LRU_DUEL_OFTEN >= prints;
     const uint64_t limit = often ? ebi_max(4 * leaders, 8) : 4 * leaders;
-    const uint64_t lead = ebi_max(leaders * DUEL_HIT / 4, (often ? 4 : 3) * DUEL_HIT / 2);
-    return (duel_rules){(int32_t)(limit * DUEL_HIT), (int32_t)lead,
-                        (int32_t)(ebi_max(leaders, 3) * DUEL_HIT),
-                        (int32_t)(1 + (256 * b + prints / 2) / prints)};
+    const uint64_t lead = ebi_max(leaders * LRU_DUEL_HIT / 4, (often ? 4 : 3) * LRU_DUEL_HIT / 2);
+    return (lru_duel_rules){(int32_t)(limit * LRU_DUEL_HIT), (int32_t)lead,
+                            (int32_t)(ebi_max(leaders, 3) * LRU_DUEL_HIT),
+                            (int32_t)(1 + (256 * b + prints / 2) / prints)};
 }
 
-static unsigned duel_slot(const ebi_params *p, unsigned expert) {
+static unsigned lru_duel_slot(const ebi_params *p, unsigned expert) {
     const unsigned last = ebi_lru_b(p) - 1;
-    return expert == DUEL_FRONT ? 0 : expert == DUEL_MIDDLE ? last * 6 / 10 : last;
+    return expert == LRU_DUEL_FRONT ? 0 : expert == LRU_DUEL_MIDDLE ? last * 6 / 10 : last;
 }
 
-static uint64_t duel_front(unsigned expert) { /* coins below this insert at the front */
-    return expert == DUEL_LAST ? UINT64_C(1) << 59 : 0;
+static uint64_t lru_duel_front(unsigned expert) { /* coins below this insert at the front */
+    return expert == LRU_DUEL_LAST ? UINT64_C(1) << 59 : 0;
 }
 
-static ebi_lru_place duel_place(ebi_lru_fields f, unsigned slot) {
+static ebi_lru_place lru_duel_place(ebi_lru_fields f, unsigned slot) {
     ebi_lru_place place;
     for (unsigned k = 0; k < 4; k++) {
         const unsigned first = k * f.n;
@@ -67,24 +67,25 @@ static ebi_lru_place duel_place(ebi_lru_fields f, unsigned slot) {
     return place;
 }
 
-static void duel_rule(const ebi_params *p, unsigned expert, ebi_lru_rule *rule) {
+static void lru_duel_rule(const ebi_params *p, unsigned expert, ebi_lru_rule *rule) {
     const ebi_lru_fields f = ebi_lru_line_fields((unsigned)p->opt[EBI_LRU_W]);
-    rule->place[0] = duel_place(f, 0);
-    rule->place[1] = duel_place(f, duel_slot(p, expert));
-    rule->front = duel_front(expert);
+    rule->place[0] = lru_duel_place(f, 0);
+    rule->place[1] = lru_duel_place(f, lru_duel_slot(p, expert));
+    rule->front = lru_duel_front(expert);
 }
 
 bool ebi_lru_rule_of(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule) {
-    const unsigned winner = ebi_lru_leaders(p) > 0 ? ebi_lru_duel_of(block)->winner : DUEL_FRONT;
-    if (winner != DUEL_FRONT) duel_rule(p, winner, rule);
-    return winner != DUEL_FRONT;
+    const unsigned winner =
+        ebi_lru_leaders(p) > 0 ? ebi_lru_duel_of(block)->winner : LRU_DUEL_FRONT;
+    if (winner != LRU_DUEL_FRONT) lru_duel_rule(p, winner, rule);
+    return winner != LRU_DUEL_FRONT;
 }
 
-static void duel_score(const duel_rules *rules, ebi_lru_duel *duel, const bool *hit) {
+static void lru_duel_score(const lru_duel_rules *rules, ebi_lru_duel *duel, const bool *hit) {
     int32_t best = INT32_MIN;
     unsigned leader = 0;
     for (unsigned e = 0; e < EBI_LRU_EXPERTS; e++) {
-        duel->score[e] += (hit[e] ? DUEL_HIT : 0) - (e > 0 ? rules->drift : 0);
+        duel->score[e] += (hit[e] ? LRU_DUEL_HIT : 0) - (e > 0 ? rules->drift : 0);
         if (duel->score[e] > best) best = duel->score[leader = e];
     }
     for (unsigned e = 0; e < EBI_LRU_EXPERTS; e++) {
@@ -99,30 +100,30 @@ bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, ui
     ebi_lru_duel *const duel = (ebi_lru_duel *)(void *)(block + sizeof(ebi_block_head));
     const unsigned w = (unsigned)p->opt[EBI_LRU_W], winner = duel->winner;
     const ebi_lru_shape s = ebi_lru_shape_of(w, ebi_lru_b(p));
-    const duel_rules rules = duel_rules_of(p);
+    const lru_duel_rules rules = lru_duel_rules_of(p);
     const uint64_t coin = ebi_lru_coin(h, before);
     bool hit[EBI_LRU_EXPERTS];
     assert(winner < EBI_LRU_EXPERTS);
     for (unsigned e = 0; e < EBI_LRU_EXPERTS; e++) {
         ebi_lru_rule rule;
         uint8_t *const line = block + ebi_lru_first(p) + ebi_lru_copy(p, i, e) * EBI_LRU_LINE_BYTES;
-        duel_rule(p, e, &rule);
+        lru_duel_rule(p, e, &rule);
         hit[e] = ebi_lru_line_put(line, ebi_lru_print(h, w), s, rule.place, coin < rule.front);
     }
-    duel_score(&rules, duel, hit);
+    lru_duel_score(&rules, duel, hit);
     return hit[winner];
 }
 
 void ebi_lru_duel_init(const ebi_params *p, uint8_t *block) {
     if (ebi_lru_leaders(p) == 0) return;
     ebi_lru_duel *const duel = (ebi_lru_duel *)(void *)(block + sizeof(ebi_block_head));
-    for (unsigned e = 1; e < EBI_LRU_EXPERTS; e++) duel->score[e] = -duel_rules_of(p).start;
+    for (unsigned e = 1; e < EBI_LRU_EXPERTS; e++) duel->score[e] = -lru_duel_rules_of(p).start;
 }
 
 eb_status ebi_lru_duel_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
     if (ebi_lru_leaders(p) == 0) return EB_OK;
     const ebi_lru_duel *const duel = ebi_lru_duel_of(block);
-    const duel_rules rules = duel_rules_of(p);
+    const lru_duel_rules rules = lru_duel_rules_of(p);
     bool ok = duel->winner < EBI_LRU_EXPERTS, best = false;
     for (unsigned e = 0; e < EBI_LRU_EXPERTS; e++) {
         ok = ok && duel->score[e] <= 0 && duel->score[e] >= -rules.limit;

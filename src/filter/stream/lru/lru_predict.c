@@ -41,12 +41,13 @@ static double lru_distance(double x, const void *copies) {
 }
 
 static double lru_missed_shuffled(double reach, double copies, double b) {
-    enum { STEPS = 512 };
+    enum { LRU_PREDICT_STEPS = 512 };
     const double sure = b + 10 * sqrt(b) + 20; /* keys a bucket that no list survives */
     const double end = reach <= sure ? 1 : ebi_bisect(lru_distance, &copies, 0, 1, sure / reach);
     double missed = 0, before = 1;
-    for (int i = 0; i < STEPS; i++) {
-        const double x = end * (i + 1) / STEPS, middle = end * (i + 0.5) / STEPS;
+    for (int i = 0; i < LRU_PREDICT_STEPS; i++) {
+        const double x = end * (i + 1) / LRU_PREDICT_STEPS,
+                     middle = end * (i + 0.5) / LRU_PREDICT_STEPS;
         const double after = (1 - x) * (1 - x) * exp(-copies * x);
         missed += (before - after) * ebi_poisson_ge(reach * lru_distance(middle, &copies), b);
         before = after;
@@ -55,9 +56,10 @@ static double lru_missed_shuffled(double reach, double copies, double b) {
 }
 
 static double lru_mean_fill(double reach, double b) { /* while the stream's keys arrive */
-    enum { STEPS = 256 };
+    enum { LRU_PREDICT_STEPS = 256 };
     double sum = 0;
-    for (int i = 0; i < STEPS; i++) sum += lru_fill(reach * (i + 0.5) / STEPS, &b) / STEPS;
+    for (int i = 0; i < LRU_PREDICT_STEPS; i++)
+        sum += lru_fill(reach * (i + 0.5) / LRU_PREDICT_STEPS, &b) / LRU_PREDICT_STEPS;
     return sum;
 }
 

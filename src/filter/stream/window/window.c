@@ -64,8 +64,13 @@ static const eb_option window_options[] = {
      true},
     {0}};
 
-enum { ERAS = 14, ROTATE_ERAS = 2, ROTATE_BITS = 504, ROTATE_W_MAX = 8 };
-static const double wide_lines_below = 1e-4;
+enum {
+    WINDOW_ERAS = 14,
+    WINDOW_ROTATE_ERAS = 2,
+    WINDOW_ROTATE_BITS = 504,
+    WINDOW_ROTATE_W_MAX = 8
+};
+static const double window_wide_lines_below = 1e-4;
 
 /* Parameters */
 
@@ -79,7 +84,7 @@ static unsigned window_bytes(const ebi_params *p) {
 
 static unsigned window_cells(const ebi_params *p) { /* of a line */
     const unsigned generations = (unsigned)p->opt[EBI_WINDOW_ERAS] + 1;
-    if (window_rotates(p)) return ROTATE_BITS / generations * generations;
+    if (window_rotates(p)) return WINDOW_ROTATE_BITS / generations * generations;
     return window_bytes(p) == 64 ? 64 : EBI_WINDOW_SLOTS_MAX;
 }
 
@@ -194,7 +199,7 @@ static window_size window_choose_size(const ebi_params *p, const ebi_args *a) {
 static void window_choose_line(ebi_params *p, const ebi_args *a) {
     if (a->given[EBI_WINDOW_LINE] || window_rotates(p)) return;
     p->opt[EBI_WINDOW_LINE] = 0;
-    p->opt[EBI_WINDOW_LINE] = window_choose_size(p, a).fpr < wide_lines_below;
+    p->opt[EBI_WINDOW_LINE] = window_choose_size(p, a).fpr < window_wide_lines_below;
 }
 
 static double window_memory(const ebi_params *p, double lines) { /* of all shards */
@@ -244,7 +249,7 @@ static eb_status window_settle(ebi_params *p, double lines, eb_error *err) {
 static eb_status window_check_options(const ebi_params *p, const ebi_args *a, eb_error *err) {
     if (window_rotates(p) && p->opt[EBI_WINDOW_LINE])
         return ebi_fail(err, EB_ESPEC, "window: line must be 64 for mode=rotate, not 128");
-    if (window_rotates(p) && a->given[EBI_WINDOW_W] && p->opt[EBI_WINDOW_W] > ROTATE_W_MAX)
+    if (window_rotates(p) && a->given[EBI_WINDOW_W] && p->opt[EBI_WINDOW_W] > WINDOW_ROTATE_W_MAX)
         return ebi_fail(err, EB_ESPEC, "window: print_bits must be 1..8 for mode=rotate, not %llu",
                         (unsigned long long)p->opt[EBI_WINDOW_W]);
     if (a->given[EBI_O_CELLS] && p->opt[EBI_O_CELLS] % window_cells(p) != 0)
@@ -265,7 +270,7 @@ static void window_choose_window(ebi_params *p, const ebi_args *a, double load) 
 
 /* An era is a whole number of units: as many eras of that length as a short window needs. */
 static void window_choose_eras(ebi_params *p, const ebi_args *a) {
-    const uint64_t usual = window_rotates(p) ? ROTATE_ERAS : ERAS;
+    const uint64_t usual = window_rotates(p) ? WINDOW_ROTATE_ERAS : WINDOW_ERAS;
     const uint64_t window = p->opt[EBI_WINDOW_WINDOW];
     if (a->given[EBI_WINDOW_ERAS]) return;
     p->opt[EBI_WINDOW_ERAS] =
@@ -361,11 +366,11 @@ static eb_status window_check(const ebi_params *p, const uint8_t *block, eb_erro
 /* Share of all fingerprints of w bits that match an entry.  Entries differ, or the later of them
  * would not have been stored, unless bits were dropped since then; few of them do after that when
  * fingerprints are wide. */
-enum { COUNTED_BITS = 12 };
+enum { WINDOW_COUNTED_BITS = 12 };
 
 static double window_count_matches(const ebi_window *x, const uint8_t *line,
                                    const ebi_window_line *l) {
-    uint64_t match[1 << COUNTED_BITS >> 6] = {0};
+    uint64_t match[1 << WINDOW_COUNTED_BITS >> 6] = {0};
     unsigned n = 0;
     for (unsigned i = 0; i < l->n; i++) {
         const unsigned known = i < l->nn ? l->wn : l->w;
@@ -379,7 +384,7 @@ static double window_count_matches(const ebi_window *x, const uint8_t *line,
 }
 
 static double window_matches(const ebi_window *x, const uint8_t *line, const ebi_window_line *l) {
-    if (l->w <= COUNTED_BITS) return window_count_matches(x, line, l);
+    if (l->w <= WINDOW_COUNTED_BITS) return window_count_matches(x, line, l);
     return fmin(1, ldexp(l->nn, -(int)l->wn) + ldexp(l->n - l->nn, -(int)l->w));
 }
 

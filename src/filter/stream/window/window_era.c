@@ -17,8 +17,9 @@
  * then, it is dead the next time, and at most 192 + (eras + 1) + eras < 256 eras old. */
 #include "window.h"
 
-enum { SWEEP_ERAS = 192 };
-static_assert(SWEEP_ERAS + 2 * EBI_WINDOW_ERAS_MAX + 1 < EBI_WINDOW_STAMPS, "no stamp comes back");
+enum { WINDOW_ERA_SWEEP_ERAS = 192 };
+static_assert(WINDOW_ERA_SWEEP_ERAS + 2 * EBI_WINDOW_ERAS_MAX + 1 < EBI_WINDOW_STAMPS,
+              "no stamp comes back");
 
 static uint64_t *window_start(const ebi_window *x, uint64_t era) {
     return &x->state->start[era % EBI_WINDOW_STARTS];
@@ -68,7 +69,7 @@ void ebi_window_close_eras(const ebi_window *x, uint64_t time) {
     ebi_window_sweep(x, x->pages);
     const uint64_t more = in_time ? window_end_in_time(x, time) : window_end_early(x, time);
     s->entered = 0;
-    s->unswept = ebi_min(x->pages, more * (x->pages / SWEEP_ERAS + 1));
+    s->unswept = ebi_min(x->pages, more * (x->pages / WINDOW_ERA_SWEEP_ERAS + 1));
     window_look_back(x);
 }
 

@@ -1,16 +1,16 @@
 /* window_narrow.h - a line of mode=elastic as the loops with vectors see it: as it is after expiry,
- * with its marks turned over.  WINDOW_TARGET says which instructions there are. */
+ * with its marks turned over. */
 #ifndef EBI_WINDOW_NARROW_H
 #define EBI_WINDOW_NARROW_H
 #include "window_line.h"
 #include <immintrin.h>
 
-enum { WORD = 64, TABLE = 64 }; /* TABLE: one vector */
+enum { WINDOW_WORD = 64, WINDOW_TABLE = 64 }; /* WINDOW_TABLE: one vector */
 
 /* What the loop knows of all lines of a filter. */
 typedef struct window_sizes {
     uint8_t slots[EBI_WINDOW_W_MAX + 1]; /* of a line, by w; w = 0: too many for this loop */
-    uint8_t widen_below[TABLE];          /* so many entries, by w */
+    uint8_t widen_below[WINDOW_TABLE];   /* so many entries, by w */
     unsigned eras, most;                 /* slots that this loop takes */
 } window_sizes;
 
@@ -28,15 +28,15 @@ typedef struct window_pair {
 } window_pair;
 
 EBI_INLINE window_pair window_down(window_pair x, unsigned by) {
-    const unsigned within = by % WORD;
+    const unsigned within = by % WINDOW_WORD;
     const uint64_t high = x.high >> within, low = x.low >> within | x.high << 1 << (63 - within);
-    return by < WORD ? (window_pair){low, high} : (window_pair){high, 0};
+    return by < WINDOW_WORD ? (window_pair){low, high} : (window_pair){high, 0};
 }
 
 EBI_INLINE window_pair window_up(window_pair x, unsigned by) {
-    const unsigned within = by % WORD;
+    const unsigned within = by % WINDOW_WORD;
     const uint64_t low = x.low << within, high = x.high << within | x.low >> 1 >> (63 - within);
-    return by < WORD ? (window_pair){low, high} : (window_pair){0, low};
+    return by < WINDOW_WORD ? (window_pair){low, high} : (window_pair){0, low};
 }
 
 /* A line as it is after expiry. */
@@ -49,4 +49,12 @@ typedef struct window_narrow {
 EBI_INLINE unsigned window_wrap(unsigned slot, unsigned slots) {
     return slot - slots < slot ? slot - slots : slot;
 }
+
+/* What became of a key: its line is written, or was right as it is, or the portable loop does it.
+ */
+typedef enum window_done {
+    WINDOW_DONE_STORED,
+    WINDOW_DONE_NOTHING,
+    WINDOW_DONE_ELSEWHERE
+} window_done;
 #endif

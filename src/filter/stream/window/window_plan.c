@@ -29,7 +29,7 @@ static const window_row window_rows[] = {
     {{55.55, 44.32}, {29, 30}}, {{58.90, 46.49}, {30, 31}}, {{62.65, 49.04}, {31, 31}},
     {{66.35, 52.00}, {31, 31}}, {{71.15, 55.73}, {31, 31}}, {{77.10, 63.15}, {31, 31}},
 };
-enum { ROWS = EBI_COUNT_OF(window_rows) };
+enum { WINDOW_PLAN_ROWS = EBI_COUNT_OF(window_rows) };
 
 /* What is kept, times what the marks leave: relative to 14 eras. */
 static double window_scale(const ebi_window_plan *plan) {
@@ -44,8 +44,8 @@ static double window_row_bits(const ebi_window_plan *plan, unsigned row) {
 }
 
 static double window_elastic_bits(const ebi_window_plan *plan, double fpr) {
-    const double at = fmin(fmax(-log2(fpr) - 1, 0), ROWS - 1);
-    const unsigned row = (unsigned)fmin(at, ROWS - 2);
+    const double at = fmin(fmax(-log2(fpr) - 1, 0), WINDOW_PLAN_ROWS - 1);
+    const unsigned row = (unsigned)fmin(at, WINDOW_PLAN_ROWS - 2);
     const double low = window_row_bits(plan, row), high = window_row_bits(plan, row + 1);
     return low + (high - low) * (at - row);
 }
@@ -53,14 +53,14 @@ static double window_elastic_bits(const ebi_window_plan *plan, double fpr) {
 /* More bits than the table has are as good as its last. */
 static double window_elastic_fpr(const ebi_window_plan *plan, double bits) {
     unsigned row = 0;
-    while (row < ROWS - 2 && window_row_bits(plan, row + 1) < bits) row++;
+    while (row < WINDOW_PLAN_ROWS - 2 && window_row_bits(plan, row + 1) < bits) row++;
     const double low = window_row_bits(plan, row), high = window_row_bits(plan, row + 1);
-    return exp2(-1 - fmin(row + (bits - low) / (high - low), ROWS - 1));
+    return exp2(-1 - fmin(row + (bits - low) / (high - low), WINDOW_PLAN_ROWS - 1));
 }
 
 /* Rotating generations */
 
-enum { ROTATE_BITS = 504, LINE_BITS = 512, ROTATE_K_MAX = 8 };
+enum { WINDOW_PLAN_ROTATE_BITS = 504, WINDOW_PLAN_LINE_BITS = 512, WINDOW_PLAN_ROTATE_K_MAX = 8 };
 
 /* Mean of fill^k after n keys with k places each of b. */
 static double window_all_set(double n, double k, double b) {
@@ -86,7 +86,7 @@ static double window_generation_fpr(double per_line, double k, double b) {
 
 /* `eras` full generations and one that fills: its mean over the era, by Simpson's rule. */
 static double window_generations_fpr(unsigned eras, unsigned k, double per_line) {
-    const double b = ROTATE_BITS / (eras + 1);
+    const double b = WINDOW_PLAN_ROTATE_BITS / (eras + 1);
     const double full = window_generation_fpr(per_line, k, b);
     const double half = window_generation_fpr(per_line / 2, k, b);
     return 1 - pow(1 - full, eras) * (1 - (4 * half + full) / 6);
@@ -94,17 +94,17 @@ static double window_generations_fpr(unsigned eras, unsigned k, double per_line)
 
 /* Keys that are taken for others are not stored, unless the plan says so. */
 double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bits) {
-    enum { ROUNDS = 10 };
-    const double per_line = LINE_BITS / bits / plan->eras;
+    enum { WINDOW_PLAN_ROUNDS = 10 };
+    const double per_line = WINDOW_PLAN_LINE_BITS / bits / plan->eras;
     double fpr = window_generations_fpr(plan->eras, k, per_line);
-    for (int i = 0; i < ROUNDS && plan->lost > 0; i++)
+    for (int i = 0; i < WINDOW_PLAN_ROUNDS && plan->lost > 0; i++)
         fpr = (fpr + window_generations_fpr(plan->eras, k, per_line * (1 - plan->lost * fpr))) / 2;
     return fpr;
 }
 
 static unsigned window_rotate_width(const ebi_window_plan *plan, double bits) {
     unsigned best = 1;
-    for (unsigned k = 2; k <= ROTATE_K_MAX; k++)
+    for (unsigned k = 2; k <= WINDOW_PLAN_ROTATE_K_MAX; k++)
         if (ebi_window_rotate_fpr(plan, k, bits) < ebi_window_rotate_fpr(plan, best, bits))
             best = k;
     return best;
@@ -127,6 +127,7 @@ double ebi_window_fpr(const ebi_window_plan *plan, double bits) {
 unsigned ebi_window_width(const ebi_window_plan *plan, double fpr) {
     if (plan->mode == EBI_WINDOW_ROTATE)
         return window_rotate_width(plan, ebi_window_bits(plan, fpr));
-    const double row = fmin(fmax(floor(-log2(fpr) - 0.25), 0), ROWS - 1); /* rather too wide */
+    const double row =
+        fmin(fmax(floor(-log2(fpr) - 0.25), 0), WINDOW_PLAN_ROWS - 1); /* rather too wide */
     return window_rows[(unsigned)row].w[plan->bytes == 128];
 }

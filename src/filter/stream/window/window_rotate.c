@@ -7,50 +7,56 @@
  * for all generations.  When an era ends, the generation that is too old becomes the new one. */
 #include "window.h"
 
-enum { STAMP_BITS = 8, ALL_BITS = 504, LINE_WORDS = 8, ROTATE_K_MAX = 8 };
+enum {
+    WINDOW_ROTATE_STAMP_BITS = 8,
+    WINDOW_ROTATE_ALL_BITS = 504,
+    WINDOW_ROTATE_LINE_WORDS = 8,
+    WINDOW_ROTATE_K_MAX = 8
+};
 
-typedef struct rotate { /* what divisions give, once for many keys */
+typedef struct window_rotate { /* what divisions give, once for many keys */
     unsigned g, places;
     unsigned now; /* the generation of this era */
-} rotate;
+} window_rotate;
 
-EBI_INLINE rotate rotate_open(const ebi_window *x) {
+EBI_INLINE window_rotate window_rotate_open(const ebi_window *x) {
     const unsigned g = x->eras + 1;
-    return (rotate){g, ALL_BITS / g, (unsigned)(x->state->era % g)};
+    return (window_rotate){g, WINDOW_ROTATE_ALL_BITS / g, (unsigned)(x->state->era % g)};
 }
 
 /* The bits of a place, the first generation lowest; more bits follow. */
-EBI_INLINE uint64_t rotate_place(const uint8_t *line, unsigned bit) {
+EBI_INLINE uint64_t window_rotate_place(const uint8_t *line, unsigned bit) {
     const unsigned byte = bit / 8 < 56 ? bit / 8 : 56;
     return ebi_load64(line + byte) >> (bit - 8 * byte);
 }
 
 /* Where the places of a key are. */
-typedef struct rotate_key {
-    unsigned bit[ROTATE_K_MAX];
-} rotate_key;
+typedef struct window_rotate_key {
+    unsigned bit[WINDOW_ROTATE_K_MAX];
+} window_rotate_key;
 
-EBI_INLINE rotate_key rotate_places_of(const rotate *r, eb_hash h, unsigned k) {
-    rotate_key key = {{0}};
+EBI_INLINE window_rotate_key window_rotate_places_of(const window_rotate *r, eb_hash h,
+                                                     unsigned k) {
+    window_rotate_key key = {{0}};
     uint64_t at = ebi_mix(h);
 #pragma GCC unroll 8
     for (unsigned i = 0; i < k; i++, at = eb_next(at))
-        key.bit[i] = STAMP_BITS + (unsigned)eb_scale(at, r->places) * r->g;
+        key.bit[i] = WINDOW_ROTATE_STAMP_BITS + (unsigned)eb_scale(at, r->places) * r->g;
     return key;
 }
 
 /* Which generations have all places of the key? */
-EBI_INLINE uint64_t rotate_find(const rotate *r, const uint8_t *line, const rotate_key *key,
-                                unsigned k) {
+EBI_INLINE uint64_t window_rotate_find(const window_rotate *r, const uint8_t *line,
+                                       const window_rotate_key *key, unsigned k) {
     uint64_t all = ebi_ones(r->g);
 #pragma GCC unroll 8
-    for (unsigned i = 0; i < k; i++) all &= rotate_place(line, key->bit[i]);
+    for (unsigned i = 0; i < k; i++) all &= window_rotate_place(line, key->bit[i]);
     return all;
 }
 
 /* If the key is to be stored: half of the keys may be, so it is no branch. */
-EBI_INLINE void rotate_put(const rotate *r, uint8_t *line, const rotate_key *key, unsigned k,
-                           bool stored) {
+EBI_INLINE void window_rotate_put(const window_rotate *r, uint8_t *line,
+                                  const window_rotate_key *key, unsigned k, bool stored) {
 #pragma GCC unroll 8
     for (unsigned i = 0; i < k; i++) {
         const unsigned bit = key->bit[i] + r->now;
@@ -59,7 +65,7 @@ EBI_INLINE void rotate_put(const rotate *r, uint8_t *line, const rotate_key *key
 }
 
 /* The generations that began since era `then`, the one of now included, of those that are kept. */
-EBI_INLINE uint64_t rotate_begun(const rotate *r, unsigned age) {
+EBI_INLINE uint64_t window_rotate_begun(const window_rotate *r, unsigned age) {
     const unsigned g = r->g;
     if (age >= g) return ebi_ones(g);
     const uint64_t run = ebi_ones(age) << (r->now + g - age + 1); /* those up to now, g places up */
@@ -67,95 +73,96 @@ EBI_INLINE uint64_t rotate_begun(const rotate *r, unsigned age) {
 }
 
 /* Takes a set of generations out of every place of a line. */
-EBI_INLINE void rotate_clear(const rotate *r, uint8_t *line, uint64_t generations) {
-    __extension__ typedef unsigned __int128 rotate_wide;
+EBI_INLINE void window_rotate_clear(const window_rotate *r, uint8_t *line, uint64_t generations) {
+    __extension__ typedef unsigned __int128 window_rotate_wide;
     const unsigned g = r->g, step = 64 % g;
-    rotate_wide all = generations; /* one place after the other */
+    window_rotate_wide all = generations; /* one place after the other */
     for (unsigned bits = g; bits < 128; bits *= 2) all |= all << bits;
-    ebi_store64(line, ebi_load64(line) & ~((uint64_t)all << STAMP_BITS));
-    for (unsigned k = 1, at = (64 - STAMP_BITS) % g; k < LINE_WORDS; k++) {
+    ebi_store64(line, ebi_load64(line) & ~((uint64_t)all << WINDOW_ROTATE_STAMP_BITS));
+    for (unsigned k = 1, at = (64 - WINDOW_ROTATE_STAMP_BITS) % g; k < WINDOW_ROTATE_LINE_WORDS;
+         k++) {
         ebi_store64(line + 8 * k, ebi_load64(line + 8 * k) & ~(uint64_t)(all >> at));
         at = at + step < g ? at + step : at + step - g;
     }
 }
 
-EBI_INLINE unsigned rotate_age(uint64_t era, const uint8_t *line) {
+EBI_INLINE unsigned window_rotate_age(uint64_t era, const uint8_t *line) {
     return (unsigned)(era - line[0]) % EBI_WINDOW_STAMPS;
 }
 
-EBI_INLINE bool rotate_observe(const rotate *r, uint8_t *line, uint64_t era, eb_hash h, unsigned k,
-                               bool refresh, uint64_t *entered) {
-    const unsigned age = rotate_age(era, line);
+EBI_INLINE bool window_rotate_observe(const window_rotate *r, uint8_t *line, uint64_t era,
+                                      eb_hash h, unsigned k, bool refresh, uint64_t *entered) {
+    const unsigned age = window_rotate_age(era, line);
     if (age > 0) {
-        rotate_clear(r, line, rotate_begun(r, age));
+        window_rotate_clear(r, line, window_rotate_begun(r, age));
         line[0] = (uint8_t)era;
     }
-    const rotate_key key = rotate_places_of(r, h, k);
-    const uint64_t found = rotate_find(r, line, &key, k);
+    const window_rotate_key key = window_rotate_places_of(r, h, k);
+    const uint64_t found = window_rotate_find(r, line, &key, k);
     const bool stored = (found == 0) | (refresh & !(found >> r->now & 1));
-    rotate_put(r, line, &key, k, stored);
+    window_rotate_put(r, line, &key, k, stored);
     *entered += stored;
     return found != 0;
 }
 
-EBI_INLINE void rotate_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
-                           unsigned k) {
+EBI_INLINE void window_rotate_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
+                                  uint8_t *seen, unsigned k) {
     const ebi_window x = ebi_window_open(p, block);
     ebi_window_places to;
     ebi_window_find_places(&x, x.bytes, b->hash, b->n, true, &to);
     for (size_t i = 0; i < b->n;) {
         const size_t end = ebi_window_calm_until(&x, p, block, b, i);
-        const rotate r = rotate_open(&x);
+        const window_rotate r = window_rotate_open(&x);
         const uint64_t era = x.state->era;
         uint64_t entered = 0;
         for (; i < end; i++) {
             ebi_window_fetch(&x, x.bytes, &to, i + EBI_WINDOW_AHEAD, true);
-            seen[i] =
-                rotate_observe(&r, x.lines + to.at[i], era, b->hash[i], k, x.refresh, &entered);
+            seen[i] = window_rotate_observe(&r, x.lines + to.at[i], era, b->hash[i], k, x.refresh,
+                                            &entered);
         }
         ebi_window_enter(&x, entered);
     }
 }
 
-EBI_INLINE void rotate_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
-                            uint8_t *seen, unsigned k) {
+EBI_INLINE void window_rotate_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                                   uint8_t *seen, unsigned k) {
     const ebi_window now = ebi_window_open(p, block);
     ebi_window_places to;
     ebi_window_find_places(&now, now.bytes, b->hash, b->n, false, &to);
     for (size_t i = 0, end; i < b->n;) {
         ebi_window_state then;
         const ebi_window x = ebi_window_as_of(p, block, b, i, &then, &end);
-        const rotate r = rotate_open(&x);
+        const window_rotate r = window_rotate_open(&x);
         for (; i < end; i++) {
             ebi_window_fetch(&x, x.bytes, &to, i + EBI_WINDOW_AHEAD, false);
             const uint8_t *const line = x.lines + to.at[i];
-            const uint64_t dead = rotate_begun(&r, rotate_age(x.state->era, line));
-            const rotate_key key = rotate_places_of(&r, b->hash[i], k);
-            seen[i] = (rotate_find(&r, line, &key, k) & ~dead) != 0;
+            const uint64_t dead = window_rotate_begun(&r, window_rotate_age(x.state->era, line));
+            const window_rotate_key key = window_rotate_places_of(&r, b->hash[i], k);
+            seen[i] = (window_rotate_find(&r, line, &key, k) & ~dead) != 0;
         }
     }
 }
 
-#define ROTATE_LOOPS(k)                                                                            \
+#define WINDOW_ROTATE_LOOPS(k)                                                                     \
     static void rotate_add_##k(const ebi_params *p, uint8_t *block, const ebi_batch *b,            \
                                uint8_t *seen) {                                                    \
-        rotate_add(p, block, b, seen, k);                                                          \
+        window_rotate_add(p, block, b, seen, k);                                                   \
     }                                                                                              \
     static void rotate_test_##k(const ebi_params *p, const uint8_t *block, const ebi_batch *b,     \
                                 uint8_t *seen) {                                                   \
-        rotate_test(p, block, b, seen, k);                                                         \
+        window_rotate_test(p, block, b, seen, k);                                                  \
     }
-ROTATE_LOOPS(1)
-ROTATE_LOOPS(2)
-ROTATE_LOOPS(3)
-ROTATE_LOOPS(4)
-ROTATE_LOOPS(5)
-ROTATE_LOOPS(6)
-ROTATE_LOOPS(7)
-ROTATE_LOOPS(8)
+WINDOW_ROTATE_LOOPS(1)
+WINDOW_ROTATE_LOOPS(2)
+WINDOW_ROTATE_LOOPS(3)
+WINDOW_ROTATE_LOOPS(4)
+WINDOW_ROTATE_LOOPS(5)
+WINDOW_ROTATE_LOOPS(6)
+WINDOW_ROTATE_LOOPS(7)
+WINDOW_ROTATE_LOOPS(8)
 
 const ebi_ops *ebi_window_rotate(const ebi_params *p) {
-    static const ebi_ops ops[ROTATE_K_MAX] = {
+    static const ebi_ops ops[WINDOW_ROTATE_K_MAX] = {
         {.add = rotate_add_1, .test = rotate_test_1}, {.add = rotate_add_2, .test = rotate_test_2},
         {.add = rotate_add_3, .test = rotate_test_3}, {.add = rotate_add_4, .test = rotate_test_4},
         {.add = rotate_add_5, .test = rotate_test_5}, {.add = rotate_add_6, .test = rotate_test_6},
@@ -166,18 +173,20 @@ const ebi_ops *ebi_window_rotate(const ebi_params *p) {
 
 /* Bits set in each generation that lives; w of them by chance, in any of them, is a false one. */
 void ebi_window_rotate_stat(const ebi_window *x, eb_stats *out) {
-    const rotate r = rotate_open(x);
+    const window_rotate r = window_rotate_open(x);
     const unsigned g = r.g, places = r.places;
     double sum = 0;
     for (uint64_t i = 0; i < x->count; i++) {
         const uint8_t *const line = x->lines + i * x->bytes;
-        const uint64_t dead = rotate_begun(&r, rotate_age(x->state->era, line));
+        const uint64_t dead = window_rotate_begun(&r, window_rotate_age(x->state->era, line));
         unsigned set[EBI_WINDOW_ERAS_MAX + 1] = {0};
         double none = 1;
         for (unsigned place = 0; place < places; place++)
             for (unsigned j = 0; j < g; j++)
                 set[j] +=
-                    (unsigned)(rotate_place(line, STAMP_BITS + place * g) >> j & ~dead >> j & 1);
+                    (unsigned)(window_rotate_place(line, WINDOW_ROTATE_STAMP_BITS + place * g) >>
+                                   j &
+                               ~dead >> j & 1);
         for (unsigned j = 0; j < g; j++) {
             double all = 1;
             for (unsigned k = 0; k < x->w; k++) all *= (double)set[j] / places;

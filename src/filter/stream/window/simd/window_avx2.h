@@ -6,169 +6,200 @@
  * lane; loads that would reach beyond the line begin earlier. */
 #ifndef EBI_WINDOW_AVX2_H
 #define EBI_WINDOW_AVX2_H
-#define WINDOW_TARGET __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
+#define WINDOW_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
 #include "filter/stream/window/window_narrow.h"
 
 enum {
-    WINDOW_SHORTS = 16,
-    WINDOW_LONGS = 8, /* slots of a group */
-    WINDOW_SHORT_MAX = 14,
-    WINDOW_LONG_BITS = 25
+    WINDOW_AVX2_SHORTS = 16,
+    WINDOW_AVX2_LONGS = 8, /* slots of a group */
+    WINDOW_AVX2_SHORT_MAX = 14,
+    WINDOW_AVX2_LONG_BITS = 25
 };
 
 /* Sixteen fingerprints of w <= 14 bits at once: of each half's eight, which are w bytes, 16 are
  * loaded, from one before them on or, near the end of the line, earlier.  A lane takes four of
  * them, as two times two; times a power of 2 brings the fingerprint to the middle of these 32 bits.
  */
-typedef struct window_shorts {
+typedef struct window_avx2_shorts {
     uint16_t bytes[4][16], times[16];
     uint8_t at[8];
-} window_shorts;
+} window_avx2_shorts;
 
-#define SHORT_AT(w, k) (3 + (k) * (w) < 48 ? 3 + (k) * (w) : 48)
-#define SHORT_BYTE(w, k, i) (3 + (k) * (w) + (i) * (w) / 8 - SHORT_AT(w, k))
-#define SHORT_LANE(w, k, i) (uint16_t)(SHORT_BYTE(w, k, i) * 0x0101 + 0x0100)
-#define EACH_8(M, w, k)                                                                            \
+#define WINDOW_AVX2_SHORT_AT(w, k) (3 + (k) * (w) < 48 ? 3 + (k) * (w) : 48)
+#define WINDOW_AVX2_SHORT_BYTE(w, k, i) (3 + (k) * (w) + (i) * (w) / 8 - WINDOW_AVX2_SHORT_AT(w, k))
+#define WINDOW_AVX2_SHORT_LANE(w, k, i)                                                            \
+    (uint16_t)(WINDOW_AVX2_SHORT_BYTE(w, k, i) * 0x0101 + 0x0100)
+#define WINDOW_AVX2_EACH_8(M, w, k)                                                                \
     M(w, k, 0), M(w, k, 1), M(w, k, 2), M(w, k, 3), M(w, k, 4), M(w, k, 5), M(w, k, 6), M(w, k, 7)
-#define SHORT_TIMES(w, k, i) (uint16_t)(1 << (8 - (i) * (w) % 8))
-#define SHORT_GROUP(w, g)                                                                          \
-    { EACH_8(SHORT_LANE, w, 2 * (g)), EACH_8(SHORT_LANE, w, 2 * (g) + 1) }
-#define SHORTS(w)                                                                                  \
+#define WINDOW_AVX2_SHORT_TIMES(w, k, i) (uint16_t)(1 << (8 - (i) * (w) % 8))
+#define WINDOW_AVX2_SHORT_GROUP(w, g)                                                              \
     {                                                                                              \
-        {SHORT_GROUP(w, 0), SHORT_GROUP(w, 1), SHORT_GROUP(w, 2), SHORT_GROUP(w, 3)},              \
-            {EACH_8(SHORT_TIMES, w, 0), EACH_8(SHORT_TIMES, w, 0)}, {                              \
-            SHORT_AT(w, 0), SHORT_AT(w, 1), SHORT_AT(w, 2), SHORT_AT(w, 3), SHORT_AT(w, 4),        \
-                SHORT_AT(w, 5), SHORT_AT(w, 6), SHORT_AT(w, 7)                                     \
+        WINDOW_AVX2_EACH_8(WINDOW_AVX2_SHORT_LANE, w, 2 * (g)),                                    \
+            WINDOW_AVX2_EACH_8(WINDOW_AVX2_SHORT_LANE, w, 2 * (g) + 1)                             \
+    }
+#define WINDOW_AVX2_SHORTS_OF(w)                                                                   \
+    {                                                                                              \
+        {WINDOW_AVX2_SHORT_GROUP(w, 0), WINDOW_AVX2_SHORT_GROUP(w, 1),                             \
+         WINDOW_AVX2_SHORT_GROUP(w, 2), WINDOW_AVX2_SHORT_GROUP(w, 3)},                            \
+            {WINDOW_AVX2_EACH_8(WINDOW_AVX2_SHORT_TIMES, w, 0),                                    \
+             WINDOW_AVX2_EACH_8(WINDOW_AVX2_SHORT_TIMES, w, 0)},                                   \
+        {                                                                                          \
+            WINDOW_AVX2_SHORT_AT(w, 0), WINDOW_AVX2_SHORT_AT(w, 1), WINDOW_AVX2_SHORT_AT(w, 2),    \
+                WINDOW_AVX2_SHORT_AT(w, 3), WINDOW_AVX2_SHORT_AT(w, 4),                            \
+                WINDOW_AVX2_SHORT_AT(w, 5), WINDOW_AVX2_SHORT_AT(w, 6), WINDOW_AVX2_SHORT_AT(w, 7) \
         }                                                                                          \
     }
-static const window_shorts window_shorts_of[WINDOW_SHORT_MAX + 1] = {
-    SHORTS(0), SHORTS(1), SHORTS(2),  SHORTS(3),  SHORTS(4),  SHORTS(5),  SHORTS(6), SHORTS(7),
-    SHORTS(8), SHORTS(9), SHORTS(10), SHORTS(11), SHORTS(12), SHORTS(13), SHORTS(14)};
+static const window_avx2_shorts window_avx2_shorts_of[WINDOW_AVX2_SHORT_MAX + 1] = {
+    WINDOW_AVX2_SHORTS_OF(0),  WINDOW_AVX2_SHORTS_OF(1),  WINDOW_AVX2_SHORTS_OF(2),
+    WINDOW_AVX2_SHORTS_OF(3),  WINDOW_AVX2_SHORTS_OF(4),  WINDOW_AVX2_SHORTS_OF(5),
+    WINDOW_AVX2_SHORTS_OF(6),  WINDOW_AVX2_SHORTS_OF(7),  WINDOW_AVX2_SHORTS_OF(8),
+    WINDOW_AVX2_SHORTS_OF(9),  WINDOW_AVX2_SHORTS_OF(10), WINDOW_AVX2_SHORTS_OF(11),
+    WINDOW_AVX2_SHORTS_OF(12), WINDOW_AVX2_SHORTS_OF(13), WINDOW_AVX2_SHORTS_OF(14)};
 
 /* Eight fingerprints at once: a shuffle brings four bytes with each of them into its lane, a shift
  * by 0..7 puts it in place: 25 bits of it. */
-typedef struct window_longs {
+typedef struct window_avx2_longs {
     uint32_t bytes[8][8], shift[8];
     uint8_t at[16];
-} window_longs;
-#define LONG_AT(w, k, last) (4 + (k) * (w) / 2 < (last) ? 4 + (k) * (w) / 2 : (last))
-#define LONG_BYTE(w, k, last, i) (4 + (4 * (k) + (i)) * (w) / 8 - LONG_AT(w, k, last))
-#define LONG_LANE(w, k, last, i) (uint32_t) LONG_BYTE(w, k, last, i) * 0x01010101u + 0x03020100u
-#define LONG_HALF(w, k, last)                                                                      \
-    LONG_LANE(w, k, last, 0), LONG_LANE(w, k, last, 1), LONG_LANE(w, k, last, 2),                  \
-        LONG_LANE(w, k, last, 3)
-#define LONG_GROUP(w, g, last)                                                                     \
-    { LONG_HALF(w, 2 * (g), last), LONG_HALF(w, 2 * (g) + 1, last) }
-#define LONG_SHIFT(w, k, i) (i) * (w) % 8
-#define LONGS(w, last)                                                                             \
+} window_avx2_longs;
+#define WINDOW_AVX2_LONG_AT(w, k, last) (4 + (k) * (w) / 2 < (last) ? 4 + (k) * (w) / 2 : (last))
+#define WINDOW_AVX2_LONG_BYTE(w, k, last, i)                                                       \
+    (4 + (4 * (k) + (i)) * (w) / 8 - WINDOW_AVX2_LONG_AT(w, k, last))
+#define WINDOW_AVX2_LONG_LANE(w, k, last, i)                                                       \
+    (uint32_t) WINDOW_AVX2_LONG_BYTE(w, k, last, i) * 0x01010101u + 0x03020100u
+#define WINDOW_AVX2_LONG_HALF(w, k, last)                                                          \
+    WINDOW_AVX2_LONG_LANE(w, k, last, 0), WINDOW_AVX2_LONG_LANE(w, k, last, 1),                    \
+        WINDOW_AVX2_LONG_LANE(w, k, last, 2), WINDOW_AVX2_LONG_LANE(w, k, last, 3)
+#define WINDOW_AVX2_LONG_GROUP(w, g, last)                                                         \
+    { WINDOW_AVX2_LONG_HALF(w, 2 * (g), last), WINDOW_AVX2_LONG_HALF(w, 2 * (g) + 1, last) }
+#define WINDOW_AVX2_LONG_SHIFT(w, k, i) (i) * (w) % 8
+#define WINDOW_AVX2_LONGS_OF(w, last)                                                              \
     {                                                                                              \
-        {LONG_GROUP(w, 0, last), LONG_GROUP(w, 1, last), LONG_GROUP(w, 2, last),                   \
-         LONG_GROUP(w, 3, last), LONG_GROUP(w, 4, last), LONG_GROUP(w, 5, last),                   \
-         LONG_GROUP(w, 6, last), LONG_GROUP(w, 7, last)},                                          \
-            {EACH_8(LONG_SHIFT, w, 0)}, {                                                          \
-            LONG_AT(w, 0, last), LONG_AT(w, 1, last), LONG_AT(w, 2, last), LONG_AT(w, 3, last),    \
-                LONG_AT(w, 4, last), LONG_AT(w, 5, last), LONG_AT(w, 6, last),                     \
-                LONG_AT(w, 7, last), LONG_AT(w, 8, last), LONG_AT(w, 9, last),                     \
-                LONG_AT(w, 10, last), LONG_AT(w, 11, last), LONG_AT(w, 12, last),                  \
-                LONG_AT(w, 13, last), LONG_AT(w, 14, last), LONG_AT(w, 15, last)                   \
+        {WINDOW_AVX2_LONG_GROUP(w, 0, last), WINDOW_AVX2_LONG_GROUP(w, 1, last),                   \
+         WINDOW_AVX2_LONG_GROUP(w, 2, last), WINDOW_AVX2_LONG_GROUP(w, 3, last),                   \
+         WINDOW_AVX2_LONG_GROUP(w, 4, last), WINDOW_AVX2_LONG_GROUP(w, 5, last),                   \
+         WINDOW_AVX2_LONG_GROUP(w, 6, last), WINDOW_AVX2_LONG_GROUP(w, 7, last)},                  \
+            {WINDOW_AVX2_EACH_8(WINDOW_AVX2_LONG_SHIFT, w, 0)}, {                                  \
+            WINDOW_AVX2_LONG_AT(w, 0, last), WINDOW_AVX2_LONG_AT(w, 1, last),                      \
+                WINDOW_AVX2_LONG_AT(w, 2, last), WINDOW_AVX2_LONG_AT(w, 3, last),                  \
+                WINDOW_AVX2_LONG_AT(w, 4, last), WINDOW_AVX2_LONG_AT(w, 5, last),                  \
+                WINDOW_AVX2_LONG_AT(w, 6, last), WINDOW_AVX2_LONG_AT(w, 7, last),                  \
+                WINDOW_AVX2_LONG_AT(w, 8, last), WINDOW_AVX2_LONG_AT(w, 9, last),                  \
+                WINDOW_AVX2_LONG_AT(w, 10, last), WINDOW_AVX2_LONG_AT(w, 11, last),                \
+                WINDOW_AVX2_LONG_AT(w, 12, last), WINDOW_AVX2_LONG_AT(w, 13, last),                \
+                WINDOW_AVX2_LONG_AT(w, 14, last), WINDOW_AVX2_LONG_AT(w, 15, last)                 \
         }                                                                                          \
     }
-#define EACH_WIDTH(last)                                                                           \
+#define WINDOW_AVX2_EACH_WIDTH(last)                                                               \
     {                                                                                              \
-        LONGS(0, last), LONGS(1, last), LONGS(2, last), LONGS(3, last), LONGS(4, last),            \
-            LONGS(5, last), LONGS(6, last), LONGS(7, last), LONGS(8, last), LONGS(9, last),        \
-            LONGS(10, last), LONGS(11, last), LONGS(12, last), LONGS(13, last), LONGS(14, last),   \
-            LONGS(15, last), LONGS(16, last), LONGS(17, last), LONGS(18, last), LONGS(19, last),   \
-            LONGS(20, last), LONGS(21, last), LONGS(22, last), LONGS(23, last), LONGS(24, last),   \
-            LONGS(25, last), LONGS(26, last), LONGS(27, last), LONGS(28, last), LONGS(29, last),   \
-            LONGS(30, last), LONGS(31, last)                                                       \
+        WINDOW_AVX2_LONGS_OF(0, last), WINDOW_AVX2_LONGS_OF(1, last),                              \
+            WINDOW_AVX2_LONGS_OF(2, last), WINDOW_AVX2_LONGS_OF(3, last),                          \
+            WINDOW_AVX2_LONGS_OF(4, last), WINDOW_AVX2_LONGS_OF(5, last),                          \
+            WINDOW_AVX2_LONGS_OF(6, last), WINDOW_AVX2_LONGS_OF(7, last),                          \
+            WINDOW_AVX2_LONGS_OF(8, last), WINDOW_AVX2_LONGS_OF(9, last),                          \
+            WINDOW_AVX2_LONGS_OF(10, last), WINDOW_AVX2_LONGS_OF(11, last),                        \
+            WINDOW_AVX2_LONGS_OF(12, last), WINDOW_AVX2_LONGS_OF(13, last),                        \
+            WINDOW_AVX2_LONGS_OF(14, last), WINDOW_AVX2_LONGS_OF(15, last),                        \
+            WINDOW_AVX2_LONGS_OF(16, last), WINDOW_AVX2_LONGS_OF(17, last),                        \
+            WINDOW_AVX2_LONGS_OF(18, last), WINDOW_AVX2_LONGS_OF(19, last),                        \
+            WINDOW_AVX2_LONGS_OF(20, last), WINDOW_AVX2_LONGS_OF(21, last),                        \
+            WINDOW_AVX2_LONGS_OF(22, last), WINDOW_AVX2_LONGS_OF(23, last),                        \
+            WINDOW_AVX2_LONGS_OF(24, last), WINDOW_AVX2_LONGS_OF(25, last),                        \
+            WINDOW_AVX2_LONGS_OF(26, last), WINDOW_AVX2_LONGS_OF(27, last),                        \
+            WINDOW_AVX2_LONGS_OF(28, last), WINDOW_AVX2_LONGS_OF(29, last),                        \
+            WINDOW_AVX2_LONGS_OF(30, last), WINDOW_AVX2_LONGS_OF(31, last)                         \
     }
-static const window_longs window_longs_of[2][EBI_WINDOW_W_MAX + 1] = {EACH_WIDTH(48),
-                                                                      EACH_WIDTH(112)};
+static const window_avx2_longs window_avx2_longs_of[2][EBI_WINDOW_W_MAX + 1] = {
+    WINDOW_AVX2_EACH_WIDTH(48), WINDOW_AVX2_EACH_WIDTH(112)};
 
-WINDOW_TARGET EBI_INLINE __m256i window_load_lanes(const void *lanes) {
+WINDOW_AVX2 EBI_INLINE __m256i window_avx2_load_lanes(const void *lanes) {
     return _mm256_loadu_si256((const __m256i *)lanes);
 }
 
-WINDOW_TARGET EBI_INLINE __m256i window_load_halves(const uint8_t *line, const uint8_t *at) {
+WINDOW_AVX2 EBI_INLINE __m256i window_avx2_load_halves(const uint8_t *line, const uint8_t *at) {
     const __m128i low = _mm_loadu_si128((const __m128i *)(const void *)(line + at[0]));
     const __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(line + at[1]));
     return _mm256_set_m128i(high, low);
 }
 
 /* Lanes whose fingerprint is wanted, as far as it is known: all bits are set. */
-WINDOW_TARGET EBI_INLINE __m256i window_shorts_equal(const uint8_t *line, const window_shorts *s,
-                                                     unsigned g, __m256i wanted, __m256i known) {
-    const __m256i group = window_load_halves(line, s->at + 2 * g);
-    const __m256i low = window_load_lanes(s->bytes[g]), times = window_load_lanes(s->times);
+WINDOW_AVX2 EBI_INLINE __m256i window_avx2_shorts_equal(const uint8_t *line,
+                                                        const window_avx2_shorts *s, unsigned g,
+                                                        __m256i wanted, __m256i known) {
+    const __m256i group = window_avx2_load_halves(line, s->at + 2 * g);
+    const __m256i low = window_avx2_load_lanes(s->bytes[g]),
+                  times = window_avx2_load_lanes(s->times);
     const __m256i high = _mm256_add_epi8(low, _mm256_set1_epi8(2));
     const __m256i first = _mm256_mulhi_epu16(_mm256_shuffle_epi8(group, low), times);
     const __m256i rest = _mm256_mullo_epi16(_mm256_shuffle_epi8(group, high), times);
     return _mm256_cmpeq_epi16(_mm256_and_si256(_mm256_or_si256(first, rest), known), wanted);
 }
 
-WINDOW_TARGET EBI_INLINE uint64_t window_shorts_mask(__m256i a, __m256i b) {
+WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_shorts_mask(__m256i a, __m256i b) {
     const __m256i both = _mm256_permute4x64_epi64(_mm256_packs_epi16(a, b), 0xD8);
     return (uint32_t)_mm256_movemask_epi8(both);
 }
 
 /* Which of the first 16 * groups slots hold these bits? */
-WINDOW_TARGET EBI_INLINE uint64_t window_find_shorts(const uint8_t *line, unsigned w,
-                                                     uint32_t print, uint32_t bits,
-                                                     unsigned groups) {
-    const window_shorts *const s = &window_shorts_of[w];
+WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_find_shorts(const uint8_t *line, unsigned w,
+                                                        uint32_t print, uint32_t bits,
+                                                        unsigned groups) {
+    const window_avx2_shorts *const s = &window_avx2_shorts_of[w];
     const __m256i wanted = _mm256_set1_epi16((short)(print & bits));
     const __m256i known = _mm256_set1_epi16((short)bits);
-    const __m256i a = window_shorts_equal(line, s, 0, wanted, known);
-    const __m256i b = window_shorts_equal(line, s, 1, wanted, known);
-    const __m256i c = window_shorts_equal(line, s, 2, wanted, known);
-    const __m256i d = groups < 4 ? c : window_shorts_equal(line, s, 3, wanted, known);
-    return window_shorts_mask(a, b) | window_shorts_mask(c, d) << 32;
+    const __m256i a = window_avx2_shorts_equal(line, s, 0, wanted, known);
+    const __m256i b = window_avx2_shorts_equal(line, s, 1, wanted, known);
+    const __m256i c = window_avx2_shorts_equal(line, s, 2, wanted, known);
+    const __m256i d = groups < 4 ? c : window_avx2_shorts_equal(line, s, 3, wanted, known);
+    return window_avx2_shorts_mask(a, b) | window_avx2_shorts_mask(c, d) << 32;
 }
 
-WINDOW_TARGET EBI_INLINE __m256i window_longs_equal(const uint8_t *line, const window_longs *s,
-                                                    unsigned g, __m256i wanted, __m256i known) {
-    const __m256i bytes = window_load_lanes(s->bytes[g]), shift = window_load_lanes(s->shift);
-    const __m256i group = _mm256_shuffle_epi8(window_load_halves(line, s->at + 2 * g), bytes);
+WINDOW_AVX2 EBI_INLINE __m256i window_avx2_longs_equal(const uint8_t *line,
+                                                       const window_avx2_longs *s, unsigned g,
+                                                       __m256i wanted, __m256i known) {
+    const __m256i bytes = window_avx2_load_lanes(s->bytes[g]),
+                  shift = window_avx2_load_lanes(s->shift);
+    const __m256i group = _mm256_shuffle_epi8(window_avx2_load_halves(line, s->at + 2 * g), bytes);
     return _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_srlv_epi32(group, shift), known), wanted);
 }
 
-WINDOW_TARGET EBI_INLINE uint64_t window_32_longs(const uint8_t *line, const window_longs *s,
-                                                  __m256i wanted, __m256i known) {
-    const __m256i some = _mm256_packs_epi32(window_longs_equal(line, s, 0, wanted, known),
-                                            window_longs_equal(line, s, 1, wanted, known));
-    const __m256i more = _mm256_packs_epi32(window_longs_equal(line, s, 2, wanted, known),
-                                            window_longs_equal(line, s, 3, wanted, known));
+WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_32_longs(const uint8_t *line,
+                                                     const window_avx2_longs *s, __m256i wanted,
+                                                     __m256i known) {
+    const __m256i some = _mm256_packs_epi32(window_avx2_longs_equal(line, s, 0, wanted, known),
+                                            window_avx2_longs_equal(line, s, 1, wanted, known));
+    const __m256i more = _mm256_packs_epi32(window_avx2_longs_equal(line, s, 2, wanted, known),
+                                            window_avx2_longs_equal(line, s, 3, wanted, known));
     const __m256i all = _mm256_packs_epi16(some, more);
     const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     return (uint32_t)_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(all, order));
 }
 
 /* The same of the first 8 * groups slots, as far as 25 bits go. */
-WINDOW_TARGET EBI_INLINE uint64_t window_find_longs(const uint8_t *line, unsigned bytes, unsigned w,
-                                                    uint32_t print, uint32_t bits,
-                                                    unsigned groups) {
-    const window_longs *const s = &window_longs_of[bytes == 128][w];
-    bits &= (uint32_t)ebi_ones(WINDOW_LONG_BITS);
+WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_find_longs(const uint8_t *line, unsigned bytes,
+                                                       unsigned w, uint32_t print, uint32_t bits,
+                                                       unsigned groups) {
+    const window_avx2_longs *const s = &window_avx2_longs_of[bytes == 128][w];
+    bits &= (uint32_t)ebi_ones(WINDOW_AVX2_LONG_BITS);
     const __m256i wanted = _mm256_set1_epi32((int)(print & bits));
     const __m256i known = _mm256_set1_epi32((int)bits);
-    uint64_t found = window_32_longs(line, s, wanted, known);
+    uint64_t found = window_avx2_32_longs(line, s, wanted, known);
     for (unsigned g = 4; g < groups; g++) {
-        const __m256i equal = window_longs_equal(line, s, g, wanted, known);
+        const __m256i equal = window_avx2_longs_equal(line, s, g, wanted, known);
         found |= (uint64_t)(unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(equal)) << 8 * g;
     }
     return found;
 }
 /* The slots of the first n entries. */
-WINDOW_TARGET EBI_INLINE uint64_t window_first(const window_narrow *l, unsigned n) {
+WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_first(const window_narrow *l, unsigned n) {
     const uint64_t ones = _bzhi_u64(~UINT64_C(0), n);
-    return _bzhi_u64(ones << l->head | ones >> (l->slots - l->head) % WORD, l->slots);
+    return _bzhi_u64(ones << l->head | ones >> (l->slots - l->head) % WINDOW_WORD, l->slots);
 }
 
 /* Of these slots, those that match. */
-WINDOW_TARGET static uint64_t window_verify(const ebi_window *x, const uint8_t *line, unsigned w,
-                                            unsigned wn, uint64_t partly, uint32_t print,
-                                            uint64_t maybe) {
+WINDOW_AVX2 static uint64_t window_avx2_verify(const ebi_window *x, const uint8_t *line, unsigned w,
+                                               unsigned wn, uint64_t partly, uint32_t print,
+                                               uint64_t maybe) {
     uint64_t found = 0;
     for (; maybe; maybe &= maybe - 1) {
         const unsigned slot = (unsigned)_tzcnt_u64(maybe);
@@ -180,21 +211,21 @@ WINDOW_TARGET static uint64_t window_verify(const ebi_window *x, const uint8_t *
 }
 
 /* Which slots hold the fingerprint? */
-WINDOW_TARGET EBI_INLINE uint64_t window_find(const ebi_window *x, window_shape shape,
-                                              const uint8_t *line, const window_narrow *l,
-                                              uint32_t print) {
+WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_find(const ebi_window *x, window_shape shape,
+                                                 const uint8_t *line, const window_narrow *l,
+                                                 uint32_t print) {
     const uint32_t bits = _bzhi_u32(~UINT32_C(0), l->wn);
-    uint64_t maybe = shape.shorts
-                         ? window_find_shorts(line, l->w, print, bits, shape.groups)
-                         : window_find_longs(line, shape.bytes, l->w, print, bits, shape.groups);
-    maybe &= window_first(l, l->n);
-    if (__builtin_expect(maybe != 0, false) && ((l->nn > 0) | (l->w > WINDOW_LONG_BITS)))
-        return window_verify(x, line, l->w, l->wn, window_first(l, l->nn), print, maybe);
+    uint64_t maybe =
+        shape.shorts ? window_avx2_find_shorts(line, l->w, print, bits, shape.groups)
+                     : window_avx2_find_longs(line, shape.bytes, l->w, print, bits, shape.groups);
+    maybe &= window_avx2_first(l, l->n);
+    if (__builtin_expect(maybe != 0, false) && ((l->nn > 0) | (l->w > WINDOW_AVX2_LONG_BITS)))
+        return window_avx2_verify(x, line, l->w, l->wn, window_avx2_first(l, l->nn), print, maybe);
     return maybe;
 }
 
 /* Bits from a place on, in four words of which the first begins at bit `base`. */
-WINDOW_TARGET EBI_INLINE __m256i window_bits_from(unsigned bit, unsigned base) {
+WINDOW_AVX2 EBI_INLINE __m256i window_avx2_bits_from(unsigned bit, unsigned base) {
     const __m256i starts =
         _mm256_add_epi64(_mm256_setr_epi64x(0, 64, 128, 192), _mm256_set1_epi64x((int64_t)base));
     const __m256i ahead = _mm256_sub_epi64(_mm256_set1_epi64x((int64_t)bit), starts);
@@ -204,43 +235,43 @@ WINDOW_TARGET EBI_INLINE __m256i window_bits_from(unsigned bit, unsigned base) {
 
 /* Bits [from, to) of a line go w places up, or down: for each word, the two from which it is made
  * are chosen without a branch. */
-WINDOW_TARGET EBI_INLINE void window_shift(uint8_t *line, unsigned bytes, unsigned from,
-                                           unsigned to, unsigned w, bool up) {
-    enum { PART = sizeof(__m256i) };
-    const unsigned by = up ? w : 0u - w, right = up ? WORD - w : w;
+WINDOW_AVX2 EBI_INLINE void window_avx2_shift(uint8_t *line, unsigned bytes, unsigned from,
+                                              unsigned to, unsigned w, bool up) {
+    enum { WINDOW_AVX2_PART = sizeof(__m256i) };
+    const unsigned by = up ? w : 0u - w, right = up ? WINDOW_WORD - w : w;
     const __m128i down_by = _mm_cvtsi32_si128((int)right);
-    const __m128i up_by = _mm_cvtsi32_si128((int)(WORD - right));
+    const __m128i up_by = _mm_cvtsi32_si128((int)(WINDOW_WORD - right));
     const __m256i goes_up = _mm256_set1_epi64x(-(int64_t)up);
     __m256i out[4];
-    for (unsigned at = 0; at < bytes; at += PART) {
-        const __m256i here = window_load_lanes(line + at);
+    for (unsigned at = 0; at < bytes; at += WINDOW_AVX2_PART) {
+        const __m256i here = window_avx2_load_lanes(line + at);
         const __m256i below =
-            at > 0 ? window_load_lanes(line + at - 8) : _mm256_permute4x64_epi64(here, 0x90);
-        const __m256i above = at + PART < bytes ? window_load_lanes(line + at + 8)
-                                                : _mm256_permute4x64_epi64(here, 0xF9);
+            at > 0 ? window_avx2_load_lanes(line + at - 8) : _mm256_permute4x64_epi64(here, 0x90);
+        const __m256i above = at + WINDOW_AVX2_PART < bytes ? window_avx2_load_lanes(line + at + 8)
+                                                            : _mm256_permute4x64_epi64(here, 0xF9);
         const __m256i low = _mm256_blendv_epi8(here, below, goes_up);
         const __m256i high = _mm256_blendv_epi8(above, here, goes_up);
         const __m256i moved =
             _mm256_or_si256(_mm256_srl_epi64(low, down_by), _mm256_sll_epi64(high, up_by));
-        const __m256i mask = _mm256_andnot_si256(window_bits_from(to + by, 8 * at),
-                                                 window_bits_from(from + by, 8 * at));
+        const __m256i mask = _mm256_andnot_si256(window_avx2_bits_from(to + by, 8 * at),
+                                                 window_avx2_bits_from(from + by, 8 * at));
         const __m256i differ = _mm256_and_si256(_mm256_xor_si256(here, moved), mask);
-        out[at / PART] = _mm256_xor_si256(here, differ);
+        out[at / WINDOW_AVX2_PART] = _mm256_xor_si256(here, differ);
     }
-    for (unsigned at = 0; at < bytes; at += PART)
-        _mm256_storeu_si256((__m256i *)(void *)(line + at), out[at / PART]);
+    for (unsigned at = 0; at < bytes; at += WINDOW_AVX2_PART)
+        _mm256_storeu_si256((__m256i *)(void *)(line + at), out[at / WINDOW_AVX2_PART]);
 }
 
 /* m low bits of each lane. */
-EBI_INLINE uint64_t window_in_lanes(unsigned lane, unsigned m) {
+EBI_INLINE uint64_t window_avx2_in_lanes(unsigned lane, unsigned m) {
     return ebi_ones(m) * (lane == 16 ? UINT64_C(0x0001000100010001) : UINT64_C(0x0000000100000001));
 }
 
 /* Fingerprints side by side in lanes of 16 or 32 bits, the oldest first: all slots, then the first
  * ones once more, so that the ring is in one piece behind its head. */
-WINDOW_TARGET EBI_INLINE void window_unpack(unsigned bytes, const uint8_t *line,
-                                            const window_narrow *l, unsigned lane, uint8_t *to) {
-    const uint64_t mask = window_in_lanes(lane, l->w);
+WINDOW_AVX2 EBI_INLINE void window_avx2_unpack(unsigned bytes, const uint8_t *line,
+                                               const window_narrow *l, unsigned lane, uint8_t *to) {
+    const uint64_t mask = window_avx2_in_lanes(lane, l->w);
     const unsigned step = 64 / lane * l->w, end = EBI_WINDOW_HEADER + l->slots * l->w;
     uint8_t *at = to;
     for (unsigned bit = EBI_WINDOW_HEADER; bit < end; bit += step, at += 8) {
@@ -253,9 +284,9 @@ WINDOW_TARGET EBI_INLINE void window_unpack(unsigned bytes, const uint8_t *line,
     ebi_store64(to + (l->head + l->n) * lane / 8, 0);
 }
 
-WINDOW_TARGET EBI_INLINE void window_pack(const uint8_t *from, unsigned n, unsigned lane,
-                                          unsigned w, uint8_t *to) {
-    const uint64_t mask = window_in_lanes(lane, w);
+WINDOW_AVX2 EBI_INLINE void window_avx2_pack(const uint8_t *from, unsigned n, unsigned lane,
+                                             unsigned w, uint8_t *to) {
+    const uint64_t mask = window_avx2_in_lanes(lane, w);
     const unsigned step = 64 / lane * w, end = EBI_WINDOW_HEADER + n * w;
     uint64_t begun = 0; /* the byte that the next fingerprint goes on with */
     for (unsigned bit = EBI_WINDOW_HEADER; bit < end; bit += step, from += 8) {
@@ -267,25 +298,33 @@ WINDOW_TARGET EBI_INLINE void window_pack(const uint8_t *from, unsigned n, unsig
 }
 
 enum {
-    LANE_16_MAX = 14,
-    WINDOW_REPACK_MAX = 28
+    WINDOW_AVX2_LANE_16_MAX = 14,
+    WINDOW_AVX2_REPACK_MAX = 28
 }; /* bits, so that what is in 64 of lanes fits in a word */
 
-WINDOW_TARGET EBI_INLINE void window_repack_lanes(unsigned bytes, uint8_t *line,
-                                                  const window_narrow *l, unsigned w,
-                                                  unsigned lane) {
+WINDOW_AVX2 EBI_INLINE void window_avx2_repack_lanes(unsigned bytes, uint8_t *line,
+                                                     const window_narrow *l, unsigned w,
+                                                     unsigned lane) {
     uint8_t lanes[(2 * 64 + 2) * sizeof(uint32_t)], to[128 + 8] = {0};
-    window_unpack(bytes, line, l, lane, lanes);
-    window_pack(lanes + l->head * lane / 8, l->n, lane, w, to);
+    window_avx2_unpack(bytes, line, l, lane, lanes);
+    window_avx2_pack(lanes + l->head * lane / 8, l->n, lane, w, to);
     memcpy(line, to, bytes);
 }
 
 /* All fingerprints at another width, the oldest in slot 0. */
-WINDOW_TARGET EBI_INLINE void window_repack_prints(window_shape shape, uint8_t *line,
-                                                   const window_narrow *l, unsigned w) {
-    if ((l->w < w ? w : l->w) <= LANE_16_MAX)
-        window_repack_lanes(shape.bytes, line, l, w, 16);
+WINDOW_AVX2 EBI_INLINE void window_avx2_repack_prints(window_shape shape, uint8_t *line,
+                                                      const window_narrow *l, unsigned w) {
+    if ((l->w < w ? w : l->w) <= WINDOW_AVX2_LANE_16_MAX)
+        window_avx2_repack_lanes(shape.bytes, line, l, w, 16);
     else
-        window_repack_lanes(shape.bytes, line, l, w, 32);
+        window_avx2_repack_lanes(shape.bytes, line, l, w, 32);
+}
+
+EBI_INLINE bool window_avx2_can_repack(unsigned w) {
+    return w <= WINDOW_AVX2_REPACK_MAX;
+}
+
+EBI_INLINE unsigned window_avx2_each(window_shape shape) { /* slots of a group */
+    return shape.shorts ? WINDOW_AVX2_SHORTS : WINDOW_AVX2_LONGS;
 }
 #endif

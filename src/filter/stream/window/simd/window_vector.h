@@ -1,16 +1,20 @@
-/* window_vector.h - the loops of mode=elastic for machines with vectors.  Before it come
- * WINDOW_TARGET, window_find and window_shift, by window_avx2.h or window_vbmi.h.  The bytes are
- * those of the portable loops.
+/* window_vector.h - the loops of mode=elastic for machines with vectors.  It is a template: before
+ * it come WINDOW_TARGET, the attribute of functions, and WINDOW_MY(name), their names, for those
+ * here and for those of window_avx2.h or window_vbmi.h that it uses.  The bytes are those of the
+ * portable loops.
  *
  * A fresh key in a line of any width is one straight piece of code, in which all that depends on
  * chance is arithmetic.  What is rarer (other widths, refreshed entries) is done out of its way,
  * and what hardly ever comes (lines of an overload, lines that nobody came to for a window) by the
  * portable loop. */
-#ifndef EBI_WINDOW_VECTOR_H
-#define EBI_WINDOW_VECTOR_H
+#ifndef WINDOW_MY /* read alone */
+#include "window_avx2.h"
+#define WINDOW_TARGET WINDOW_AVX2
+#define WINDOW_MY(name) window_avx2_##name
+#endif
 
-WINDOW_TARGET EBI_INLINE void window_write(unsigned bytes, const window_sizes *t, uint8_t *line,
-                                           uint64_t era, bool wide, const window_narrow *l) {
+WINDOW_TARGET EBI_INLINE void WINDOW_MY(write)(unsigned bytes, const window_sizes *t, uint8_t *line,
+                                               uint64_t era, bool wide, const window_narrow *l) {
     const uint32_t header =
         ((unsigned)era % EBI_WINDOW_STAMPS) | l->w << 8 | l->wn << 13 | l->nn << 18 | l->head << 25;
     const unsigned marks = l->slots + t->eras;
@@ -19,58 +23,59 @@ WINDOW_TARGET EBI_INLINE void window_write(unsigned bytes, const window_sizes *t
     if (wide) {
         const unsigned above = 128 - marks;
         const window_pair ends = window_up((window_pair){~l->kept.low, ~l->kept.high}, above);
-        const unsigned last = above > WORD ? above - WORD : 0;
+        const unsigned last = above > WINDOW_WORD ? above - WINDOW_WORD : 0;
         ebi_store64(end - 8, _bzhi_u64(ebi_load64(end - 8), above) | ends.low);
         ebi_store64(end, _bzhi_u64(ebi_load64(end), last) | ends.high);
     } else {
-        const unsigned above = WORD - marks;
+        const unsigned above = WINDOW_WORD - marks;
         ebi_store64(end, _bzhi_u64(ebi_load64(end), above) | ~l->kept.low << above);
     }
 }
 
-EBI_INLINE bool window_can_widen(const window_sizes *t, const window_narrow *l) {
+EBI_INLINE bool WINDOW_MY(can_widen)(const window_sizes *t, const window_narrow *l) {
     return (l->n | l->nn << 8) < t->widen_below[l->w];
 }
 
-WINDOW_TARGET EBI_INLINE void window_put(unsigned bytes, uint8_t *line, unsigned slot, unsigned w,
-                                         uint32_t print) {
+WINDOW_TARGET EBI_INLINE void WINDOW_MY(put)(unsigned bytes, uint8_t *line, unsigned slot,
+                                             unsigned w, uint32_t print) {
     const ebi_window_place at = ebi_window_place_of(bytes, slot, w);
     const uint64_t word = ebi_load64(line + at.byte);
     const uint64_t differ = _bzhi_u64(word >> at.shift ^ print, w);
     ebi_store64(line + at.byte, word ^ differ << at.shift);
 }
 
-WINDOW_TARGET EBI_INLINE void window_append(unsigned bytes, const window_sizes *t, uint8_t *line,
-                                            uint64_t era, bool wide, window_narrow *l,
-                                            uint32_t print) {
+WINDOW_TARGET EBI_INLINE void WINDOW_MY(append)(unsigned bytes, const window_sizes *t,
+                                                uint8_t *line, uint64_t era, bool wide,
+                                                window_narrow *l, uint32_t print) {
     const unsigned slot = window_wrap(l->head + l->n, l->slots), mark = l->n + t->eras;
-    l->kept.low |= (uint64_t)(!wide || mark < WORD) << mark % WORD;
-    if (wide) l->kept.high |= (uint64_t)(mark >= WORD) << mark % WORD;
-    window_write(bytes, t, line, era, wide, l);
-    window_put(bytes, line, slot, l->w, print);
+    l->kept.low |= (uint64_t)(!wide || mark < WINDOW_WORD) << mark % WINDOW_WORD;
+    if (wide) l->kept.high |= (uint64_t)(mark >= WINDOW_WORD) << mark % WINDOW_WORD;
+    WINDOW_MY(write)(bytes, t, line, era, wide, l);
+    WINDOW_MY(put)(bytes, line, slot, l->w, print);
 }
 
 /* As the window_repack of other machines. */
-WINDOW_TARGET EBI_INLINE void window_repack(const window_sizes *t, window_shape shape,
-                                            uint8_t *line, window_narrow *l, unsigned w) {
-    window_repack_prints(shape, line, l, w);
+WINDOW_TARGET EBI_INLINE void WINDOW_MY(repack)(const window_sizes *t, window_shape shape,
+                                                uint8_t *line, window_narrow *l, unsigned w) {
+    WINDOW_MY(repack_prints)(shape, line, l, w);
     l->w = w;
     l->slots = t->slots[w];
     l->head = 0;
 }
 
-WINDOW_TARGET EBI_INLINE void window_widen(const ebi_window *x, const window_sizes *t,
-                                           window_shape shape, uint8_t *line, window_narrow *l) {
+WINDOW_TARGET EBI_INLINE void WINDOW_MY(widen)(const ebi_window *x, const window_sizes *t,
+                                               window_shape shape, uint8_t *line,
+                                               window_narrow *l) {
     unsigned w = x->w;
     while (t->slots[w] < l->n + EBI_WINDOW_SLACK) w--;
     l->wn = l->n ? l->w : w;
     l->nn = l->n;
-    window_repack(t, shape, line, l, w);
+    WINDOW_MY(repack)(t, shape, line, l, w);
 }
 
 /* false: not in this loop, nothing is done */
-WINDOW_TARGET EBI_INLINE bool window_make_room(const window_sizes *t, window_shape shape,
-                                               uint8_t *line, window_narrow *l) {
+WINDOW_TARGET EBI_INLINE bool WINDOW_MY(make_room)(const window_sizes *t, window_shape shape,
+                                                   uint8_t *line, window_narrow *l) {
     unsigned w = l->w - 1;
     while (w > 0 && t->slots[w] <= l->n) w--;
     if (t->slots[w] > t->most) return false;
@@ -78,33 +83,35 @@ WINDOW_TARGET EBI_INLINE bool window_make_room(const window_sizes *t, window_sha
         l->wn = w;
         l->nn = 0;
     }
-    window_repack(t, shape, line, l, w);
+    WINDOW_MY(repack)(t, shape, line, l, w);
     return true;
 }
 
 /* The youngest of these slots, counted from the oldest entry. */
-WINDOW_TARGET EBI_INLINE unsigned window_youngest(const window_narrow *l, uint64_t found) {
-    const uint64_t aged = found >> l->head | found << (l->slots - l->head) % WORD;
+WINDOW_TARGET EBI_INLINE unsigned WINDOW_MY(youngest)(const window_narrow *l, uint64_t found) {
+    const uint64_t aged = found >> l->head | found << (l->slots - l->head) % WINDOW_WORD;
     return 63 - (unsigned)_lzcnt_u64(_bzhi_u64(aged, l->slots));
 }
 
 /* The marks before the i-th entry's, as ones. */
-WINDOW_TARGET EBI_INLINE window_pair window_before(const window_narrow *l, unsigned i, bool wide) {
-    const unsigned first = wide ? ebi_popcount(l->kept.low) : WORD;
+WINDOW_TARGET EBI_INLINE window_pair WINDOW_MY(before)(const window_narrow *l, unsigned i,
+                                                       bool wide) {
+    const unsigned first = wide ? ebi_popcount(l->kept.low) : WINDOW_WORD;
     const bool high = i >= first;
-    const uint64_t ith = UINT64_C(1) << (i - (high ? first : 0)) % WORD;
+    const uint64_t ith = UINT64_C(1) << (i - (high ? first : 0)) % WINDOW_WORD;
     const uint64_t before = _pdep_u64(ith, high ? l->kept.high : l->kept.low) - 1;
     return high ? (window_pair){~UINT64_C(0), before} : (window_pair){before, 0};
 }
 
 /* Is that entry of this era? */
-EBI_INLINE bool window_is_new(const window_sizes *t, unsigned i, window_pair before, bool wide) {
+EBI_INLINE bool WINDOW_MY(is_new)(const window_sizes *t, unsigned i, window_pair before,
+                                  bool wide) {
     const unsigned marks = ebi_popcount(before.low) + (wide ? ebi_popcount(before.high) : 0);
     return marks == i + t->eras;
 }
 
 /* The mark behind these leaves. */
-EBI_INLINE void window_take_mark(window_narrow *l, window_pair before) {
+EBI_INLINE void WINDOW_MY(take_mark)(window_narrow *l, window_pair before) {
     const window_pair rest = {l->kept.low >> 1 | l->kept.high << 63, l->kept.high >> 1};
     l->kept.low = (l->kept.low & before.low) | (rest.low & ~before.low);
     l->kept.high = (l->kept.high & before.high) | (rest.high & ~before.high);
@@ -112,50 +119,49 @@ EBI_INLINE void window_take_mark(window_narrow *l, window_pair before) {
 
 /* The i-th entry leaves: the slots on the side of the gap on which they are in one piece move into
  * it. */
-WINDOW_TARGET EBI_INLINE void window_take_out(unsigned bytes, uint8_t *line, window_narrow *l,
-                                              unsigned i, window_pair before) {
+WINDOW_TARGET EBI_INLINE void WINDOW_MY(take_out)(unsigned bytes, uint8_t *line, window_narrow *l,
+                                                  unsigned i, window_pair before) {
     const unsigned gap = window_wrap(l->head + i, l->slots);
     const unsigned last = window_wrap(l->head + l->n - 1, l->slots);
     const bool up = gap >= l->head;
     const unsigned first = up ? l->head : gap + 1, end = up ? gap : last + 1;
-    window_take_mark(l, before);
-    window_shift(line, bytes, EBI_WINDOW_HEADER + first * l->w, EBI_WINDOW_HEADER + end * l->w,
-                 l->w, up);
+    WINDOW_MY(take_mark)(l, before);
+    WINDOW_MY(shift)
+    (line, bytes, EBI_WINDOW_HEADER + first * l->w, EBI_WINDOW_HEADER + end * l->w, l->w, up);
     l->head = window_wrap(l->head + up, l->slots);
     l->n--;
 }
 
-typedef enum window_done { DONE_STORED, DONE_NOTHING, DONE_ELSEWHERE } window_done;
-
 /* A new entry comes to a line, which may have to take another width for it. */
-WINDOW_TARGET EBI_INLINE window_done window_enter(const ebi_window *x, const window_sizes *t,
-                                                  window_shape shape, uint8_t *line, uint64_t era,
-                                                  window_narrow *l, uint32_t print) {
-    if (x->w > WINDOW_REPACK_MAX) return DONE_ELSEWHERE;
-    if (window_can_widen(t, l)) window_widen(x, t, shape, line, l);
-    if (l->n == l->slots && !window_make_room(t, shape, line, l)) return DONE_ELSEWHERE;
-    window_append(shape.bytes, t, line, era, shape.wide, l, print);
-    return DONE_STORED;
+WINDOW_TARGET EBI_INLINE window_done WINDOW_MY(enter)(const ebi_window *x, const window_sizes *t,
+                                                      window_shape shape, uint8_t *line,
+                                                      uint64_t era, window_narrow *l,
+                                                      uint32_t print) {
+    if (!WINDOW_MY(can_repack)(x->w)) return WINDOW_DONE_ELSEWHERE;
+    if (WINDOW_MY(can_widen)(t, l)) WINDOW_MY(widen)(x, t, shape, line, l);
+    if (l->n == l->slots && !WINDOW_MY(make_room)(t, shape, line, l)) return WINDOW_DONE_ELSEWHERE;
+    WINDOW_MY(append)(shape.bytes, t, line, era, shape.wide, l, print);
+    return WINDOW_DONE_STORED;
 }
 
 /* A repeat: its entry becomes one of this era.  What is known in part may be another key's: it
  * stays. */
-WINDOW_TARGET EBI_INLINE window_done window_renew(const ebi_window *x, const window_sizes *t,
-                                                  window_shape shape, uint8_t *line, uint64_t era,
-                                                  window_narrow *l, uint32_t print,
-                                                  uint64_t found) {
-    const unsigned i = window_youngest(l, found);
-    const window_pair before = window_before(l, i, shape.wide);
-    if (window_is_new(t, i, before, shape.wide)) return DONE_NOTHING;
-    if (__builtin_expect(window_can_widen(t, l) | (i < l->nn), false))
-        return window_enter(x, t, shape, line, era, l, print);
-    window_take_out(shape.bytes, line, l, i, before);
-    window_append(shape.bytes, t, line, era, shape.wide, l, print);
-    return DONE_STORED;
+WINDOW_TARGET EBI_INLINE window_done WINDOW_MY(renew)(const ebi_window *x, const window_sizes *t,
+                                                      window_shape shape, uint8_t *line,
+                                                      uint64_t era, window_narrow *l,
+                                                      uint32_t print, uint64_t found) {
+    const unsigned i = WINDOW_MY(youngest)(l, found);
+    const window_pair before = WINDOW_MY(before)(l, i, shape.wide);
+    if (WINDOW_MY(is_new)(t, i, before, shape.wide)) return WINDOW_DONE_NOTHING;
+    if (__builtin_expect(WINDOW_MY(can_widen)(t, l) | (i < l->nn), false))
+        return WINDOW_MY(enter)(x, t, shape, line, era, l, print);
+    WINDOW_MY(take_out)(shape.bytes, line, l, i, before);
+    WINDOW_MY(append)(shape.bytes, t, line, era, shape.wide, l, print);
+    return WINDOW_DONE_STORED;
 }
 
-EBI_INLINE window_sizes window_sizes_of(const ebi_window *x, window_shape shape) {
-    const unsigned compared = (shape.shorts ? WINDOW_SHORTS : WINDOW_LONGS) * shape.groups;
+EBI_INLINE window_sizes WINDOW_MY(sizes_of)(const ebi_window *x, window_shape shape) {
+    const unsigned compared = WINDOW_MY(each)(shape) * shape.groups;
     const unsigned marked = (shape.wide ? 127 : 63) - x->eras;
     window_sizes t = {.slots = {255}, .eras = x->eras};
     for (unsigned w = 1; w <= x->w; w++) {
@@ -165,4 +171,5 @@ EBI_INLINE window_sizes window_sizes_of(const ebi_window *x, window_shape shape)
     t.most = compared < marked ? compared : marked;
     return t;
 }
-#endif
+#undef WINDOW_TARGET
+#undef WINDOW_MY
