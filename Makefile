@@ -68,7 +68,7 @@ objects = $(patsubst %.c,$(B)/%.o,$(wildcard $(1)))
 tree = $(sort $(shell find $(1) -name '*.[ch]')) # all sources in a folder and the folders in it
 LIB_OBJ := $(patsubst %.c,$(B)/%.o,$(filter %.c,$(call tree,src)))
 CLI_OBJ := $(patsubst %.c,$(B)/%.o,$(filter %.c,$(call tree,cli)))
-LAB_OBJ := $(call objects,lab/*.c)
+LAB_OBJ := $(call objects,lab/*.c lab/rivals/*.c)
 HELPER_OBJ := $(filter-out $(B)/tests/test_% $(B)/tests/fuzz.o,$(call objects,tests/*.c))
 TESTS := $(patsubst %.o,%,$(call objects,tests/test_*.c))
 HOSTS := $(addprefix $(B)/tests/hosts/,pipe server aggregate sqlite columns page threads)
@@ -89,7 +89,7 @@ $(B)/src/%.o: src/%.c Makefile | need-build
 	$(COMPILE) -D_DEFAULT_SOURCE -fPIC -fvisibility=hidden $(LIBFLAGS.$(FLAVOUR)) -MMD -MP -c -o $@ $<
 $(B)/cli/%.o: CPPFLAGS += -Icli $(CLI_DEFINES)
 $(B)/cli/%.o: $(B)/libraries.mk
-$(B)/bench/%.o: CPPFLAGS += -Ilab
+$(B)/bench/%.o $(B)/lab/%.o $(B)/tests/test_rivals.o: CPPFLAGS += -Ilab
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(COMPILE) -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
@@ -112,7 +112,7 @@ $(B)/everbloom-lab: $(LAB_OBJ) $(LIB)
 $(B)/everbloom-gen: $(B)/bench/gen.o
 $(B)/everbloom-bench: $(filter-out $(B)/bench/gen.o,$(call objects,bench/*.c)) $(LIB)
 $(B)/everbloom-bench: LDLIBS += -lbloom
-$(B)/tests/test_lab: $(filter-out $(B)/lab/main.o,$(LAB_OBJ)) # before the library, which they use
+$(B)/tests/test_lab $(B)/tests/test_rivals: $(filter-out $(B)/lab/main.o,$(LAB_OBJ)) # before the library, which they use
 $(TESTS): %: %.o $(B)/tests/helpers.a $(LIB)
 $(TESTS): LDLIBS += -lcmocka
 $(PROGRAMS) $(BENCH) $(TESTS):
@@ -198,7 +198,7 @@ lint: layers docs-check ## clang-format, layers, documentation, cppcheck
 	@clang-format --dry-run -Werror $(SOURCES)
 	@cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,portability,performance \
 	  --inline-suppr --suppress=missingInclude --suppress=missingIncludeSystem --suppress=legacyUninitvar \
-	  -D_Noreturn=$(NORETURN) -Dnoreturn=$(NORETURN) -Iinclude -Isrc -Icli \
+	  -D_Noreturn=$(NORETURN) -Dnoreturn=$(NORETURN) -Iinclude -Isrc -Icli -Ilab \
 	  $(filter %.c,$(filter-out tests/%,$(SOURCES)))
 
 layers: ## no #include points to the right in base < math < cells < filter < api < query < front ends

@@ -49,10 +49,13 @@ lab_stream *lab_stream_gaps(uint64_t records, double fresh, lab_gap gap, uint64_
 lab_stream *lab_stream_depths(uint64_t records, double fresh, lab_gap depth, uint64_t seed);
 /* a list of ids, which the stream takes over and frees. */
 lab_stream *lab_stream_list(uint32_t *list, uint64_t records, uint64_t ids, uint64_t seed);
+extern const char lab_stream_names[]; /* one on each line, with what they mean */
 /* by name, such as loop:1.65, for a filter with so many slots (streams.c lists the names). */
 lab_stream *lab_stream_named(const char *name, double slots, uint64_t records, uint64_t seed);
-/* the lines of a text file (text.c). */
-lab_stream *lab_stream_text(const char *path);
+/* the lines or words of a text file, so many at most (text.c). */
+lab_stream *lab_stream_text(const char *path, bool words, uint64_t records, uint64_t seed);
+/* a named stream, or lines:FILE, words:FILE, or the lines of FILE. */
+lab_stream *lab_stream_open(const char *name, double slots, uint64_t records, uint64_t seed);
 size_t lab_stream_next(lab_stream *s, uint64_t *ids, size_t cap);
 uint64_t lab_stream_ids(const lab_stream *s);
 uint64_t lab_stream_salt(const lab_stream *s); /* another for each seed: id -> hash */
@@ -84,9 +87,11 @@ double lab_error_of(const lab_rates *r, lab_rate which); /* binomial standard er
 typedef struct lab_subject {
     char name[24];
     void *state;
-    void (*add)(void *state, const uint64_t *hash, size_t n, uint8_t *seen);
+    void (*add)(void *state, const eb_batch *b, uint8_t *seen);
+    void (*count)(const void *state, const uint64_t *hash, size_t n, double *count); /* or NULL */
     void (*release)(void *state);
     double (*load)(const void *state);
+    uint64_t bytes;
     lab_rates rates;
 } lab_subject;
 typedef struct lab_watch {

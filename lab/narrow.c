@@ -47,10 +47,10 @@ static uint8_t narrow_observe_one(narrow *f, uint64_t at) {
     return false;
 }
 
-static void narrow_add(void *state, const uint64_t *hash, size_t n, uint8_t *seen) {
+static void narrow_add(void *state, const eb_batch *batch, uint8_t *seen) {
     narrow *f = state;
-    for (size_t i = 0; i < n; i++) {
-        lab_rng r = {hash[i]};
+    for (size_t i = 0; i < batch->n; i++) {
+        lab_rng r = {batch->hash[i]};
         const uint64_t a = lab_below(&r, f->cells), b = lab_below(&r, f->cells);
         seen[i] = f->rule == LAB_SBF ? narrow_observe_sbf(f, a, b) : narrow_observe_one(f, a);
     }

@@ -10,7 +10,7 @@ typedef struct replay_text {
 } replay_text;
 
 static replay_text replay_measure(const char *path) {
-    lab_stream *s = lab_stream_text(path);
+    lab_stream *s = lab_stream_text(path, false, UINT32_MAX, 0);
     const replay_text t = {(double)lab_stream_records(s), (double)lab_stream_ids(s)};
     lab_stream_free(s);
     return t;
@@ -25,7 +25,7 @@ static void replay_rows(const lab_options *o, lab_table *t, const replay_text *t
         p003_spec(spec, k, 2, bits, o->seed);
         s[k] = lab_filter(p003_names[k], spec);
     }
-    lab_run(lab_stream_text(o->file), s, P003_COLUMNS, NULL);
+    lab_run(lab_stream_text(o->file, false, UINT32_MAX, 0), s, P003_COLUMNS, NULL);
     const double fpr = fmin(0.4, fmax(1e-8, lab_rate_of(&s[P003_RLBSBF].rates, LAB_FPR)));
     p003_choosy_spec(spec, bits, text->distinct, text->distinct / text->records, fpr, o->seed);
     s[P003_COLUMNS] = lab_filter("choosy", spec);
@@ -33,7 +33,7 @@ static void replay_rows(const lab_options *o, lab_table *t, const replay_text *t
     s[P003_COLUMNS + 1] = lab_filter("lru line", spec);
     snprintf(spec, sizeof spec, "lru:memory=%.0f,bucket=word,fpr=%g", bits / 8, fpr);
     s[P003_COLUMNS + 2] = lab_filter("lru word", spec);
-    lab_run(lab_stream_text(o->file), s + P003_COLUMNS, 3, NULL);
+    lab_run(lab_stream_text(o->file, false, UINT32_MAX, 0), s + P003_COLUMNS, 3, NULL);
     for (int k = 0; k < P003_COLUMNS + 3; k++)
         lab_table_row(
             t, "%.0f|%s|%.4f|%.4f|%.4f|%.4f", bits_per_line, s[k].name,

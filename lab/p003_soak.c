@@ -33,7 +33,7 @@ static lab_rates soak_tenth(soak *s, lab_subject *filter, uint64_t records) {
     lab_rates rates = {0};
     for (uint64_t done = 0; done < records; done += SOAK_BATCH) {
         soak_batch(s);
-        filter->add(filter->state, s->hash, SOAK_BATCH, s->seen);
+        filter->add(filter->state, &A_BATCH(SOAK_BATCH, s->hash, NULL, NULL), s->seen);
         lab_rates_count(&rates, s->first, s->seen, SOAK_BATCH);
     }
     return rates;

@@ -7,9 +7,8 @@
 
 enum { RUN_BATCH = 1024 };
 
-static void run_filter_add(void *state, const uint64_t *hash, size_t n, uint8_t *seen) {
-    const eb_batch b = A_BATCH(n, hash, NULL, NULL);
-    const eb_status s = calls_add(state, &b, seen);
+static void run_filter_add(void *state, const eb_batch *b, uint8_t *seen) {
+    const eb_status s = calls_add(state, b, seen);
     if (s) lab_die("adding a batch failed: %s", eb_status_name(s));
 }
 
@@ -43,8 +42,9 @@ static size_t run_batch_size(const lab_watch *w, uint64_t at) {
 static void run_batch(lab_subject *subjects, size_t count, const uint64_t *hash, size_t n,
                       const uint8_t *first, bool counted) {
     uint8_t seen[RUN_BATCH];
+    const eb_batch b = A_BATCH(n, hash, NULL, NULL);
     for (size_t k = 0; k < count; k++) {
-        subjects[k].add(subjects[k].state, hash, n, seen);
+        subjects[k].add(subjects[k].state, &b, seen);
         if (counted) lab_rates_count(&subjects[k].rates, first, seen, n);
     }
 }

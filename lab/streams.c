@@ -1,23 +1,28 @@
 /* streams.c - streams in many orders, by name, scaled to a filter with K slots.
- *
- *     loop:r           r K keys, over and over
- *     two:r            r K keys twice in the same order; twoshuf:r in another order
- *     passes:r         r K keys, over and over, each time in another order
- *     zipf0.7:m        independent draws of m K keys; key i has weight i^-0.7 (any exponent)
- *     unif:g, exp:g    half new, half repeats of the record so many before: uniform up to g K,
- *     par:g, logn:g    exponential of mean g K, Pareto (1) from g K, log-normal of median g K (2)
- *     burst:a          a K sessions at a time, of 20 records on average
- *     drift:v          zipf1.0:10 whose ranks move on by v keys a record
- *     scan:m           half zipf1.0:m, half keys that never return
- *     scanburst:m      exp:0.3, and m K new keys after every 5 m K records
- *     shuf:m           m K keys once each and copies of them for the rest, shuffled
- *     oldhot:m         m K keys once; then half of the records are any of them, half new
- *
  * A plus between names: phases of equal length, with keys of their own. */
 #include "lab.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+const char lab_stream_names[] =
+    "  loop:r           r K keys, over and over\n"
+    "  two:r            r K keys twice in the same order; twoshuf:r in another order\n"
+    "  passes:r         r K keys, over and over, each time in another order\n"
+    "  zipf0.7:m        independent draws of m K keys; key i has weight i^-0.7 (any exponent)\n"
+    "  unif:g, exp:g    half new, half repeats of the record so many before: uniform up to g K,\n"
+    "  par:g, logn:g    exponential of mean g K, Pareto (1) from g K, log-normal of median g K "
+    "(2)\n"
+    "  burst:a          a K sessions at a time, of 20 records on average\n"
+    "  drift:v          zipf1.0:10 whose ranks move on by v keys a record\n"
+    "  scan:m           half zipf1.0:m, half keys that never return\n"
+    "  scanburst:m      exp:0.3, and m K new keys after every 5 m K records\n"
+    "  shuf:m           m K keys once each and copies of them for the rest, shuffled\n"
+    "  oldhot:m         m K keys once; then half of the records are any of them, half new\n"
+    "  hot:g            unif:g, but one key makes up 5 % of all records\n"
+    "  near:s           half new; record t repeats the one t u^s before it, u uniform (paper "
+    "000)\n";
 
 typedef struct streams_part {
     uint32_t *out;
@@ -195,6 +200,19 @@ static void streams_log_normal(streams_part *s) {
     streams_gaps(s, streams_gap_log_normal);
 }
 
+static void streams_hot(streams_part *s) {
+    const uint32_t hot = (uint32_t)s->next++;
+    for (uint64_t t = 0; t < s->n; t++) {
+        const double gap = streams_gap_uniform(s->size * s->slots, &s->rng);
+        s->out[t] = lab_below(&s->rng, 20) == 0 ? hot : streams_back(s, t, gap);
+    }
+}
+
+static void streams_near(streams_part *s) {
+    for (uint64_t t = 0; t < s->n; t++)
+        s->out[t] = streams_back(s, t, (double)t * pow(lab_unit(&s->rng), s->size));
+}
+
 static void streams_scan_bursts(streams_part *s) {
     const uint64_t keys = streams_keys(s);
     for (uint64_t t = 0; t < s->n; t++) {
@@ -234,7 +252,9 @@ static const struct {
                      {"scan", streams_scan},
                      {"scanburst", streams_scan_bursts},
                      {"shuf", streams_copies},
-                     {"oldhot", streams_old_hot}};
+                     {"oldhot", streams_old_hot},
+                     {"hot", streams_hot},
+                     {"near", streams_near}};
 
 static void streams_make(streams_part *s, const char *name, size_t len) {
     char text[40] = "";
@@ -267,4 +287,11 @@ lab_stream *lab_stream_named(const char *name, double slots, uint64_t records, u
         p += len;
     }
     return lab_stream_list(list, made, s.next, seed);
+}
+
+lab_stream *lab_stream_open(const char *name, double slots, uint64_t records, uint64_t seed) {
+    if (strncmp(name, "lines:", 6) == 0) return lab_stream_text(name + 6, false, records, seed);
+    if (strncmp(name, "words:", 6) == 0) return lab_stream_text(name + 6, true, records, seed);
+    if (access(name, R_OK) == 0) return lab_stream_text(name, false, records, seed);
+    return lab_stream_named(name, slots, records, seed);
 }

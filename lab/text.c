@@ -1,6 +1,6 @@
-/* text.c - lines of text as a stream, and lines that look like the log of a shop.
+/* text.c - lines or words of a text as a stream, and lines that look like the log of a shop.
  *
- * Equal lines get equal ids: a table of all different lines, kept whole, so that
+ * Equal lines get equal ids: a table of all different ones, kept whole, so that
  * the truth is exact. */
 #include "lab.h"
 #include <errno.h>
@@ -60,23 +60,51 @@ static void text_free(text_table *t) {
     free(t->slot);
 }
 
-lab_stream *lab_stream_text(const char *path) {
+typedef struct text_ids {
+    text_table table;
+    uint32_t *ids;
+    uint64_t n, cap, most;
+} text_ids;
+
+static void text_take(text_ids *t, const char *bytes, size_t size) {
+    if (t->n == t->most) return;
+    if (t->n == t->cap) t->ids = lab_grow(t->ids, t->cap *= 2, sizeof *t->ids);
+    t->ids[t->n++] = text_id(&t->table, bytes, size);
+}
+
+static bool text_is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c < 0;
+}
+
+static void text_take_words(text_ids *t, const char *line, size_t size) {
+    for (size_t from = 0, to = 0; from < size; from = to + 1) {
+        for (to = from; to < size && text_is_letter(line[to]);) to++;
+        if (to > from) text_take(t, line + from, to - from);
+    }
+}
+
+lab_stream *lab_stream_text(const char *path, bool words, uint64_t records, uint64_t seed) {
     FILE *in = fopen(path, "r");
     if (!in) lab_die("%s: %s", path, strerror(errno));
-    text_table t = {lab_alloc(1024, sizeof *t.slot), 1024, 0};
+    text_ids t = {
+        .table = {lab_alloc(1024, sizeof *t.table.slot), 1024, 0}, .cap = 1024, .most = records};
+    t.ids = lab_alloc(t.cap, sizeof *t.ids);
     char *line = NULL;
-    size_t room = 0, n = 0, cap = 1024;
-    uint32_t *ids = lab_alloc(cap, sizeof *ids);
-    for (ssize_t size; (size = getline(&line, &room, in)) > 0; n++) {
-        if (n == cap) ids = lab_grow(ids, cap *= 2, sizeof *ids);
-        ids[n] = text_id(&t, line, (size_t)size - (line[size - 1] == '\n'));
+    size_t room = 0;
+    for (ssize_t size; t.n < records && (size = getline(&line, &room, in)) > 0;) {
+        const size_t len = (size_t)size - (line[size - 1] == '\n');
+        if (words)
+            text_take_words(&t, line, len);
+        else
+            text_take(&t, line, len);
     }
     if (ferror(in)) lab_die("%s: %s", path, strerror(errno));
     fclose(in);
     free(line);
-    const size_t distinct = t.used;
-    text_free(&t);
-    return lab_stream_list(ids, n, distinct, 0);
+    const size_t distinct = t.table.used;
+    text_free(&t.table);
+    return lab_stream_list(t.ids, t.n, distinct, seed);
 }
 
 /* Clicks */

@@ -236,11 +236,10 @@ typedef struct parrot {
     size_t records, points;
 } parrot;
 
-static void parrot_add(void *state, const uint64_t *hash, size_t n, uint8_t *seen) {
+static void parrot_add(void *state, const eb_batch *b, uint8_t *seen) {
     parrot *const p = state;
-    (void)hash;
-    memset(seen, p->says, n);
-    p->records += n;
+    memset(seen, p->says, b->n);
+    p->records += b->n;
 }
 
 static void parrot_release(void *state) {
