@@ -77,7 +77,7 @@ SHARED := $(B)/libeverbloom.so.$(VERSION)
 PROGRAMS := $(addprefix $(B)/,everbloom everbloom-lab everbloom-gen)
 BENCH := $(B)/everbloom-bench
 
-.PHONY: FORCE all everything need-build run test check tests cli-tests hosts fuzz arm64 mutate soak bench bench-check \
+.PHONY: FORCE all everything need-build run test check tests cli-tests hosts fuzz amalgamation amalgamation-test arm64 mutate soak bench bench-check \
 	papers lint layers docs-check headers symbols format install uninstall install-test clean help
 
 all: $(LIB) $(SHARED) $(PROGRAMS) ## build the library, the command and the laboratory (the default)
@@ -158,6 +158,32 @@ hosts: $(HOSTS) $(B)/everbloom ## small programs of the kinds that everbloom liv
 fuzz: $(B)/tests/fuzz ## FLAVOUR=fuzz: feed the library random bytes (FUZZ_RUNS=10000 FUZZ_SECONDS=90)
 	@rm -rf $(B)/corpus && mkdir -p $(B)/corpus # a number of runs from nothing: the same every time
 	@$< -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 -artifact_prefix=$(B)/ $(B)/corpus
+
+# ---- The library as one file, for those who build it into their own.
+A := build/amalgamation
+$(A)/everbloom.c: .ci/amalgamate LICENSE Makefile $(call tree,src) src/filter/kinds.def $(wildcard include/everbloom/*.h) | need-build
+	@.ci/amalgamate $(A) "$(CC)"
+amalgamation: $(A)/everbloom.c ## the library in one file that needs only a C compiler, in build/amalgamation/
+
+AMALGAMATION_TESTS := test_api test_kinds test_snapshots test_window test_lru
+AMALGAMATION_RUNS := $(AMALGAMATION_TESTS:%=$(A)/%-gcc.run) $(A)/test_api-clang.run $(A)/test_kinds-clang.run
+$(A)/everbloom-gcc.o: FLAGS := -O1
+$(A)/everbloom-clang.o: FLAGS := -O0
+$(A)/everbloom-%.o: $(A)/everbloom.c
+	cd $(A) && $* -std=c11 $(FLAGS) $(WARNINGS) -MMD -c -o $(@F) $(<F)
+	@! grep -e xxhash -e '[ /]src/' $(@:.o=.d) || { echo "$< needs more than a compiler"; exit 1; }
+define AMALGAMATION_TEST
+$(A)/%-$(1): $$(B)/tests/%.o $$(B)/tests/helpers.a $(A)/everbloom-$(1).o
+	$$(LINK) -pthread -o $$@ $$^ -lcmocka -lm
+endef
+$(foreach cc,gcc clang,$(eval $(call AMALGAMATION_TEST,$(cc))))
+.SECONDARY: $(AMALGAMATION_RUNS:.run=)
+$(AMALGAMATION_RUNS): %.run: % FORCE
+	@EVERBLOOM_QUICK=1 $< >$<.log 2>&1 || { cat $<.log; echo "$< failed"; exit 1; }
+$(A)/cxx: $(A)/everbloom-gcc.o
+	@echo '#include "experimental.h"' >$@.cpp; echo 'int main() { return eb_version() != EB_VERSION_NUMBER; }' >>$@.cpp
+	$(CXX.release) -std=c++17 $(WARNINGS) -DEB_STATIC_ONLY -o $@ $@.cpp $< -lm && $@
+amalgamation-test: $(AMALGAMATION_RUNS) $(A)/cxx ## it compiles with gcc and clang, and answers and saves as the library does
 
 arm64: $(B)/everbloom ## the command for arm64 makes the same snapshots, in an emulator
 	@$(MAKE) --no-print-directory -s -j$(JOBS) FLAVOUR=arm64 build/arm64/everbloom

@@ -120,13 +120,6 @@ EBI_INLINE unsigned ebi_window_slot(const ebi_window_line *l, unsigned i) { /* i
     return slot < l->slots ? slot : slot - l->slots;
 }
 
-/* The slots of the first n entries, as bits. */
-EBI_INLINE ebi_wide ebi_window_first(const ebi_window_line *l, unsigned n) {
-    const unsigned straight = l->slots - l->head;
-    if (n <= straight) return ebi_wide_ones(n) << l->head;
-    return ebi_wide_ones(straight) << l->head | ebi_wide_ones(n - straight);
-}
-
 /* Expiry: entries before the d-th mark of an era's end are too old. */
 EBI_INLINE void ebi_window_expire(const ebi_window *x, ebi_window_line *l, uint64_t era) {
     const unsigned d = (unsigned)(era - l->stamp) % EBI_WINDOW_STAMPS;
