@@ -51,8 +51,9 @@ typedef struct stretch {
 
 /* What the options of all commands set; a command reads those in its table. */
 typedef struct settings {
-    const char *filter, *memory, *seed; /* NULL: not given */
+    const char *filter, *memory, *seed, *family, *on_full; /* NULL: not given */
     const char *state, *output, *save;
+    bool new_keys;
     double every_seconds;
     field_list field, s_field; /* of the key; s_field: in S, for join */
     unsigned delimiter;        /* NO_DELIMITER: not given */

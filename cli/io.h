@@ -25,6 +25,7 @@ typedef struct atomic_file {
 } atomic_file;
 void atomic_open(atomic_file *a, const char *path); /* "-": standard output */
 void atomic_write(atomic_file *a, const void *bytes, size_t n);
+void atomic_write_sparse(atomic_file *a, const void *bytes, size_t n); /* zeros take no room */
 void atomic_commit(atomic_file *a);
 void atomic_discard(atomic_file *a);
 void atomic_discard_all(void); /* on the way out */
@@ -35,8 +36,8 @@ void state_lock(const char *state);
 void state_unlock(void);      /* on the way out, if exit is not called */
 void state_unlink_lock(void); /* the least of it, for a handler of signals */
 
-/* mapped.c.  All bytes of a regular file; if it becomes shorter meanwhile, the program ends with a
- * message. */
+/* mapped.c.  All bytes of a regular file, as a copy that may be changed; if it becomes shorter
+ * meanwhile, the program ends with a message. */
 void *mapped_open(int fd, const char *name, size_t length);
 void mapped_close(void *bytes, size_t length);
 
@@ -56,6 +57,11 @@ void output_close(output *o);
 /* All n bytes, or no return: EPIPE ends the program as SIGPIPE does. */
 void write_all(int fd, const char *name, const void *bytes, size_t n);
 _Noreturn void end_by_signal(int signal);
+
+static inline bool is_zero(const void *bytes, size_t n) { /* n > 0 */
+    const unsigned char *const p = bytes;
+    return p[0] == 0 && memcmp(p, p + 1, n - 1) == 0;
+}
 
 /* Bytes that come piece by piece, for functions of the library that write: free(bytes). */
 typedef struct byte_buffer {
@@ -145,6 +151,8 @@ void reader_explain(const reader *r, char *text, size_t cap);
 /* Is the last record taken the line with the names of the columns?  Then they are known now. */
 bool reader_is_header(reader *r, const char *line, const char *end);
 eb_key reader_trimmed(eb_key key); /* without blanks around it */
+/* The options that make keys, as they would be typed: "--csv -f 3". */
+void reader_key_note(const settings *set, char *text, size_t cap);
 /* A key that somebody asks for, with the case and the blanks that keys of records have. */
 eb_key reader_query(reader *r, eb_key key);
 

@@ -46,6 +46,9 @@ static void print_info(const char *path, const snapshot *snap, bool json) {
     report_text(&r, "filter", "filter", spec);
     if (kind) report_text(&r, "summary", "which is", kind->summary);
     report_count(&r, "items", "keys added", stats.items);
+    if (snap->behind.note[0]) report_text(&r, "keys", "keys are from", snap->behind.note);
+    if (snap->behind.journals)
+        report_count(&r, "journals", "saves in its journal", snap->behind.journals);
     report_bytes(&r, "bytes", "memory", (double)stats.bytes);
     report_count(&r, "cells", "cells", stats.cells);
     report_count(&r, "cells_used", "cells in use", stats.cells_used);
@@ -99,6 +102,30 @@ int run_check(const cli_command *c, const settings *set, char **operands, size_t
     return worst;
 }
 
+/* Why two filters cannot be merged: the first option in which their specs differ. */
+static _Noreturn void fail_mismatch(const char *first, const char *ours, const char *path,
+                                    const char *theirs) {
+    size_t at = 0, begin = 0;
+    for (; ours[at] && ours[at] == theirs[at]; at++)
+        if (ours[at] == ':' || ours[at] == ',') begin = at + 1;
+    const char *const a = ours + begin, *const b = theirs + begin;
+    const int name = (int)strcspn(a, "=:,"), x = (int)strcspn(a, ","), y = (int)strcspn(b, ",");
+    if (begin == 0)
+        cli_fail("%s and %s are of different kinds (%.*s and %.*s): make both with the same "
+                 "--filter",
+                 first, path, (int)strcspn(a, ":"), a, (int)strcspn(b, ":"), b);
+    if (strncmp(a, "seed=", 5) == 0)
+        cli_fail("%s and %s have different seeds (%.*s and %.*s): make both with the same --seed "
+                 "or --family",
+                 first, path, x - 5, a + 5, y - 5, b + 5);
+    if (strncmp(a, "cells=", 6) == 0)
+        cli_fail("%s and %s have different sizes (%.*s and %.*s cells): make both with the same "
+                 "-m",
+                 first, path, x - 6, a + 6, y - 6, b + 6);
+    cli_fail("%s and %s differ in %.*s (%.*s and %.*s): make both with the same options", first,
+             path, name, a, x, a, y, b);
+}
+
 static void merge_one(eb_filter *into, const char *path, const char *first) {
     snapshot snap;
     eb_error err;
@@ -107,9 +134,7 @@ static void merge_one(eb_filter *into, const char *path, const char *first) {
     eb_spec(into, ours, sizeof ours);
     eb_spec(snap.view, theirs, sizeof theirs);
     const eb_status status = eb_merge(into, snap.view, 1, &err);
-    if (status == EB_EMISMATCH)
-        cli_fail("filters with different specs cannot be merged\n  %s: %s\n  %s: %s", first, ours,
-                 path, theirs);
+    if (status == EB_EMISMATCH) fail_mismatch(first, ours, path, theirs);
     if (status != EB_OK) cli_fail("%s: %s", path, err.text);
     snapshot_close(&snap);
 }

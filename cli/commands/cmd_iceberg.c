@@ -97,7 +97,7 @@ static void new_iceberg(iceberg *p) {
 /* false: there is nothing to go on from */
 static bool resume(iceberg *p) {
     eb_error err;
-    if (!p->was.view) return false;
+    if (!p->was.bytes) return false;
     if (p->was.length == p->was.end)
         cli_fail("%s: a filter without candidates: iceberg cannot go on from it", p->s.state);
     if (eb_iceberg_load(&p->ice, p->s.filter, (char *)p->was.bytes + p->was.end,

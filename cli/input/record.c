@@ -469,6 +469,36 @@ void reader_options(reader *r, const cli_command *c, const settings *set) {
     }
 }
 
+static void note_fields(const field_list *list, char *text, size_t cap) {
+    size_t used = (size_t)snprintf(text, cap, " -f ");
+    for (size_t i = 0; i < list->n && used < cap; i++)
+        used += (size_t)snprintf(text + used, cap - used, "%s%.*s", i ? "," : "",
+                                 (int)list->item[i].len, list->item[i].text);
+}
+
+void reader_key_note(const settings *set, char *text, size_t cap) {
+    char delimiter[16] = "", fields[512] = "";
+    const unsigned d = set->delimiter;
+    const bool usual = d == NO_DELIMITER || d == (set->csv ? ',' : '\t') || !set->field.n;
+    if (d == DELIMITER_BLANK)
+        snprintf(delimiter, sizeof delimiter, " -d blank");
+    else if (!usual)
+        snprintf(delimiter, sizeof delimiter, d > ' ' && d < 0x7f ? " -d %c" : " -d \\x%02x", d);
+    if (set->field.n) note_fields(&set->field, fields, sizeof fields);
+    const int n =
+        snprintf(text, cap, "%s%s%.300s%s%s%s%s%s",
+                 set->csv && set->field.n   ? " --csv"
+                 : set->tsv && set->field.n ? " --tsv"
+                 : set->jsonl               ? " --jsonl"
+                                            : "",
+                 set->regex ? " --regex " : "", set->regex ? set->regex : "", delimiter, fields,
+                 set->ignore_case ? " -i" : "", set->trim ? " --trim" : "", set->nul ? " -0" : "");
+    if (n == 0)
+        snprintf(text, cap, "whole lines");
+    else
+        memmove(text, text + 1, strlen(text));
+}
+
 void reader_options_free(reader *r) {
     for (int role = 0; role < READER_ROLES; role++)
         for (size_t i = 0; i < r->list[role].n; i++) json_path_free(&r->list[role].item[i].path);

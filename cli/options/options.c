@@ -14,6 +14,7 @@ static const cli_option dedup_options[] = {
            "Write to FILE, which appears whole at the end or not at all. With --state, the state "
            "is then saved only when FILE is in place, so that no line is lost."),
     FILTER_OPTIONS(DEFAULT_DEDUP),
+    ON_FULL_OPTION,
     OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
            "Of the new lines, at most this share may be taken for repeats and be lost. " TEXT_OF(
                DEFAULT_MAX_DROP) " unless given."),
@@ -51,6 +52,7 @@ static const cli_option dedup_options[] = {
 static const cli_option add_options[] = {
     KEY_OPTIONS,
     FILTER_OPTIONS(DEFAULT_ADD),
+    ON_FULL_OPTION,
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the snapshot of a new filter to FILE; to standard output unless -o or --state "
            "is given."),
@@ -297,9 +299,9 @@ const cli_command cli_commands[] = {
      check_options, check_examples, "if some snapshot is damaged, or is none", 1, MANY, run_check,
      NULL},
     {"merge", "SNAPSHOT...", "make one filter of several",
-     "Writes a filter that knows the keys of all SNAPSHOTs. They must have the same spec, seed "
-     "included, and be of a kind that can be merged ('everbloom kinds' says which). Frozen ones "
-     "count as what they were.",
+     "Writes a filter that knows the keys of all SNAPSHOTs. They must have been made with the "
+     "same options, and be of a kind that can be merged ('everbloom kinds' says which). Frozen "
+     "ones count as what they were.",
      merge_options, merge_examples, NULL, 1, MANY, run_merge, NULL},
     {"freeze", "SNAPSHOT", "make a tight, read-only snapshot of a filter that counts",
      "Writes the same filter (spectral or spectral_rm) in the fewest bytes. It answers as before, "

@@ -72,9 +72,19 @@
         OPTION(0, "filter", "SPEC", OPT_TEXT, filter,                                              \
                "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. " which     \
                " unless given."),                                                                  \
+        OPTION(0, "family", "NAME", OPT_TEXT, family,                                              \
+               "Filters of the same family and options can be merged. (default: all filters of "   \
+               "kinds that can be merged are one family)"),                                        \
         OPTION(0, "seed", "NUMBER", OPT_WORD, seed,                                                \
-               "Seed of a new filter; drawn at random unless given. Equal seed, equal input: "     \
-               "equal answers.")
+               "Seed of a new filter, or 'random', so that nobody can prepare keys that collide. " \
+               "Equal seed, equal input: equal answers. (default: that of the family; random for " \
+               "kinds that cannot be merged)")
+
+#define ON_FULL_OPTION                                                                             \
+    CHOICE("on-full", "WHAT", "warn|grow|fail", on_full,                                           \
+           "When a bloom filter holds more keys than it was made for: warn, grow (take more "      \
+           "memory, and keep the false-positive rate), or fail (save what there is, status 2). "   \
+           "(default: warn)")
 
 #define EVERY_OPTION                                                                               \
     OPTION(0, "save-every", "TIME", OPT_TIME, every_seconds,                                       \
@@ -86,7 +96,10 @@
            "and on the way. FILE is replaced in one step, so it is always whole. Refused if "      \
            "FILE holds another filter than -m, --filter or --seed ask for, or while another run "  \
            "uses it, which FILE.lock shows."),                                                     \
-        EVERY_OPTION
+        EVERY_OPTION,                                                                              \
+        FLAG(0, "new-keys", new_keys,                                                              \
+             "Keys may be made with other options (-f, --csv, -i ...) than the state was made "    \
+             "with, which is refused otherwise.")
 
 #define IMPORTANCE_OPTIONS                                                                         \
     HEADING("Importance"),                                                                         \

@@ -171,6 +171,22 @@ void atomic_write(atomic_file *a, const void *bytes, size_t n) {
     write_all(a->fd, a->path, bytes, n);
 }
 
+/* Blocks of zeros become holes; the last block is written, so that the file has its length. */
+void atomic_write_sparse(atomic_file *a, const void *bytes, size_t n) {
+    enum { HOLE = 4096 };
+    const char *p = bytes, *const end = p + n;
+    while (a->target && end - p > HOLE) {
+        const char *stop = p;
+        while (end - stop > HOLE && is_zero(stop, HOLE)) stop += HOLE;
+        if (stop > p && lseek(a->fd, stop - p, SEEK_CUR) < 0) fail_errno(a);
+        p = stop;
+        while (end - stop > HOLE && !is_zero(stop, HOLE)) stop += HOLE;
+        if (stop > p) atomic_write(a, p, (size_t)(stop - p));
+        p = stop;
+    }
+    if (p < end) atomic_write(a, p, (size_t)(end - p));
+}
+
 static void forget(atomic_file *a) {
     for (atomic_file **at = &unfinished; *at; at = &(*at)->next)
         if (*at == a) {

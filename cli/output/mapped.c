@@ -49,7 +49,7 @@ static void watch(const char *name, const char *begin, size_t length) {
 }
 
 void *mapped_open(int fd, const char *name, size_t length) {
-    void *const bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, fd, 0);
+    void *const bytes = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     if (bytes == MAP_FAILED) cli_fail("%s: %s", name, strerror(errno));
     watch(name, bytes, length);
     return bytes;

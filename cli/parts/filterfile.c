@@ -1,7 +1,6 @@
 /* filterfile.c - filters made from the command line, and filters in files.
  *
- * A spec is put together from --filter, -m and --seed; what none of them says is the default, and
- * the seed is drawn at random, so that nobody can prepare keys that collide. */
+ * A spec is put together from --filter, -m and --seed; what none of them says is the default. */
 #include "filterfile.h"
 #include "fade.h"
 #include "input/values.h"
@@ -14,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -70,10 +70,8 @@ void spec_drop(char *spec, const char *key) {
     memmove(from, to, strlen(to) + 1);
 }
 
-static void append_random_seed(char *spec) {
-    uint64_t seed;
+static void append_number(char *spec, uint64_t seed) {
     char text[24];
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) cli_fail("no random bytes for a seed");
     int n = snprintf(text, sizeof text, "%llu", (unsigned long long)seed);
     spec_append(spec, "seed", text, (size_t)n);
 }
@@ -113,6 +111,13 @@ static void append_range(const cli_command *c, const settings *set, char *spec) 
     spec_append(spec, "high", colon + 1, strlen(colon + 1));
 }
 
+static void append_growth(const cli_command *c, const settings *set, char *spec) {
+    if (!set->on_full || strcmp(set->on_full, "grow") != 0) return;
+    if (strncmp(spec, "bloom", 5) != 0 || (spec[5] && spec[5] != ':'))
+        cli_misuse(c, "--on-full grow needs a filter that can grow, such as --filter bloom");
+    if (!spec_has(spec, "grow")) spec_append(spec, "grow", "2", 1);
+}
+
 static bool describes_filter(const settings *set) {
     return set->filter || set->memory || set->max_drop > 0 || set->items > 0 || set->distinct > 0 ||
            set->importance_range || set->removable || stretch_is_given(set->window) ||
@@ -135,24 +140,50 @@ static void spec_of_options(const cli_command *c, const settings *set, char *spe
     if (set->memory) (void)size_in_bytes(c, "-m", set->memory);
     if (set->memory && spec_has(spec, "memory"))
         cli_misuse(c, "-m and --filter both say how much memory: give one of them");
-    if (set->seed && spec_has(spec, "seed"))
-        cli_misuse(c, "--seed and --filter both give a seed: give one of them");
+    if ((set->seed || set->family) && spec_has(spec, "seed"))
+        cli_misuse(c, "%s and --filter both give a seed: give one of them",
+                   set->seed ? "--seed" : "--family");
+    if (set->seed && set->family) cli_misuse(c, "--seed and --family: give one of them");
+    append_growth(c, set, spec);
     const char *memory = set->memory ? set->memory : sized ? NULL : DEFAULT_MEMORY;
     char number[32];
     if (memory) memory = size_for_spec(c, "-m", memory, number);
     if (memory && !spec_has(spec, "cells")) spec_append(spec, "memory", memory, strlen(memory));
 }
 
+static uint64_t random_seed(void) {
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) cli_fail("no random bytes for a seed");
+    return seed;
+}
+
+static bool can_be_merged(const char *spec) {
+    size_t n;
+    const size_t length = strcspn(spec, ":");
+    const eb_kind_info *const *kinds = eb_kinds(&n);
+    for (size_t i = 0; i < n; i++)
+        if (strncmp(kinds[i]->name, spec, length) == 0 && !kinds[i]->name[length])
+            return kinds[i]->caps & EB_CAN_MERGE;
+    return false;
+}
+
+/* Filters that are meant to be merged need one seed: so kinds that can be have the same one unless
+ * it is given.  Others get one that nobody can guess, so that nobody can prepare keys that collide.
+ */
 static void append_seed(char *spec, const settings *set, const char *state_spec) {
     size_t length;
     const char *seed = state_spec ? spec_value(state_spec, "seed", &length) : NULL;
     if (spec_has(spec, "seed")) return;
-    if (set->seed)
+    if (set->seed && strcmp(set->seed, "random") != 0)
         spec_append(spec, "seed", set->seed, strlen(set->seed));
+    else if (set->family)
+        append_number(spec, family_seed(set->family));
     else if (seed)
         spec_append(spec, "seed", seed, length);
+    else if (set->seed || !can_be_merged(spec))
+        append_number(spec, random_seed());
     else
-        append_random_seed(spec);
+        append_number(spec, 0);
 }
 
 uint64_t filter_option(const eb_filter *f, const char *key) {
@@ -262,56 +293,6 @@ static bool is_iceberg_state(const void *bytes, size_t length) {
     return length >= ICEBERG_MAGIC && memcmp(bytes, EB_ICEBERG_MAGIC, ICEBERG_MAGIC) == 0;
 }
 
-/* The loader allocates the whole block at once if the file is as long as its front says. */
-static eb_loader *open_loader(const source *from, const char *front, size_t n) {
-    eb_snapshot_info info = {.size = sizeof info};
-    eb_limits limits = {.size = sizeof limits};
-    eb_loader *loader;
-    eb_error err;
-    if (from->regular && eb_snapshot_describe(front, n, &info, NULL) == EB_OK &&
-        info.bytes <= from->size)
-        limits.bytes = info.bytes + EB_SNAPSHOT_FRONT;
-    if (eb_loader_new(&loader, &limits, NULL, &err) != EB_OK) cli_fail("%s", err.text);
-    return loader;
-}
-
-/* The first bytes behind the snapshot go to more, and behind is how many there are. */
-static eb_status load_source(eb_filter **f, source *from, char more[ICEBERG_MAGIC], size_t *behind,
-                             eb_error *err) {
-    enum { CHUNK = 1 << 18 };
-    char *const chunk = cli_alloc(CHUNK);
-    size_t n = read_source(from, chunk, CHUNK), used = 0;
-    eb_loader *const loader = open_loader(from, chunk, n);
-    eb_status status = eb_loader_feed(loader, chunk, n, &used, NULL, err);
-    while (status == EB_OK && used == n && n > 0) {
-        n = read_source(from, chunk, CHUNK);
-        status = eb_loader_feed(loader, chunk, n, &used, NULL, err);
-    }
-    if (status == EB_OK) status = eb_loader_finish(loader, f, err);
-    *behind = status != EB_OK ? 0 : n - used < ICEBERG_MAGIC ? n - used : ICEBERG_MAGIC;
-    memcpy(more, chunk + used, *behind);
-    if (*behind > 0 && *behind < ICEBERG_MAGIC)
-        *behind += read_source(from, more + *behind, ICEBERG_MAGIC - *behind);
-    eb_loader_free(loader);
-    free(chunk);
-    return status;
-}
-
-eb_filter *snapshot_load(const char *path) {
-    source from = open_source(path);
-    eb_filter *f = NULL;
-    eb_error err;
-    char more[ICEBERG_MAGIC];
-    size_t behind;
-    eb_status status = load_source(&f, &from, more, &behind, &err);
-    if (is_iceberg_state(more, behind))
-        cli_fail("%s: a state of 'everbloom iceberg': only that can add to it", from.name);
-    if (behind > 0) status = too_long(&err, false);
-    close_source(&from);
-    if (status != EB_OK) cli_fail("%s: %s", from.name, err.text);
-    return f;
-}
-
 /* From a pipe: in growing steps, since the length that a header claims is not to be believed. */
 static void read_pipe(snapshot *s, source *from) {
     for (size_t cap = 1 << 20;; cap *= 2) {
@@ -335,16 +316,26 @@ void snapshot_read(snapshot *s, const char *path) {
     close_source(&from);
 }
 
-/* A snapshot, alone or with candidates behind it. */
-static eb_status check_bytes(snapshot *s, eb_error *err) {
+/* Where the snapshot ends, and what stands behind it: candidates of iceberg, or the sections of a
+ * state, whose journal is brought into the snapshot. */
+static eb_status find_parts(snapshot *s, eb_error *err) {
     eb_snapshot_info info = {.size = sizeof info};
-    eb_status status = eb_snapshot_describe(s->bytes, s->length, &info, err);
-    s->end = status == EB_OK && info.bytes < s->length ? (size_t)info.bytes : s->length;
+    const eb_status status = eb_snapshot_describe(s->bytes, s->length, &info, err);
+    s->end = s->length;
+    if (status != EB_OK) return status;
+    s->whole = info.bytes <= s->length;
+    if (s->whole) s->end = (size_t)info.bytes;
+    s->is_iceberg = is_iceberg_state((char *)s->bytes + s->end, s->length - s->end);
+    if (s->is_iceberg || sections_read(s->bytes, s->end, s->length, &s->behind)) return EB_OK;
+    return too_long(err, false);
+}
+
+static eb_status check_bytes(snapshot *s, eb_error *err) {
+    eb_status status = find_parts(s, err);
     if (status == EB_OK) status = eb_view(&s->view, s->bytes, s->end, 0, NULL, err);
-    const char *const behind = (const char *)s->bytes + s->end;
-    const size_t more = s->length - s->end;
-    if (status == EB_OK && more > 0 && eb_iceberg_check(s->view, behind, more, NULL) != EB_OK)
-        status = too_long(err, is_iceberg_state(behind, more));
+    if (status == EB_OK && s->is_iceberg &&
+        eb_iceberg_check(s->view, (char *)s->bytes + s->end, s->length - s->end, NULL) != EB_OK)
+        status = too_long(err, true);
     return status;
 }
 
@@ -372,6 +363,46 @@ void snapshot_close(snapshot *s) {
     else
         free(s->bytes);
     *s = (snapshot){0};
+}
+
+/* Pages of the file are given back as soon as they are read, so that a filter is not twice in
+ * memory. */
+static eb_status feed(eb_loader *loader, const snapshot *s, eb_error *err) {
+    enum { CHUNK = 1 << 20 };
+    eb_status status = EB_OK;
+    for (size_t at = 0; at < s->end && status == EB_OK; at += CHUNK) {
+        char *const chunk = (char *)s->bytes + at;
+        const size_t n = s->end - at < CHUNK ? s->end - at : CHUNK;
+        status = eb_loader_feed(loader, chunk, n, NULL, NULL, err);
+        if (s->mapped) (void)madvise(chunk, n, MADV_DONTNEED);
+    }
+    return status;
+}
+
+/* A filter that can be changed; what stands behind it stays in *s. */
+static eb_filter *load(snapshot *s, const char *path) {
+    eb_limits limits = {.size = sizeof limits};
+    eb_filter *f = NULL;
+    eb_loader *loader;
+    eb_error err;
+    snapshot_read(s, path);
+    eb_status status = find_parts(s, &err);
+    if (s->whole) limits.bytes = s->end + EB_SNAPSHOT_FRONT; /* all of it at once */
+    if (status == EB_OK) status = eb_loader_new(&loader, &limits, NULL, &err);
+    if (status != EB_OK) cli_fail("%s: %s", path, err.text);
+    status = feed(loader, s, &err);
+    if (status == EB_OK) status = eb_loader_finish(loader, &f, &err);
+    if (status != EB_OK) cli_fail("%s: %s", path, err.text);
+    eb_loader_free(loader);
+    return f;
+}
+
+eb_filter *snapshot_load(const char *path) {
+    snapshot s;
+    eb_filter *const f = load(&s, path);
+    if (s.is_iceberg) cli_fail("%s: a state of 'everbloom iceberg': only that can add to it", path);
+    snapshot_close(&s);
+    return f;
 }
 
 void filter_save(const eb_filter *f, const char *path) {
@@ -425,15 +456,23 @@ static eb_filter *new_filter(const char *spec) {
 /* The state must be the filter that the command line describes, as far as it describes one. */
 static void compare_state(const cli_command *c, const settings *set, const eb_filter *state) {
     char spec[SPEC_TEXT], wanted[EB_SPEC_MAX], found[EB_SPEC_MAX];
+    size_t length;
     eb_error err;
     eb_spec(state, found, sizeof found);
     if (describes_filter(set))
         spec_of_options(c, set, spec);
     else {
         strcpy(spec, found);
-        if (set->seed) spec_drop(spec, "seed");
+        if (set->seed || set->family) spec_drop(spec, "seed");
     }
     append_seed(spec, set, found);
+    /* How far it has grown is not for the command line to say. */
+    const char *const grown = spec_value(found, "grown", &length);
+    if (grown && !spec_has(spec, "grown")) {
+        spec_append(spec, "grown", grown, length);
+        const char *const limit = spec_value(found, "limit", &length);
+        if (limit && !spec_has(spec, "limit")) spec_append(spec, "limit", limit, length);
+    }
     if (eb_resolve(spec, wanted, sizeof wanted, &err) != EB_OK) cli_fail("%s", err.text);
     if (strcmp(wanted, found) == 0) return;
     cli_fail("%s: holds another filter than the one asked for\n"
@@ -476,13 +515,6 @@ void refuse_numbers(const cli_command *c, const eb_filter *f) {
         cli_misuse(c, "the keys of this filter are numbers, not text: use 'everbloom range'");
 }
 
-static eb_filter *copy_of(const snapshot *s) {
-    eb_filter *f;
-    if (eb_clone(&f, s->view, NULL, NULL) != EB_OK)
-        cli_fail("no memory for the filter in the state");
-    return f;
-}
-
 static eb_filter *open_filter(const cli_command *c, const settings *set, snapshot *was) {
     char spec[SPEC_TEXT];
     struct stat st;
@@ -496,8 +528,7 @@ static eb_filter *open_filter(const cli_command *c, const settings *set, snapsho
         cli_fail("%s: --classes is for a new filter: the hot list is frozen with the first key",
                  set->state);
     if (exists) {
-        if (was) snapshot_open_or_fail(was, set->state);
-        eb_filter *f = was ? copy_of(was) : snapshot_load(set->state);
+        eb_filter *f = load(was, set->state);
         compare_state(c, set, f);
         if (filter_is_frozen(f))
             cli_fail("%s: frozen, it takes no more keys; 'everbloom thaw' makes one that does",
@@ -509,14 +540,33 @@ static eb_filter *open_filter(const cli_command *c, const settings *set, snapsho
     return set->classes ? new_classified(c, set, spec) : new_filter(spec);
 }
 
-eb_filter *filter_open(const cli_command *c, const settings *set) {
-    eb_filter *const f = open_filter(c, set, NULL);
-    refuse_numbers(c, f);
-    return f;
+/* The keys of a state are made as they always were. */
+static void compare_note(const settings *set, const char *found, const char *note) {
+    if (!*found || set->new_keys || strcmp(found, note) == 0) return;
+    cli_fail(
+        "%s: its keys are from '%s', and now would be from '%s': give the same options, another "
+        "--state, or --new-keys if both make the same keys",
+        set->state, found, note);
 }
 
 eb_filter *filter_open_numbers(const cli_command *c, const settings *set) {
-    return open_filter(c, set, NULL);
+    char note[STATE_NOTE];
+    snapshot was = {0};
+    eb_filter *const f = open_filter(c, set, &was);
+    if (!set->state) return f;
+    reader_key_note(set, note, sizeof note);
+    if (was.is_iceberg)
+        cli_fail("%s: a state of 'everbloom iceberg': only that can add to it", set->state);
+    if (was.bytes) compare_note(set, was.behind.note, note);
+    state_begin(set->state, f, was.bytes ? &was.behind : NULL, note);
+    snapshot_close(&was);
+    return f;
+}
+
+eb_filter *filter_open(const cli_command *c, const settings *set) {
+    eb_filter *const f = filter_open_numbers(c, set);
+    refuse_numbers(c, f);
+    return f;
 }
 
 eb_filter *filter_open_kept(const cli_command *c, const settings *set, snapshot *was) {

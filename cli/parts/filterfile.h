@@ -2,6 +2,7 @@
 #ifndef EVERBLOOM_FILTERFILE_H
 #define EVERBLOOM_FILTERFILE_H
 #include "cli.h"
+#include "statefile.h"
 
 /* The filter that the options ask for: from --state if that file exists, else a new one. */
 eb_filter *filter_open(const cli_command *c, const settings *set);
@@ -39,7 +40,8 @@ typedef struct snapshot {
     void *bytes;
     size_t length;
     size_t end; /* of the snapshot; behind it are candidates of iceberg, if anything */
-    bool mapped;
+    bool mapped, whole, is_iceberg;
+    sections behind; /* of a state */
     eb_filter *view;
 } snapshot;
 /* The bytes alone, whatever they are. */

@@ -32,9 +32,8 @@ static void tell(health *h, const eb_filter *f, const eb_stats *s) {
     h->told = true;
     cli_warn("the filter is beyond its plan: it was made for about %.3g distinct keys with a "
              "false-positive rate of "
-             "%.2g; now the rate is %.2g, and it rises with every new key: give more -m, or use a "
-             "kind that forgets "
-             "(see 'everbloom kinds')",
+             "%.2g; now the rate is %.2g, and it rises with every new key: give more -m, or "
+             "--on-full grow",
              planned_keys(f, s), planned_rate(f), s->fpr);
 }
 

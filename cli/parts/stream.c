@@ -155,7 +155,9 @@ static void take_batch(stream *s, size_t n) {
 }
 
 static void take_block(stream *s) {
+    const bool full_fails = s->set->on_full && s->set->on_full[0] == 'f';
     for (size_t n = STREAM_BATCH; n == STREAM_BATCH || s->bad_line;) {
+        if (full_fails && s->health.told) return;
         n = collect(s);
         take_batch(s, n);
         if (s->bad_line) settle_bad_line(s);
@@ -164,11 +166,11 @@ static void take_block(stream *s) {
 
 /* ---- The loop. */
 
-static void save(stream *s) {
+static void save(stream *s, bool at_end) {
     if (s->save)
         s->save(s);
     else
-        filter_save(s->filter, s->state);
+        state_save(s->filter, at_end);
     s->lines_saved = s->lines;
     s->save_due = now_seconds() + s->set->every_seconds;
 }
@@ -186,7 +188,7 @@ static void between_blocks(stream *s) {
     progress_show(&s->progress, now, s->lines, s->seen, s->in.bytes);
     if (!saves_on_the_way(s) || now < s->save_due) return;
     if (s->print != PRINT_NONE) output_sync(&s->out);
-    save(s);
+    save(s, false);
 }
 
 static int wait_ms(const stream *s) {
@@ -219,7 +221,9 @@ int stream_run(stream *s) {
     if (s->filter && s->state) s->total += total_of_filter(s->filter);
     if (s->adds && s->filter) health_open(&s->health, s->filter);
     signals_catch();
+    const bool full_fails = s->set->on_full && s->set->on_full[0] == 'f';
     while (got != FILL_END && !signals_stop()) {
+        if (full_fails && s->health.told) break;
         got = next_block(s);
         if (got == FILL_ERROR) {
             trouble = true;
@@ -234,10 +238,15 @@ int stream_run(stream *s) {
         atomic_discard(&s->file);
     else
         finish_output(s);
-    if (s->state && !(s->removes && (trouble || signals_stop()))) save(s);
+    if (s->state && !(s->removes && (trouble || signals_stop()))) save(s, !signals_stop());
     signals_end_at_once();
     bad_tell(&s->bad, s->lines, true);
     if (trouble) cli_warn("%s: %s", s->in.name, s->in.problem);
+    if (full_fails && s->health.told) {
+        cli_warn("stopped after line %llu of %s, since the filter is full",
+                 (unsigned long long)s->in.records, s->in.name);
+        trouble = true;
+    }
     return trouble ? STATUS_TROUBLE : signals_stop() ? 128 + signals_stop() : STATUS_YES;
 }
 
@@ -306,6 +315,7 @@ void stream_again(stream *s, const cli_command *c, char *const *paths) {
 }
 
 void stream_close(stream *s) {
+    if (s->state) state_end();
     reader_close(&s->in);
     output_close(&s->out);
     values_close(&s->values);

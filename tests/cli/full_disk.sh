@@ -43,7 +43,7 @@ folder_holds d s
 mkdir small
 mount -t tmpfs -o size=1536k none small 2>/dev/null || exit 0
 trap 'umount small' EXIT
-everbloom dedup --state small/s -m 1M --seed 1 < <(echo a)
+everbloom dedup --state small/s -m 1M --seed 1 < <(seq 400000) # full, so that no part of it is a hole
 status_is 0; cp small/s before
 everbloom dedup --state small/s < <(echo b)
 status_is 2; err_is 'everbloom: small/s: No space left on device\n'

@@ -47,12 +47,12 @@ for at in $((size - 1)) $((size - 40)) $((size - 5000)); do
     printf '\377' | dd of=damaged bs=1 seek="$at" conv=notrunc status=none
     cmp -s s damaged && continue
     everbloom iceberg --at-least 100 --state damaged part01
-    status_is 2; err_has 'everbloom: damaged: damaged snapshot: '
+    status_is 2; err_has 'everbloom: damaged: damaged '
     everbloom check damaged; status_is 1
 done
 head -c $((size - 1)) s >damaged
 everbloom iceberg --at-least 100 --state damaged part01
-status_is 2; err_is 'everbloom: damaged: damaged snapshot: the candidates behind it make no sense\n'
+status_is 2; err_has 'everbloom: damaged: damaged '
 { cat f; echo; } >damaged
 everbloom iceberg --at-least 100 --state damaged part01
 status_is 2; err_is 'everbloom: damaged: damaged snapshot: there are bytes behind it\n'

@@ -7,7 +7,7 @@ status_is 0; silent; [ "$(wc -l <out)" -ge 949 ] || fail "too few lines"
 everbloom dedup --filter $spec < <(seq 20000)
 status_is 0
 err_has 'everbloom: the filter is beyond its plan: it was made for about 1e+03 distinct keys with a false-positive rate of 0.00098; now the rate is 0.0'
-err_has 'give more -m, or use a kind that forgets'
+err_has 'give more -m, or --on-full grow'
 [ "$(wc -l <err)" -eq 1 ] || fail "not one message: $(shown err)"
 # While it runs, before anything is lost: the warning comes with the line that goes beyond.
 mkfifo in
@@ -37,3 +37,17 @@ for fpr in 0.5 0.3 0.2 0.1 0.03 0.01 0.001; do
 done
 # Kinds that forget have no plan to go beyond.
 everbloom dedup -m 4K < <(seq 20000); status_is 0; silent
+# --on-full: grow keeps the rate, also from state to state; fail saves what there is and stops.
+spec=bloom:distinct=1000,fpr=0.001
+everbloom add --filter $spec --on-full grow --state g < <(seq 5000); status_is 0; silent
+everbloom add --filter $spec --on-full grow --state g < <(seq 5001 20000); status_is 0; silent
+everbloom add --state g < <(seq 20001 20100); status_is 0; silent
+everbloom test g < <(seq 20100); [ "$(wc -l <out)" -eq 20100 ] || fail "keys are lost"
+everbloom test g < <(seq 1000000 1020000); [ "$(wc -l <out)" -le 60 ] || fail "$(wc -l <out) of 20000 are false positives"
+misused dedup '--on-full grow needs a filter that can grow, such as --filter bloom' dedup --on-full grow
+everbloom dedup --filter $spec --on-full fail --state f < <(seq 5000)
+status_is 2; err_has 'the filter is beyond its plan'; err_has 'everbloom: stopped after line '
+printed=$(wc -l <out); [ "$printed" -lt 3000 ] || fail "$printed lines printed"
+last=$(tail -n 1 out)
+everbloom test f < <(seq "$last"); [ "$(wc -l <out)" -eq "$last" ] || fail 'the state lacks keys that were printed'
+everbloom dedup --filter $spec --on-full warn < <(seq 5000); status_is 0; err_has 'the filter is beyond its plan'

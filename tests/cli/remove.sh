@@ -44,7 +44,7 @@ everbloom add --remove --state w -f 1 --weight-field 2 < <(printf 'a\t0\na\t0\na
 status_is 2; same w before
 err_is 'everbloom: standard input: line 3: "a" was never in w so often; nothing is removed\n'
 long=$(printf '%0100d' 0)
-everbloom add --remove --state w < <(echo "$long")
+everbloom add --remove --state w -f 1 < <(echo "$long")
 status_is 2; err_is "everbloom: standard input: line 1: \"${long:0:60}...\" was never in w so often; nothing is removed\n"
 
 # A removal that is interrupted changes nothing, so that it can be done again.
