@@ -1,7 +1,7 @@
 # Makefile - builds, tests and installs everbloom.  GNU make; `make help` lists the targets.
 #
 # Everything built goes under build/<flavour>/: make FLAVOUR=asan, tsan, clang, fuzz, steps, hidden or arm64 for the others.
-# New source files are found by themselves, in any folder of src/ and cli/, and in lab/ and tests/test_*.c.
+# New source files are found by themselves, in any folder of src/ and cli/, and in lab/, redis/ and tests/test_*.c.
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
@@ -80,7 +80,7 @@ BENCH := $(B)/everbloom-bench
 .PHONY: FORCE all everything need-build run test check tests cli-tests hosts fuzz amalgamation amalgamation-test arm64 mutate soak bench bench-check \
 	papers lint layers docs-check headers symbols format install uninstall install-test clean help
 
-all: $(LIB) $(SHARED) $(PROGRAMS) ## build the library, the command and the laboratory (the default)
+all: $(LIB) $(SHARED) $(PROGRAMS) $(B)/everbloom-redis.so ## build the library, the command and the laboratory (the default)
 everything: all $(BENCH) $(TESTS)
 
 need-build: ; @.ci/need --check build
@@ -155,6 +155,41 @@ hosts: $(HOSTS) $(B)/everbloom ## small programs of the kinds that everbloom liv
 	@for host in $(HOSTS); do case $$host in */columns) set -- $(B)/everbloom $(B)/tests/hosts ;; *) set -- ;; esac; \
 	  $$host "$$@" || { echo "$$host failed"; exit 1; }; done
 
+fuzz: $(B)/tests/fuzz.o $(B)/tests/helpers.a $(LIB)
+	$(LINK) -fsanitize=fuzzer -o $@ $^ -lm
+
+# ---- Use.
+run: ## de-duplicate a generated sample and show what was found
+	@.ci/need --install run
+	@[ -x $(B)/everbloom ] || echo "Building: a minute at most."
+	@$(MAKE) --no-print-directory -s -j$(JOBS) all
+	@bench/demo.sh $(B)
+
+# ---- Proof.
+test: ## everything: lint, both compilers, sanitizers, fuzzing, installation
+	@.ci/need --install test
+	@+MAKE="$(MAKE)" .ci/test
+
+check: ## the quick tests: half a minute of CPU
+	@EVERBLOOM_QUICK=1 $(MAKE) --no-print-directory -s -j$(JOBS) tests cli-tests
+
+tests: $(TESTS:=.run)
+$(B)/%.run: $(B)/% FORCE
+	@$< >$<.log 2>&1 || { cat $<.log; echo "$< failed"; exit 1; }
+	@echo "$(<F): $$(grep -c '^\[       OK' $<.log) passed"
+FORCE:
+
+cli-tests: $(B)/everbloom
+	@tests/cli/run $(CLI_TEST_FLAGS) $(B)/everbloom
+
+hosts: $(HOSTS) $(B)/everbloom ## small programs of the kinds that everbloom lives in, which check themselves
+	@for host in $(HOSTS); do case $$host in */columns) set -- $(B)/everbloom $(B)/tests/hosts ;; *) set -- ;; esac; \
+	  $$host "$$@" || { echo "$$host failed"; exit 1; }; done
+
+redis-test: $(REDIS) $(B)/everbloom ## the module in real servers: replicas, files, clusters, known clients
+	@.ci/need --install redis
+	@tests/redis/run $(B) $(REDIS_TESTS)
+
 fuzz: $(B)/tests/fuzz ## FLAVOUR=fuzz: feed the library random bytes (FUZZ_RUNS=10000 FUZZ_SECONDS=90)
 	@rm -rf $(B)/corpus && mkdir -p $(B)/corpus # a number of runs from nothing: the same every time
 	@$< -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 -artifact_prefix=$(B)/ $(B)/corpus
@@ -215,7 +250,7 @@ papers: $(B)/everbloom-lab ## make the papers' experiments again, into docs/pape
 	@.ci/need --install papers
 	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
 
-SOURCES = $(call tree,include src cli lab bench tests)
+SOURCES = $(call tree,include src cli lab bench redis tests)
 NORETURN := '__attribute__((noreturn))'# the only spelling that cppcheck understands
 docs-check: ## documentation names only files, functions, options and targets that exist
 	@mkdir -p build && .ci/docs-check
@@ -244,6 +279,8 @@ symbols: $(SHARED) $(LIB) ## the shared library exports what src/symbols lists; 
 
 format: ## let clang-format lay out every source file
 	@clang-format -i $(SOURCES)
+
+include redis/redis.mk
 
 # ---- Installation.
 define PC
@@ -291,6 +328,6 @@ clean: ## remove build/
 	rm -rf build
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' Makefile | expand -t 14
+	@sed -n 's/^\([a-z-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14
 
 -include $(patsubst %.o,%.d,$(wildcard $(LIB_OBJ) $(CLI_OBJ))) $(wildcard $(B)/*/*.d $(B)/tests/hosts/*.d)

@@ -1,0 +1,248 @@
+/* calls.c - adding and asking: the only file that makes batches.
+ *
+ * All keys of a command come at one time: the primary's clock, in milliseconds since 1970, or what
+ * the command said.  A clock that steps back is clamped, never refused.  Replicas and the
+ * append-only file get the time with the keys, so that all of them have the same bytes. */
+#include "module.h"
+#include <everbloom/query.h>
+#include <math.h>
+
+/* Buffers of the running command.  They grow to the largest command, and are not given back. */
+static struct {
+    size_t cap;
+    eb_key *key;
+    eb_hash *hash;
+    uint8_t *seen;
+    double *count;
+    uint64_t *weight;
+} calls_buffer;
+
+static void *calls_grow(void *old, size_t n, size_t size) {
+    if (old) RedisModule_Free(old);
+    return RedisModule_Alloc(n * size);
+}
+
+static void calls_reserve(size_t n) {
+    if (n <= calls_buffer.cap) return;
+    const size_t cap = n < 64 ? 64 : n;
+    calls_buffer.key = calls_grow(calls_buffer.key, cap, sizeof *calls_buffer.key);
+    calls_buffer.hash = calls_grow(calls_buffer.hash, cap, sizeof *calls_buffer.hash);
+    calls_buffer.seen = calls_grow(calls_buffer.seen, cap, sizeof *calls_buffer.seen);
+    calls_buffer.count = calls_grow(calls_buffer.count, cap, sizeof *calls_buffer.count);
+    calls_buffer.weight = calls_grow(calls_buffer.weight, cap, sizeof *calls_buffer.weight);
+    calls_buffer.cap = cap;
+}
+
+uint64_t *ev_weights(size_t n) {
+    calls_reserve(n);
+    return calls_buffer.weight;
+}
+
+ev_call ev_items(server_string *const *item, size_t n) {
+    return (ev_call){.item = item, .step = 1, .n = n};
+}
+
+ev_call ev_hashes(const void *packed, size_t n) {
+    return (ev_call){.hashes = packed, .n = n};
+}
+
+/* Keys as hashes. */
+static eb_status calls_hash(const ev_value *v, const ev_call *c, eb_error *err) {
+    if (c->hashes) {
+        const uint8_t *p = c->hashes;
+        for (size_t i = 0; i < c->n; i++, p += 8) {
+            eb_hash h = 0;
+            for (int b = 7; b >= 0; b--) h = h << 8 | p[b];
+            calls_buffer.hash[i] = h;
+        }
+        return EB_OK;
+    }
+    for (size_t i = 0; i < c->n; i++)
+        calls_buffer.key[i].p =
+            RedisModule_StringPtrLen(c->item[i * c->step], &calls_buffer.key[i].len);
+    (void)err;
+    if (v->caps & EB_KEYS_ARE_NUMBERS) {
+        for (size_t i = 0; i < c->n; i++) {
+            uint64_t n;
+            if (ev_number(c->item[i * c->step], &n) != SRV_OK) {
+                strcpy(err->text, "keys of this filter are whole numbers");
+                err->status = EB_EKEY;
+                err->at = i;
+                return EB_EKEY;
+            }
+            calls_buffer.hash[i] = n;
+        }
+        return EB_OK;
+    }
+    eb_hash_keys(v->f, calls_buffer.key, c->n, calls_buffer.hash);
+    return EB_OK;
+}
+
+static uint64_t calls_time(const ev_value *v, ev_call *c) {
+    if (v->clocked && c->time == 0) c->time = (uint64_t)RedisModule_Milliseconds();
+    return c->time;
+}
+
+static eb_status calls_batch(const ev_value *v, ev_call *c, eb_batch *b, eb_error *err) {
+    calls_reserve(c->n);
+    const eb_status status = calls_hash(v, c, err);
+    if (status != EB_OK) return status;
+    *b = eb_batch_hashes(calls_buffer.hash, c->n);
+    if (c->weight) b->value = c->weight;
+    if (c->same_weight) b->flags |= EB_SAME_VALUE;
+    c->seen = calls_buffer.seen;
+    c->count = calls_buffer.count;
+    b->seen = c->seen;
+    if (c->want_count) b->count = c->count;
+    calls_time(v, c);
+    if (v->clocked) {
+        b->time = &c->time;
+        b->flags |= EB_SAME_TIME | EB_CLAMP_TIMES;
+    }
+    return EB_OK;
+}
+
+eb_status ev_add(ev_value *v, ev_call *c, eb_error *err) {
+    eb_batch b;
+    c->done = 0;
+    eb_status status = calls_batch(v, c, &b, err);
+    if (status != EB_OK) return status;
+    ev_changed(v);
+    status = eb_add_batch(v->f, &b, err);
+    c->done = status == EB_OK ? c->n : status == EB_EFULL ? (size_t)err->at : 0;
+    ev_total_adds += c->done;
+    return status;
+}
+
+eb_status ev_ask(const ev_value *v, ev_call *c, eb_error *err) {
+    eb_batch b;
+    const eb_status status = calls_batch(v, c, &b, err);
+    ev_total_asks += c->n;
+    return status == EB_OK ? eb_ask_batch(v->f, &b, err) : status;
+}
+
+/* A removal says when the key was added; without a time it is taken out of the present. */
+eb_status ev_remove(ev_value *v, ev_call *c, eb_error *err) {
+    eb_batch b;
+    const uint64_t when = c->time;
+    const eb_status status = calls_batch(v, c, &b, err);
+    if (status != EB_OK) return status;
+    b.seen = NULL;
+    b.count = NULL;
+    b.flags &= ~(uint32_t)EB_CLAMP_TIMES;
+    if (when == 0) {
+        b.time = NULL;
+        b.flags &= ~(uint32_t)EB_SAME_TIME;
+    }
+    ev_changed(v);
+    return eb_remove_batch(v->f, &b, err);
+}
+
+/* EB.INSERT key [TIME t] [WEIGHT w | WEIGHTS] ITEMS item [weight] ..., or EB.HADD. */
+void ev_replicate_add(server_ctx *ctx, server_string *key, const ev_value *v, const ev_call *c) {
+    if (c->done == 0) return;
+    const long long time = v->clocked ? (long long)c->time : 0;
+    const long long weight = c->weight ? (long long)c->weight[0] : 1;
+    if (c->hashes && c->weight) {
+        RedisModule_Replicate(ctx, ev_command(EV_HADD), "sbclcl", key, (const char *)c->hashes,
+                              c->done * 8, "TIME", time, "WEIGHT", weight);
+    } else if (c->hashes) {
+        RedisModule_Replicate(ctx, ev_command(EV_HADD), "sbcl", key, (const char *)c->hashes,
+                              c->done * 8, "TIME", time);
+    } else if (c->step == 2) {
+        RedisModule_Replicate(ctx, ev_command(EV_INSERT), "sclccv", key, "TIME", time, "WEIGHTS",
+                              "ITEMS", c->item, c->done * 2);
+    } else if (c->weight) {
+        RedisModule_Replicate(ctx, ev_command(EV_INSERT), "sclclcv", key, "TIME", time, "WEIGHT",
+                              weight, "ITEMS", c->item, c->done);
+    } else {
+        RedisModule_Replicate(ctx, ev_command(EV_INSERT), "sclcv", key, "TIME", time, "ITEMS",
+                              c->item, c->done);
+    }
+}
+
+void ev_spec(const ev_value *v, char *out) {
+    eb_spec(v->f, out, EB_SPEC_MAX);
+}
+
+/* What of an option the canonical spec says. */
+eb_status ev_option(const ev_value *v, const char *key, double *number) {
+    char spec[EB_SPEC_MAX];
+    const size_t n = strlen(key);
+    ev_spec(v, spec);
+    for (const char *p = strchr(spec, ':'); p; p = strchr(p + 1, ','))
+        if (!strncmp(p + 1, key, n) && p[1 + n] == '=') {
+            unsigned long long value = 0;
+            for (p += n + 2; *p >= '0' && *p <= '9'; p++)
+                value = value * 10 + (unsigned long long)(*p - '0');
+            *number = (double)value;
+            return EB_OK;
+        }
+    *number = NAN;
+    return EB_OK;
+}
+
+eb_status ev_describe(const ev_value *v, int cells, ev_info *out, eb_error *err) {
+    eb_stats s;
+    EB_INIT(s);
+    (void)cells;
+    const eb_status status = eb_stat(v->f, &s, err);
+    if (status != EB_OK) return status;
+    *out = (ev_info){.adds = s.items,
+                     .new_keys = s.new_keys,
+                     .capacity = s.capacity,
+                     .parts = s.parts,
+                     .clock = s.clock,
+                     .cells = s.cells,
+                     .saturated = s.saturated,
+                     .fill = s.fill,
+                     .fpr = s.fpr,
+                     .fnr = NAN,
+                     .window = s.window,
+                     .halflife = s.halflife};
+    if (!cells || s.items == 0) return EB_OK;
+    char spec[EB_SPEC_MAX];
+    eb_workload w;
+    eb_prediction p;
+    EB_INIT(w);
+    EB_INIT(p);
+    ev_spec(v, spec);
+    w.items = (double)s.items;
+    if (eb_predict(spec, &w, &p, NULL) == EB_OK) out->fnr = p.fnr;
+    return EB_OK;
+}
+
+eb_status ev_range(const ev_value *v, uint64_t from, uint64_t to, double *lower, double *upper,
+                   eb_error *err) {
+    eb_range r;
+    EB_INIT(r);
+    const eb_status status = eb_range_count(v->f, from, to, &r, err);
+    *lower = r.lower;
+    *upper = r.upper;
+    return status;
+}
+
+eb_status ev_plan(const ev_goal *goal, ev_offer *out, eb_error *err) {
+    eb_goal g;
+    eb_workload w;
+    eb_prediction p;
+    EB_INIT(g);
+    EB_INIT(w);
+    EB_INIT(p);
+    w.items = goal->items;
+    w.distinct = goal->distinct;
+    g.load = &w;
+    g.bytes = goal->bytes;
+    g.fpr = goal->fpr;
+    g.fnr = goal->fnr;
+    g.caps = (unsigned)goal->caps;
+    eb_status status = eb_plan(&g, out->spec, sizeof out->spec, &p, err);
+    if (status != EB_OK) return status;
+    eb_spec_info info;
+    EB_INIT(info);
+    status = eb_spec_describe(out->spec, &info, err);
+    out->bytes = (double)info.bytes;
+    out->fpr = p.mean_fpr;
+    out->fnr = p.mean_fnr;
+    return status;
+}
