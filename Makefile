@@ -155,41 +155,6 @@ hosts: $(HOSTS) $(B)/everbloom ## small programs of the kinds that everbloom liv
 	@for host in $(HOSTS); do case $$host in */columns) set -- $(B)/everbloom $(B)/tests/hosts ;; *) set -- ;; esac; \
 	  $$host "$$@" || { echo "$$host failed"; exit 1; }; done
 
-fuzz: $(B)/tests/fuzz.o $(B)/tests/helpers.a $(LIB)
-	$(LINK) -fsanitize=fuzzer -o $@ $^ -lm
-
-# ---- Use.
-run: ## de-duplicate a generated sample and show what was found
-	@.ci/need --install run
-	@[ -x $(B)/everbloom ] || echo "Building: a minute at most."
-	@$(MAKE) --no-print-directory -s -j$(JOBS) all
-	@bench/demo.sh $(B)
-
-# ---- Proof.
-test: ## everything: lint, both compilers, sanitizers, fuzzing, installation
-	@.ci/need --install test
-	@+MAKE="$(MAKE)" .ci/test
-
-check: ## the quick tests: half a minute of CPU
-	@EVERBLOOM_QUICK=1 $(MAKE) --no-print-directory -s -j$(JOBS) tests cli-tests
-
-tests: $(TESTS:=.run)
-$(B)/%.run: $(B)/% FORCE
-	@$< >$<.log 2>&1 || { cat $<.log; echo "$< failed"; exit 1; }
-	@echo "$(<F): $$(grep -c '^\[       OK' $<.log) passed"
-FORCE:
-
-cli-tests: $(B)/everbloom
-	@tests/cli/run $(CLI_TEST_FLAGS) $(B)/everbloom
-
-hosts: $(HOSTS) $(B)/everbloom ## small programs of the kinds that everbloom lives in, which check themselves
-	@for host in $(HOSTS); do case $$host in */columns) set -- $(B)/everbloom $(B)/tests/hosts ;; *) set -- ;; esac; \
-	  $$host "$$@" || { echo "$$host failed"; exit 1; }; done
-
-redis-test: $(REDIS) $(B)/everbloom ## the module in real servers: replicas, files, clusters, known clients
-	@.ci/need --install redis
-	@tests/redis/run $(B) $(REDIS_TESTS)
-
 fuzz: $(B)/tests/fuzz ## FLAVOUR=fuzz: feed the library random bytes (FUZZ_RUNS=10000 FUZZ_SECONDS=90)
 	@rm -rf $(B)/corpus && mkdir -p $(B)/corpus # a number of runs from nothing: the same every time
 	@$< -runs=$(FUZZ_RUNS) -max_total_time=$(FUZZ_SECONDS) -seed=1 -print_final_stats=1 -artifact_prefix=$(B)/ $(B)/corpus
