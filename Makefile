@@ -229,6 +229,8 @@ lint: layers docs-check ## clang-format, layers, documentation, cppcheck
 
 layers: ## no #include points to the right in base < math < cells < filter < api < query < front ends
 	@.ci/layers
+	@printf '#include "%s"\n' $(filter %.c,$(call tree,src)) | $(CC) -std=c11 -I. -Iinclude -Isrc -D_DEFAULT_SOURCE -Wall -Wextra \
+	  -Werror -fsyntax-only -x c - || { echo "layers: names that two files of src/ share: begin them with the file's"; exit 1; }
 
 headers: ## the public headers stand alone in C99, C11 and C++17
 	@for h in include/everbloom/*.h; do for std in c99 c11 c++17; do for cc in gcc clang; do \
