@@ -356,7 +356,7 @@ static void golden_write(const suite_case *c) {
         golden_write_file(name, grown);
         eb_free(grown);
     }
-    for (size_t i = 0; i < SUITE_COUNT(codes) && c->base && c->kind->frozen; i++) {
+    for (size_t i = 0; i < SUITE_COUNT(codes) && c->base && c->kind->counted; i++) {
         OK(ebi_freeze(&frozen, f, codes[i], NULL, NULL));
         (void)snprintf(name, sizeof name, "%s-frozen-%s.evb", c->kind->info.name, codes[i]);
         golden_write_file(name, frozen);

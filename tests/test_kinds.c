@@ -103,9 +103,9 @@ static void tables_are_complete(void **state) {
 
 static void caps_are_kept(const suite_case *c) {
     const unsigned caps = c->kind->info.caps;
-    HOLDS(!(caps & EB_CAN_REMOVE) == !c->kind->remove);
+    HOLDS(!(caps & EB_CAN_REMOVE) == !c->kind->removing);
     HOLDS(!(caps & EB_CAN_MERGE) == !c->kind->merge);
-    HOLDS(!c->kind->advance || (caps & EB_USES_TIME));
+    HOLDS(!c->kind->timed || (caps & EB_USES_TIME));
     HOLDS(!(caps & EB_FORGETS) || !(caps & EB_NO_FALSE_NEGATIVES));
 }
 
@@ -521,7 +521,7 @@ static void merge_is_both_streams(const suite_case *c) {
     if (merges && (suite_caps(c) & EB_FORGETS)) {
         OK(eb_merge(a, b, 1, &err));
         same_up_to_rounding(a, both, &s);
-    } else if (merges && (c->kind->merge_bounds || !sums)) {
+    } else if (merges && (c->kind->traits & EBI_MERGE_BOUNDS || !sums)) {
         merged_counts_are_bounds(a, b, &s);
     } else if (merges) {
         merged_is_equal(a, b, both, &s);

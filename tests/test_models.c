@@ -36,7 +36,7 @@ static bool is_overfull(const eb_filter *f, const char *spec) {
     uint64_t saturated = 0;
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
         ebi_counting c;
-        f->kind->counters(&f->p, ebi_shard(f, i), &c);
+        f->kind->counted->counters(&f->p, ebi_shard(f, i), &c);
         saturated += c.counters.state->saturated;
     }
     calls_stat(f, &s);

@@ -136,13 +136,13 @@ static void batch_piece(batch_job *j, uint8_t *block, const ebi_batch *b, uint8_
         if (count) f->ops->count(&f->p, block, b, count);
         break;
     case BATCH_CLAIM:
-        *refused = f->kind->claim(&f->p, block, b, j->claims);
+        *refused = f->kind->removing->claim(&f->p, block, b, j->claims);
         break;
     case BATCH_REMOVE:
-        f->kind->remove(&f->p, block, b);
+        f->kind->removing->remove(&f->p, block, b);
         break;
     case BATCH_CLASSIFY:
-        f->kind->classify(&f->p, block, b);
+        f->kind->classed->classify(&f->p, block, b);
         break;
     }
 }
@@ -150,7 +150,7 @@ static void batch_piece(batch_job *j, uint8_t *block, const ebi_batch *b, uint8_
 /* Keys of one shard, at most a chunk of them; `at` is where the chunk begins in the batch. */
 static void batch_run_shard(batch_job *j, uint8_t *block, const batch_run *r, size_t at) {
     uint8_t unwanted[EBI_LONG_BATCH];
-    const size_t most = j->f->kind->long_batches ? EBI_LONG_BATCH : EBI_BATCH;
+    const size_t most = j->f->kind->traits & EBI_LONG_BATCHES ? EBI_LONG_BATCH : EBI_BATCH;
     for (size_t i = 0; i < r->keys.n; i += most) {
         ebi_batch piece = {ebi_min(most, r->keys.n - i), r->keys.hash + i,
                            r->keys.value ? r->keys.value + i : NULL,
@@ -436,7 +436,7 @@ static eb_status batch_claim(batch_job *j, eb_error *err) {
     const eb_filter *const f = j->f;
     const size_t n = j->b->n;
     ebi_claim_slot small[BATCH_SMALL] = {{NULL, 0, 0}};
-    const uint64_t each = f->kind->claims(&f->p), shards = ebi_shards(f);
+    const uint64_t each = f->kind->removing->claims(&f->p), shards = ebi_shards(f);
     if (n > SIZE_MAX / sizeof(ebi_claim_slot) / (2 * each) - shards)
         return ebi_fail(err, EB_ENOMEM, "no memory to remove %zu keys at once", n);
     const uint64_t slots = ebi_claims_slots(n * each + shards);
@@ -472,16 +472,16 @@ eb_status eb_remove_batch(eb_filter *f, const eb_batch *b, eb_error *err) {
 eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err) {
     uint64_t room[BATCH_SHARDS_MAX];
     batch_job classify;
-    if (!f->kind->classify)
+    if (!f->kind->classed)
         return ebi_fail(err, EB_ENOTSUP, "%s filters have no classes", f->kind->info.name);
     EBI_TRY(ebi_may_change(f, err));
     classify = (batch_job){.f = f, .b = b, .work = BATCH_CLASSIFY, .refused = SIZE_MAX};
     classify.uses_value = true;
     EBI_TRY(batch_check_form(&classify, err));
     EBI_TRY(batch_set_range(&classify, err));
-    EBI_TRY(batch_check_values(&classify, 1, f->kind->classes(&f->p), err));
+    EBI_TRY(batch_check_values(&classify, 1, f->kind->classed->classes(&f->p), err));
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
-        room[i] = f->kind->classify_room(&f->p, ebi_shard(f, i));
+        room[i] = f->kind->classed->room(&f->p, ebi_shard(f, i));
         if (ebi_head_of(ebi_shard(f, i))->items > 0)
             return ebi_fail(err, EB_EINVAL, "the hot list is frozen since the first key was added");
     }

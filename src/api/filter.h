@@ -36,7 +36,8 @@ EBI_INLINE uint8_t *ebi_shard(const eb_filter *f, uint64_t i) {
 
 /* Is it the outcome of an operation on filters, which takes no more keys? */
 EBI_INLINE bool ebi_is_sealed(const eb_filter *f) {
-    return f->kind->sealed && *f->kind->sealed(f->block) != 0;
+    const ebi_counted *const counted = f->kind->counted;
+    return counted && counted->sealed && *counted->sealed(f->block) != 0;
 }
 
 /* batch.c: whether the filter can be changed at all; whether eb_add_batch takes all keys of b. */
@@ -54,7 +55,7 @@ eb_batch ebi_batch_part(const eb_batch *b, size_t from, size_t n);
 
 /* Are its counters frozen, so that it takes no more keys? */
 EBI_INLINE bool ebi_is_frozen(const eb_filter *f) {
-    return f->kind->frozen != 0 && f->p.opt[f->kind->frozen] != 0;
+    return f->kind->counted && f->p.opt[f->kind->counted->frozen] != 0;
 }
 
 /* spec.c */

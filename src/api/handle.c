@@ -54,7 +54,7 @@ eb_status eb_new(eb_filter **out, const char *spec, const eb_allocator *mem, eb_
     const ebi_kind *kind;
     ebi_params p;
     EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
-    if (kind->frozen != 0 && p.opt[kind->frozen] != 0)
+    if (kind->counted && p.opt[kind->counted->frozen] != 0)
         return ebi_fail(err, EB_ESPEC, "%s: frozen filters are made of others, with eb_convert",
                         kind->info.name);
     return ebi_new(out, kind, &p, mem, err);
@@ -138,7 +138,8 @@ eb_status eb_advance(eb_filter *f, uint64_t time, eb_error *err) {
                             (unsigned long long)time, (unsigned long long)clock);
     }
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
-        if (f->kind->advance) f->kind->advance(&f->p, ebi_shard(f, i), time);
+        if (f->kind->timed && f->kind->timed->advance)
+            f->kind->timed->advance(&f->p, ebi_shard(f, i), time);
         ebi_head(ebi_shard(f, i))->clock = time;
     }
     return EB_OK;
@@ -148,19 +149,19 @@ eb_status eb_advance(eb_filter *f, uint64_t time, eb_error *err) {
 
 eb_status eb_class_k(const eb_filter *f, uint32_t class_number, uint32_t *insert_k,
                      uint32_t *query_k) {
-    if (!f->kind->get_k) return EB_ENOTSUP;
-    if (class_number < 1 || class_number > f->kind->classes(&f->p)) return EB_EINVAL;
-    f->kind->get_k(f->block, class_number, insert_k, query_k);
+    if (!f->kind->classed) return EB_ENOTSUP;
+    if (class_number < 1 || class_number > f->kind->classed->classes(&f->p)) return EB_EINVAL;
+    f->kind->classed->get_k(f->block, class_number, insert_k, query_k);
     return EB_OK;
 }
 
 eb_status eb_set_class_k(eb_filter *f, uint32_t class_number, uint32_t insert_k, uint32_t query_k,
                          bool renewed, eb_error *err) {
-    if (!f->kind->set_k)
+    if (!f->kind->classed)
         return ebi_fail(err, EB_ENOTSUP, "%s filters have no classes", f->kind->info.name);
     if (f->flags & EBI_FLAG_VIEW) return ebi_fail(err, EB_EREADONLY, "a view cannot be changed");
     for (uint64_t i = 0; i < ebi_shards(f); i++)
-        EBI_TRY(
-            f->kind->set_k(&f->p, ebi_shard(f, i), class_number, insert_k, query_k, renewed, err));
+        EBI_TRY(f->kind->classed->set_k(&f->p, ebi_shard(f, i), class_number, insert_k, query_k,
+                                        renewed, err));
     return EB_OK;
 }

@@ -5,10 +5,7 @@
 
 static void merge_shard(eb_filter *into, const eb_filter *from, uint64_t i) {
     uint8_t *const a = ebi_shard(into, i), *const b = ebi_shard(from, i);
-    if (ebi_is_frozen(from) || from->p.span != into->p.span)
-        into->kind->merge_from(&into->p, a, &from->p, b);
-    else
-        into->kind->merge(&into->p, a, b);
+    into->kind->merge(&into->p, a, &from->p, b);
 }
 
 static void merge_head(eb_filter *into, const eb_filter *from, uint64_t i, uint64_t times) {
@@ -61,8 +58,8 @@ static eb_status merge_can(const eb_filter *into, const eb_filter *from, eb_erro
 
 bool ebi_merge_scales(const eb_filter *f) {
     ebi_counting c;
-    if (!f->kind->counters) return false;
-    f->kind->counters(&f->p, f->block, &c);
+    if (!f->kind->counted) return false;
+    f->kind->counted->counters(&f->p, f->block, &c);
     return c.linear && !ebi_is_sealed(f);
 }
 
@@ -79,8 +76,8 @@ typedef struct merge_pair {
 
 static merge_pair merge_open(const eb_filter *into, const eb_filter *from, uint64_t i) {
     merge_pair m;
-    into->kind->counters(&into->p, ebi_shard(into, i), &m.into);
-    from->kind->counters(&from->p, ebi_shard(from, i), &m.from);
+    into->kind->counted->counters(&into->p, ebi_shard(into, i), &m.into);
+    from->kind->counted->counters(&from->p, ebi_shard(from, i), &m.from);
     return m;
 }
 

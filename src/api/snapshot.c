@@ -192,7 +192,7 @@ static eb_status snapshot_check_head(const ebi_kind *kind, const uint8_t *block,
 static eb_status snapshot_check_block(const eb_filter *f, bool trust, eb_error *err) {
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
         EBI_TRY(snapshot_check_head(f->kind, ebi_shard(f, i), err));
-        if (f->kind->check && !(trust && f->kind->plain))
+        if (f->kind->check && !(trust && f->kind->traits & EBI_ANY_BYTES))
             EBI_TRY(f->kind->check(&f->p, ebi_shard(f, i), err));
     }
     return EB_OK;
@@ -260,7 +260,7 @@ eb_status eb_load(eb_filter **out, const void *bytes, size_t len, const eb_limit
 /* Kinds that use words of the block in place need it where words may be: elsewhere they get a copy
  * of it. */
 static eb_status snapshot_place(eb_filter *f, const uint8_t *payload, eb_error *err) {
-    if (f->kind->plain || (uintptr_t)payload % sizeof(uint64_t) == 0) {
+    if (f->kind->traits & EBI_ANY_BYTES || (uintptr_t)payload % sizeof(uint64_t) == 0) {
         f->block = ebi_writable(payload); /* writers refuse views */
         f->flags |= EBI_FLAG_BORROWED;
         return EB_OK;

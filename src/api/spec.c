@@ -302,7 +302,7 @@ eb_status eb_resolve(const char *spec, char *buf, size_t cap, eb_error *err) {
 static uint64_t spec_caps(const ebi_kind *kind, const ebi_params *p) {
     const unsigned caps = kind->caps ? kind->caps(p) : kind->info.caps;
     const unsigned sums = EB_CAN_MERGE | EB_CAN_REMOVE;
-    return kind->counters && (caps & sums) == sums ? caps | EB_CAN_SCALE : caps;
+    return kind->counted && (caps & sums) == sums ? caps | EB_CAN_SCALE : caps;
 }
 
 eb_status eb_spec_describe(const char *spec, eb_spec_info *out, eb_error *err) {
@@ -390,7 +390,7 @@ size_t ebi_spec_print(const ebi_kind *kind, const ebi_params *p, char *buf, size
 
 size_t ebi_spec_thawed(const eb_filter *f, char *buf, size_t cap) {
     ebi_params p = f->p;
-    if (ebi_is_frozen(f)) p.opt[f->kind->frozen] = p.opt[f->kind->frozen + 1] = 0;
+    if (ebi_is_frozen(f)) p.opt[f->kind->counted->frozen] = p.opt[f->kind->counted->frozen + 1] = 0;
     if (f->kind->growing) (void)f->kind->growing->set_parts(&p, 1);
     return ebi_spec_print(f->kind, &p, buf, cap);
 }

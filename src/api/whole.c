@@ -35,9 +35,9 @@ eb_status eb_stat(const eb_filter *f, eb_stats *out, eb_error *err) {
         sum.window = i == 0 ? one.window : fmin(sum.window, one.window);
     }
     if (!ebi_counts_new(f->kind)) sum.new_keys = EB_UNKNOWN;
-    if (f->kind->fading) {
+    if (f->kind->timed && f->kind->timed->fading) {
         ebi_faded_counts faded;
-        f->kind->fading(&f->p, &faded);
+        f->kind->timed->fading(&f->p, &faded);
         sum.halflife = faded.halflife;
         sum.epsilon = faded.epsilon;
         sum.excess = faded.excess;
@@ -49,8 +49,8 @@ eb_status eb_stat(const eb_filter *f, eb_stats *out, eb_error *err) {
 
 double eb_faded(const eb_filter *f, double period) {
     ebi_faded_counts faded;
-    if (!f->kind->fading || !(period > 0)) return 0;
-    f->kind->fading(&f->p, &faded);
+    if (!f->kind->timed || !f->kind->timed->fading || !(period > 0)) return 0;
+    f->kind->timed->fading(&f->p, &faded);
     if (faded.halflife > 0) return 1 - exp2(-period / faded.halflife);
     return faded.weight > 0 ? period / faded.weight : 0;
 }

@@ -83,7 +83,49 @@ typedef struct ebi_faded_counts { /* see eb_stats */
     double weight; /* without a half-life: what all ages count together, in ticks */
 } ebi_faded_counts;
 
-/* Filters that can be full, and grow: their block gets further parts behind those that it has. */
+/* What only some kinds can do is in facets: a kind without one has NULL in its place. */
+
+/* Keys can be taken out. */
+typedef struct ebi_removing {
+    unsigned (*claims)(const ebi_params *p); /* the most counters that a key takes from */
+    /* Claims them for the keys of a batch, until one that was never there so often: its index, or
+     * n if all were. */
+    size_t (*claim)(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                    const struct ebi_claims *claims);
+    /* Takes a batch out, when all keys of a call have their claims. */
+    void (*remove)(const ebi_params *p, uint8_t *block, const ebi_batch *b);
+} ebi_removing;
+
+/* The kind's state changes or fades with time. */
+typedef struct ebi_timed {
+    void (*advance)(const ebi_params *p, uint8_t *block, uint64_t time); /* or NULL */
+    /* How fast counts fade, and by how much rounding makes them wrong; or NULL: they do not. */
+    void (*fading)(const ebi_params *p, ebi_faded_counts *out);
+} ebi_timed;
+
+/* Counters that queries read, merge and freeze. */
+typedef struct ebi_counted {
+    void (*counters)(const ebi_params *p, const uint8_t *block, struct ebi_counting *out);
+    /* Counters beside the first ones, which are not frozen with them; or NULL. */
+    bool (*second)(const ebi_params *p, const uint8_t *block, struct ebi_counting *out);
+    /* The word that is 1 if the block takes no more keys, since it is the outcome of an operation
+     * on filters; or NULL. */
+    uint64_t *(*sealed)(uint8_t *block);
+    unsigned frozen; /* the option that says whether it is frozen; room= is next in the table */
+} ebi_counted;
+
+/* Keys have classes. */
+typedef struct ebi_classed {
+    uint32_t (*classes)(const ebi_params *p);
+    uint64_t (*room)(const ebi_params *p, const uint8_t *block); /* keys that can still be named */
+    void (*classify)(const ebi_params *p, uint8_t *block, const ebi_batch *b); /* names them */
+    void (*get_k)(const uint8_t *block, uint32_t class_number, uint32_t *insert, uint32_t *query);
+    /* Fails for the same reasons in all shards. */
+    eb_status (*set_k)(const ebi_params *p, uint8_t *block, uint32_t class_number, uint32_t insert,
+                       uint32_t query, bool renewed, eb_error *err);
+} ebi_classed;
+
+/* The kind can be full, and grow: its block gets further parts behind those that it has. */
 typedef struct ebi_growing {
     uint64_t (*capacity)(const ebi_params *p); /* new keys that it takes; UINT64_MAX: no limit */
     uint32_t (*parts)(const ebi_params *p);
@@ -92,63 +134,45 @@ typedef struct ebi_growing {
     bool (*may_merge)(const ebi_params *p, const uint8_t *a, const ebi_params *q, const uint8_t *b);
 } ebi_growing;
 
-typedef struct ebi_kind {
-    eb_kind_info info;
-    uint16_t version; /* of what the block means; snapshots store it */
+/* Traits of a kind. */
+enum {
     /* Takes EBI_LONG_BATCH keys at once: for loops that fetch some keys ahead of their turn and
      * lose time at each start.  Only for kinds without values. */
-    bool long_batches;
+    EBI_LONG_BATCHES = 1,
     /* Its functions take any bytes at any address: they look at the block byte by byte or through
      * ebi_load64, and whatever it holds they stay inside.  So a view needs no aligned copy, and
      * with EB_TRUST no check. */
-    bool plain;
-    /* Merged filters keep all promises, but have not the bytes of one stream.  So it is, too, where
-     * counters are no sums: of all that count but cannot remove. */
-    bool merge_bounds;
+    EBI_ANY_BYTES = 2,
+    /* A merged filter keeps its guarantees but is not byte-identical to one built from the whole
+     * stream.  That is so, too, where counters are no sums: in all kinds that count but cannot
+     * remove. */
+    EBI_MERGE_BOUNDS = 4
+};
+
+typedef struct ebi_kind {
+    eb_kind_info info;
+    uint16_t version; /* of what the block means; snapshots store it */
+    unsigned traits;
     /* Check the options together, choose those not given, set p->span.  Given a
      * canonical spec it must use no floating point that shapes the block. */
     eb_status (*resolve)(ebi_params *p, const ebi_args *a, eb_error *err);
     const ebi_ops *(*select)(const ebi_params *p);
-    unsigned (*caps)(const ebi_params *p); /* or NULL: info.caps, whatever the options */
-    void (*init)(const ebi_params *p, uint8_t *block); /* or NULL */
-    /* Removing, or NULL.  The most counters that a key takes from; claiming them for the keys of
-     * a batch, until one that was never there so often (its index, or n: all were); and, when
-     * all keys of a call have their claims, taking a batch out. */
-    unsigned (*claims)(const ebi_params *p);
-    size_t (*claim)(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
-                    const struct ebi_claims *claims);
-    void (*remove)(const ebi_params *p, uint8_t *block, const ebi_batch *b);
-    void (*merge)(const ebi_params *p, uint8_t *into, const uint8_t *from);       /* or NULL */
-    void (*advance)(const ebi_params *p, uint8_t *block, uint64_t time);          /* or NULL */
+    void (*init)(const ebi_params *p, uint8_t *block);                            /* or NULL */
     eb_status (*check)(const ebi_params *p, const uint8_t *block, eb_error *err); /* or NULL */
     void (*stat)(const ebi_params *p, const uint8_t *block, eb_stats *s);         /* of a shard */
     /* Of a shard, in bounded time.  out has NANs; if its size is 0, only misses are asked for. */
     void (*predict)(const ebi_params *p, const eb_workload *w, eb_prediction *out);
-    /* How fast counts fade, and by how much rounding makes them wrong; or NULL: they do not. */
-    void (*fading)(const ebi_params *p, ebi_faded_counts *out);
-    /* Filters with classes, or NULL: their number, keys that can still be named, naming them
-     * (at most EBI_BATCH), the bits of a class.  set_k fails for the same reasons in all shards. */
-    uint32_t (*classes)(const ebi_params *p);
-    uint64_t (*classify_room)(const ebi_params *p, const uint8_t *block);
-    void (*classify)(const ebi_params *p, uint8_t *block, const ebi_batch *b);
-    void (*get_k)(const uint8_t *block, uint32_t class_number, uint32_t *insert, uint32_t *query);
-    eb_status (*set_k)(const ebi_params *p, uint8_t *block, uint32_t class_number, uint32_t insert,
-                       uint32_t query, bool renewed, eb_error *err);
-    /* Filters that count, or NULL: their counters, and the word that says (1) that the block takes
-     * no more keys, since it is the outcome of an operation on filters. */
-    void (*counters)(const ebi_params *p, const uint8_t *block, struct ebi_counting *out);
-    uint64_t *(*sealed)(uint8_t *block);
-    /* Filters that can be frozen: the option that says so (0: it is not frozen), with room= next in
-     * the table; counters beside the first ones, which are not frozen with them, or NULL; and
-     * merging a filter whose parameters q differ in that, or not. */
-    unsigned frozen;
-    bool (*second)(const ebi_params *p, const uint8_t *block, struct ebi_counting *out);
-    void (*merge_from)(const ebi_params *p, uint8_t *into, const ebi_params *q,
-                       const uint8_t *from);
+    bool (*view)(const ebi_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
+    /* Or NULL.  q is p, but for what differs in frozen filters and in filters that have grown. */
+    void (*merge)(const ebi_params *p, uint8_t *into, const ebi_params *q, const uint8_t *from);
+    unsigned (*caps)(const ebi_params *p); /* or NULL: info.caps, whatever the options */
     /* EB_KEYS_ARE_NUMBERS: the least and the greatest; else NULL. */
     void (*domain)(const ebi_params *p, uint64_t *low, uint64_t *high);
-    bool (*view)(const ebi_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
-    const ebi_growing *growing; /* or NULL: it is never full; then merge_from is there, too */
+    const ebi_removing *removing;
+    const ebi_timed *timed;
+    const ebi_counted *counted;
+    const ebi_classed *classed;
+    const ebi_growing *growing;
 } ebi_kind;
 
 /* The registry, from kinds.def. */

@@ -42,7 +42,7 @@ eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb
     char spec[EB_SPEC_MAX];
     eb_filter *f;
     EBI_TRY(ebi_query_equal(a, b, err));
-    if (!a->kind->sealed)
+    if (!a->kind->counted || !a->kind->counted->sealed)
         return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be combined: use spectral",
                         a->kind->info.name);
     (void)ebi_spec_thawed(a, spec, sizeof spec);
@@ -52,7 +52,7 @@ eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb
         const ebi_counting z = ebi_query_open(f, shard);
         algebra_combine(&x, &y, &z, how);
         *z.total = algebra_combined(*x.total, *y.total, how);
-        *f->kind->sealed(ebi_shard(f, shard)) = 1;
+        *f->kind->counted->sealed(ebi_shard(f, shard)) = 1;
     }
     *out = f;
     return EB_OK;
@@ -106,7 +106,7 @@ eb_status ebi_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem,
     eb_filter *half;
     EBI_TRY(ebi_query_counts(f, err));
     const ebi_counting c = ebi_query_open(f, 0);
-    if (!f->kind->sealed || ebi_is_sealed(f) || c.window != c.n)
+    if (!f->kind->counted || !f->kind->counted->sealed || ebi_is_sealed(f) || c.window != c.n)
         return ebi_fail(err, EB_ENOTSUP, "only spectral filters with span=0 can be folded");
     if (c.part % 2 != 0 || c.k * c.part / 2 < 64)
         return ebi_fail(err, EB_EINVAL,

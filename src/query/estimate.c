@@ -19,7 +19,7 @@ static_assert(EBI_COUNTER_MAX == (uint64_t)EB_COUNT_FULL, "as the public header 
 /* Reasons */
 
 eb_status ebi_query_counts(const eb_filter *f, eb_error *err) {
-    if (f->kind->counters) return EB_OK;
+    if (f->kind->counted) return EB_OK;
     return ebi_fail(err, EB_ENOTSUP, "%s filters have no counters: use spectral or spectral_rm",
                     f->kind->info.name);
 }

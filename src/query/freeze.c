@@ -35,8 +35,8 @@ static void freeze_copy_shard(const eb_filter *from, eb_filter *into, uint64_t s
     freeze_counters(&x, &y);
     const uint8_t *rest = freeze_segment(&x) + x.bytes;
     uint8_t *to = freeze_segment(&y) + y.bytes;
-    if (from->kind->second && from->kind->second(&from->p, a, &x)) {
-        (void)into->kind->second(&into->p, b, &y);
+    if (from->kind->counted->second && from->kind->counted->second(&from->p, a, &x)) {
+        (void)into->kind->counted->second(&into->p, b, &y);
         freeze_counters(&x, &y);
         rest += x.bytes;
         to += y.bytes;
@@ -55,8 +55,9 @@ static bool freeze_same_counters(const eb_filter *f, const eb_filter *g) {
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
         ebi_counting a = ebi_query_open(f, shard), b = ebi_query_open(g, shard);
         if (!freeze_equal(&a, &b)) return false;
-        if (!f->kind->second || !f->kind->second(&f->p, ebi_shard(f, shard), &a)) continue;
-        (void)g->kind->second(&g->p, ebi_shard(g, shard), &b);
+        if (!f->kind->counted->second || !f->kind->counted->second(&f->p, ebi_shard(f, shard), &a))
+            continue;
+        (void)g->kind->counted->second(&g->p, ebi_shard(g, shard), &b);
         if (!freeze_equal(&a, &b)) return false;
     }
     return true;
@@ -64,7 +65,7 @@ static bool freeze_same_counters(const eb_filter *f, const eb_filter *g) {
 
 static eb_status freeze_can(const eb_filter *f, eb_error *err) {
     EBI_TRY(ebi_query_counts(f, err));
-    if (f->kind->frozen) return EB_OK;
+    if (f->kind->counted) return EB_OK;
     return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be frozen: use spectral or spectral_rm",
                     f->kind->info.name);
 }

@@ -7,7 +7,7 @@
 
 EBI_INLINE ebi_counting ebi_query_open(const eb_filter *f, uint64_t shard) {
     ebi_counting c;
-    f->kind->counters(&f->p, ebi_shard(f, shard), &c);
+    f->kind->counted->counters(&f->p, ebi_shard(f, shard), &c);
     return c;
 }
 

@@ -393,7 +393,9 @@ static void dyadic_init(const ebi_params *p, uint8_t *block) {
     if (d.nodes.store->init) d.nodes.store->init(&d.nodes.counters);
 }
 
-static void dyadic_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
+static void dyadic_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                         const uint8_t *from) {
+    (void)q;
     const dyadic a = dyadic_open(p, into), b = dyadic_open(p, from);
     for (uint64_t i = 0; i < UINT64_C(1) << a.sum_bits; i++)
         a.sums[i] = ebi_counter_sum(a.sums[i], b.sums[i]);
@@ -489,6 +491,9 @@ static void dyadic_predict(const ebi_params *p, const eb_workload *w, eb_predict
         out->mean_fpr += dyadic_fpr(p, distinct * (i + 0.5) / DYADIC_STEPS, &fill) / DYADIC_STEPS;
 }
 
+static const ebi_removing dyadic_removing = {
+    .claims = dyadic_claims, .claim = dyadic_claim, .remove = dyadic_remove};
+
 const ebi_kind ebi_kind_dyadic = {
     .info = {"dyadic", "counts numbers, and how many lie in a range: see 'everbloom range'",
              "Cohen and Matias, Spectral Bloom filters, 2003, section 5.5",
@@ -496,17 +501,15 @@ const ebi_kind ebi_kind_dyadic = {
                  EB_KEYS_ARE_NUMBERS,
              dyadic_options, "How many numbers or times lie in a range?"},
     .version = 2,
-    .merge_bounds = true, /* which counters find no room depends on the order */
+    .traits = EBI_MERGE_BOUNDS, /* which counters find no room depends on the order */
     .caps = dyadic_caps,
     .resolve = dyadic_resolve,
     .select = dyadic_select,
     .init = dyadic_init,
-    .claims = dyadic_claims,
-    .claim = dyadic_claim,
-    .remove = dyadic_remove,
     .merge = dyadic_merge,
     .check = dyadic_check,
     .stat = dyadic_stat,
     .predict = dyadic_predict,
     .domain = dyadic_domain,
+    .removing = &dyadic_removing,
 };

@@ -220,14 +220,10 @@ static void spectral_init(const ebi_params *p, uint8_t *block) {
     if (s.store->init) s.store->init(&s.counters);
 }
 
-static void spectral_merge_from(const ebi_params *p, uint8_t *into, const ebi_params *q,
-                                const uint8_t *from) {
+static void spectral_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                           const uint8_t *from) {
     const ebi_counting a = spectral_open(p, into), b = spectral_open(q, from);
     ebi_counting_merge(&a, &b);
-}
-
-static void spectral_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
-    spectral_merge_from(p, into, p, from);
 }
 
 static void spectral_counters(const ebi_params *p, const uint8_t *block, ebi_counting *out) {
@@ -265,6 +261,12 @@ static void spectral_predict(const ebi_params *p, const eb_workload *w, eb_predi
         &s, &load, (s.linear ? ebi_errors_ms : ebi_errors_mi)(&load.sharing, &load.spectrum), out);
 }
 
+static const ebi_removing spectral_removing = {
+    .claims = ebi_counting_claims, .claim = spectral_claim, .remove = spectral_remove};
+
+static const ebi_counted spectral_counted = {
+    .counters = spectral_counters, .sealed = spectral_sealed, .frozen = EBI_C_FROZEN};
+
 const ebi_kind ebi_kind_spectral = {
     .info = {"spectral", "counts keys: never too low, seldom too high",
              "Cohen and Matias, Spectral Bloom filters, 2003",
@@ -275,15 +277,10 @@ const ebi_kind ebi_kind_spectral = {
     .resolve = spectral_resolve,
     .select = spectral_select,
     .init = spectral_init,
-    .claims = ebi_counting_claims,
-    .claim = spectral_claim,
-    .remove = spectral_remove,
-    .counters = spectral_counters,
-    .sealed = spectral_sealed,
-    .frozen = EBI_C_FROZEN,
     .merge = spectral_merge,
-    .merge_from = spectral_merge_from,
     .check = spectral_check,
     .stat = spectral_stat,
     .predict = spectral_predict,
+    .removing = &spectral_removing,
+    .counted = &spectral_counted,
 };

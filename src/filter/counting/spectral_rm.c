@@ -352,7 +352,7 @@ EBI_COUNTING_LOOPS(spectral_rm)
 /* Removing.  rmx refuses what the entry or the counters know to be too much; an
  * entry that reaches 0 stays, since it still knows that its key is gone. */
 
-static unsigned rm_claims(const ebi_params *p) {
+static unsigned spectral_rm_claims(const ebi_params *p) {
     return ebi_counting_claims(p) + 1; /* a counter and an entry */
 }
 
@@ -448,15 +448,11 @@ static void spectral_rm_merge_bucket(const spectral_rm *a, const spectral_rm *b,
     for (size_t i = 0; i < n; i++) into[i] = best[i].slot;
 }
 
-static void spectral_rm_merge_from(const ebi_params *p, uint8_t *into, const ebi_params *q,
-                                   const uint8_t *from) {
+static void spectral_rm_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                              const uint8_t *from) {
     const spectral_rm a = spectral_rm_open(p, into), b = spectral_rm_open(q, from);
     for (uint64_t home = 0; home < a.side.buckets; home++) spectral_rm_merge_bucket(&a, &b, home);
     ebi_counting_merge(&a.first, &b.first);
-}
-
-static void spectral_rm_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
-    spectral_rm_merge_from(p, into, p, from);
 }
 
 /* The whole filter */
@@ -516,26 +512,27 @@ static void spectral_rm_predict(const ebi_params *p, const eb_workload *w, eb_pr
         ebi_counting_predict_errors(&c, &load, spectral_rm_errors(p, &load), out);
 }
 
+static const ebi_removing spectral_rm_removing = {
+    .claims = spectral_rm_claims, .claim = spectral_rm_claim, .remove = spectral_rm_remove};
+
+static const ebi_counted spectral_rm_counted = {
+    .counters = spectral_rm_counters, .second = spectral_rm_second, .frozen = EBI_C_FROZEN};
+
 const ebi_kind ebi_kind_spectral_rm = {
     .info = {"spectral_rm", "counts keys that may be removed again: the recurring minimum",
              "Cohen and Matias, Spectral Bloom filters, 2003",
              EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE,
              spectral_rm_options, "How often does it occur, when keys are taken out again?"},
     .version = 1,
-    .merge_bounds = true,
+    .traits = EBI_MERGE_BOUNDS,
     .caps = spectral_rm_caps,
     .resolve = spectral_rm_resolve,
     .select = spectral_rm_select,
     .init = spectral_rm_init,
-    .claims = rm_claims,
-    .claim = spectral_rm_claim,
-    .remove = spectral_rm_remove,
     .merge = spectral_rm_merge,
-    .merge_from = spectral_rm_merge_from,
-    .counters = spectral_rm_counters,
-    .second = spectral_rm_second,
-    .frozen = EBI_C_FROZEN,
     .check = spectral_rm_check,
     .stat = spectral_rm_stat,
     .predict = spectral_rm_predict,
+    .removing = &spectral_rm_removing,
+    .counted = &spectral_rm_counted,
 };

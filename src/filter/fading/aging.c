@@ -461,7 +461,9 @@ static unsigned aging_caps(const ebi_params *p) {
            (p->opt[AGING_O_UPDATE] ? 0 : EB_CAN_MERGE);
 }
 
-static void aging_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
+static void aging_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                        const uint8_t *from) {
+    (void)q;
     const aging a = aging_open(p, into), b = aging_open(p, from);
     uint64_t room[AGING_WORDS_MAX];
     aging_list now;
@@ -587,6 +589,8 @@ static void aging_fading(const ebi_params *p, ebi_faded_counts *out) {
                               .weight = aging_weight(p) * (double)p->opt[AGING_O_PERIOD]};
 }
 
+static const ebi_timed aging_timed = {.fading = aging_fading};
+
 const ebi_kind ebi_kind_aging = {
     .info = {"aging", "counts keys by age: sliding windows and other functions",
              "Cheng et al., Time-decaying Bloom filters for data streams with skew, 2005",
@@ -600,5 +604,5 @@ const ebi_kind ebi_kind_aging = {
     .check = aging_check,
     .stat = aging_stat,
     .predict = aging_predict,
-    .fading = aging_fading,
+    .timed = &aging_timed,
 };

@@ -212,16 +212,12 @@ static const ebi_ops *bloom_select(const ebi_params *p) {
 
 /* The whole filter */
 
-static void bloom_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
-    for (size_t i = sizeof(ebi_block_head); i < p->span; i += 8)
-        ebi_store64(into + i, ebi_load64(into + i) | ebi_load64(from + i));
-}
-
-static void bloom_merge_from(const ebi_params *p, uint8_t *into, const ebi_params *q,
-                             const uint8_t *from) {
+static void bloom_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                        const uint8_t *from) {
     assert(q->span <= p->span); /* the parts that both have are alike */
-    bloom_merge(q, into, from);
     (void)p;
+    for (size_t i = sizeof(ebi_block_head); i < q->span; i += 8)
+        ebi_store64(into + i, ebi_load64(into + i) | ebi_load64(from + i));
 }
 
 static eb_status bloom_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
@@ -296,11 +292,10 @@ const ebi_kind ebi_kind_bloom = {
              EB_CAN_MERGE | EB_NO_FALSE_NEGATIVES | EB_ADD_IS_IDEMPOTENT, bloom_options,
              "Is the key in a set that I know, or that grows?"},
     .version = 1,
-    .plain = true,
+    .traits = EBI_ANY_BYTES,
     .resolve = bloom_resolve,
     .select = bloom_select,
     .merge = bloom_merge,
-    .merge_from = bloom_merge_from,
     .check = bloom_check,
     .stat = bloom_stat,
     .predict = bloom_predict,

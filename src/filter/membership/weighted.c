@@ -281,6 +281,12 @@ static void weighted_predict(const ebi_params *p, const eb_workload *w, eb_predi
     out->settles_after = 0;
 }
 
+static const ebi_classed weighted_classed = {.classes = weighted_classes,
+                                             .room = weighted_room,
+                                             .classify = weighted_classify,
+                                             .get_k = weighted_get_k,
+                                             .set_k = weighted_set_k};
+
 const ebi_kind ebi_kind_weighted = {
     .info = {"weighted", "classes of keys with more or fewer bits (value = class)",
              "Bruck, Gao and Jiang, Weighted Bloom filter, 2006",
@@ -293,9 +299,5 @@ const ebi_kind ebi_kind_weighted = {
     .check = weighted_check,
     .stat = weighted_stat,
     .predict = weighted_predict,
-    .classes = weighted_classes,
-    .classify_room = weighted_room,
-    .classify = weighted_classify,
-    .set_k = weighted_set_k,
-    .get_k = weighted_get_k,
+    .classed = &weighted_classed,
 };

@@ -403,7 +403,9 @@ static void decay_init(const ebi_params *p, uint8_t *block) {
     ebi_decay_init(&d);
 }
 
-static void decay_merge(const ebi_params *p, uint8_t *into, const uint8_t *from) {
+static void decay_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                        const uint8_t *from) {
+    (void)q;
     const ebi_decay a = ebi_decay_open(p, into), b = ebi_decay_open(p, from);
     const uint64_t clock = ebi_max(ebi_head_of(into)->clock, ebi_head_of(from)->clock);
     const uint64_t era = ebi_decay_moment(&a, clock).era;
@@ -470,6 +472,11 @@ static void decay_fading(const ebi_params *p, ebi_faded_counts *out) {
                               .excess = ebi_decay_excess(&d)};
 }
 
+static const ebi_removing decay_removing = {
+    .claims = decay_claims, .claim = decay_claim, .remove = decay_remove};
+
+static const ebi_timed decay_timed = {.fading = decay_fading};
+
 const ebi_kind ebi_kind_decay = {
     .info = {"decay", "counts keys, and forgets: how often lately",
              "Cheng et al., Time-decaying Bloom filters for data streams with skew, 2005",
@@ -477,17 +484,15 @@ const ebi_kind ebi_kind_decay = {
                  EB_CAN_MERGE,
              decay_options, "How often lately, with counts that halve with time?"},
     .version = 1,
+    .traits = EBI_MERGE_BOUNDS,
     .caps = decay_caps,
     .resolve = decay_resolve,
     .select = decay_select,
     .init = decay_init,
-    .merge_bounds = true,
-    .claims = decay_claims,
-    .claim = decay_claim,
-    .remove = decay_remove,
     .merge = decay_merge,
     .check = decay_check,
     .stat = decay_stat,
     .predict = decay_predict,
-    .fading = decay_fading,
+    .removing = &decay_removing,
+    .timed = &decay_timed,
 };

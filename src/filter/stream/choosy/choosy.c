@@ -348,7 +348,7 @@ const ebi_kind ebi_kind_choosy = {
              "made here, against the filters of Bera, Dutta, Narang and Bhattacherjee, 2012", 0,
              choosy_options, "Was it there before, when not all keys quite fit?"},
     .version = 1,
-    .long_batches = true,
+    .traits = EBI_LONG_BATCHES,
     .resolve = choosy_resolve,
     .select = choosy_select,
     .init = choosy_init,

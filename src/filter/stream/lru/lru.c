@@ -307,7 +307,7 @@ const ebi_kind ebi_kind_lru = {
              "everbloom's own", EB_FORGETS, lru_options,
              "Was it there before, in a stream that never ends?"},
     .version = 2,
-    .long_batches = true,
+    .traits = EBI_LONG_BATCHES,
     .resolve = lru_resolve,
     .select = lru_select,
     .init = ebi_lru_duel_init,

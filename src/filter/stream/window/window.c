@@ -477,17 +477,19 @@ static void window_predict(const ebi_params *p, const eb_workload *w, eb_predict
     out->settles_after = 2 * kept;
 }
 
+static const ebi_timed window_timed = {.advance = window_advance};
+
 const ebi_kind ebi_kind_window = {
     .info = {"window", "the keys of the last records or minutes: not one of them is forgotten",
              "everbloom's own", EB_FORGETS | EB_USES_TIME, window_options,
              "Was it there in the last million records, or the last ten minutes?"},
     .version = 1,
-    .long_batches = true,
+    .traits = EBI_LONG_BATCHES,
     .resolve = window_resolve,
     .select = window_select,
     .init = window_init,
-    .advance = window_advance,
     .check = window_check,
     .stat = window_stat,
     .predict = window_predict,
+    .timed = &window_timed,
 };
