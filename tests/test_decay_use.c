@@ -219,15 +219,17 @@ static void predictions_agree(void **state) {
 
 static void conservative_update_errs_less(void **state) {
     (void)state;
-    eb_filter *const plain = suite_new("decay:memory=4K,halflife=500");
-    eb_filter *const careful = suite_new("decay:memory=4K,halflife=500,update=conservative");
+    eb_filter *const plain = suite_new("decay:memory=2K,halflife=500");
+    eb_filter *const careful = suite_new("decay:memory=2K,halflife=500,update=conservative");
     uint64_t random = 8;
     double sums[2] = {0, 0};
+    const eb_stats fine = stats_of(plain);
     for (uint64_t i = 0; i < 20000; i++) {
         const eb_hash h = key_of(suite_below(&random, 1000));
         OK(add_at(plain, h, 1, i));
         OK(add_at(careful, h, 1, i));
-        HOLDS(count_of(careful, h) <= count_of(plain, h));
+        const double most = count_of(plain, h); /* whose counters may be longer: finer */
+        HOLDS(count_of(careful, h) <= most * (1 + fine.excess) + fine.epsilon);
         sums[0] += count_of(plain, h);
         sums[1] += count_of(careful, h);
     }
@@ -242,7 +244,7 @@ static void conservative_update_errs_less(void **state) {
 static void removed_arrivals_leave_the_rest(void **state) {
     (void)state;
     static const char *const specs[] = {
-        "decay:memory=16K,halflife=100",
+        "decay:memory=16K,halflife=100", "decay:memory=16K,store=cells,halflife=100",
         "decay:memory=16K,mode=basic,width=32,factor=0.9,period=20"};
     for (size_t s = 0; s < SUITE_COUNT(specs); s++) {
         enum { N = 2000 };
@@ -356,7 +358,11 @@ static void bad_options_are_explained(void **state) {
         {"decay:mode=basic,large=4", "large"},
         {"decay:mode=basic,store=packed", "store"},
         {"decay:store=packed,width=16", "width"},
-        {"decay:cells=100", "multiple of 120"},
+        {"decay:store=wide,width=16", "store=cells"},
+        {"decay:store=wide,large=4", "store=cells"},
+        {"decay:mode=basic,store=wide", "not wide"},
+        {"decay:cells=100", "multiple of 224"},
+        {"decay:cells=100,store=cells", "multiple of 120"},
         {"decay:memory=2K,large=1e6", "too small"},
         {"decay:mode=optimised,cells=6e9", "5e8"},
     };

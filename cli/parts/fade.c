@@ -121,5 +121,5 @@ void fade_spec(const cli_command *c, const settings *set, char *spec, size_t cap
     if (choice_is_among(BY_AGE, function))
         aging_spec(c, set, function, spec, cap);
     else
-        snprintf(spec, cap, "decay:halflife=%.6f,update=conservative,width=32", MILLI * seconds);
+        snprintf(spec, cap, "decay:halflife=%.6f,update=conservative", MILLI * seconds);
 }

@@ -9,9 +9,10 @@
  *   mode=era        ours.  Counts fade all the time; counters are halved once in a
  *                   half-life, each line of them when it is next needed.  Nothing
  *                   ever waits: letting time pass costs nothing, however much.
- *                   With store=packed counters are as long as they must be, 9 bits
- *                   on average; `fraction` binary digits at least, up to 4 more
- *                   where there is room.
+ *                   Counters have 9 bits each (store=wide), and those that outgrow
+ *                   them join their neighbours, so none is ever full.  With
+ *                   store=packed they are as long as they must be, 9 bits on average;
+ *                   `fraction` binary digits at least, up to 4 more where there is room.
  *   mode=basic      the basic filter of the paper: counters of fixed width that are
  *                   multiplied by `factor` at the end of each `period`.
  *   mode=optimised  the same counters as 4-bit digits; further digits come from a
@@ -49,7 +50,7 @@ enum {
     DECAY_O_ROOM,
     DECAY_O_STORE
 };
-enum { DECAY_STORE_CELLS, DECAY_STORE_PACKED };
+enum { DECAY_STORE_CELLS, DECAY_STORE_PACKED, DECAY_STORE_WIDE };
 enum { DECAY_UPDATE_PLAIN, DECAY_UPDATE_CONSERVATIVE };
 enum { DECAY_WIDTH_4, DECAY_WIDTH_8, DECAY_WIDTH_16 };
 enum { DECAY_FRACTION_MAX = 12, DECAY_AHEAD = 10 };
@@ -70,8 +71,8 @@ static const eb_option decay_options[] = {
     {"update", "plain|conservative", "plain", NULL, NULL,
      "conservative: smaller errors, no merging", false},
     {"large", "count", NULL, "0", "1e13", "counters that may be larger; digits in the pool", false},
-    {"store", "cells|packed", "cells", NULL, NULL, "packed: 9 bits a counter, with mode=era",
-     false},
+    {"store", "cells|packed|wide", NULL, NULL, NULL,
+     "wide: 9 bits, join when full; packed: 9 bits; cells: width=", false},
     {0}};
 
 /* Opening */
@@ -86,8 +87,11 @@ static ebi_decay decay_shape(const ebi_params *p) { /* all but the places of its
                    .room = p->opt[DECAY_O_ROOM]};
     d.width = d.mode == EBI_DECAY_OPTIMISED ? 32 : 4u << p->opt[DECAY_O_WIDTH];
     d.packed = p->opt[DECAY_O_STORE] == DECAY_STORE_PACKED;
+    d.wide = p->opt[DECAY_O_STORE] == DECAY_STORE_WIDE;
+    d.most = d.wide ? UINT64_MAX : EBI_DECAY_TOP;
+    if (d.wide) d.fraction = EBI_SOFT_FRACTION;
     if (d.packed) d.fraction += EBI_DECAY_SPARE;
-    d.each = d.packed ? EBI_SNUG_CELLS : ebi_line_cells(d.width);
+    d.each = d.wide ? EBI_SOFT_CELLS : d.packed ? EBI_SNUG_CELLS : ebi_line_cells(d.width);
     d.stride = d.packed ? EBI_SNUG_LINE : EBI_LINE;
     d.lines = p->opt[EBI_O_CELLS] / d.each;
     d.part = d.lines / d.k;
@@ -141,7 +145,37 @@ static uint64_t decay_fraction_for(const ebi_params *p) {
     return fraction;
 }
 
+/* Of counters that join there is nothing to settle. */
+static eb_status decay_resolve_wide(ebi_params *p, const ebi_args *a, eb_error *err) {
+    static const struct {
+        unsigned option;
+        const char *name;
+        uint64_t value, shown;
+    } fixed[] = {{DECAY_O_WIDTH, "width", DECAY_WIDTH_8, 8},
+                 {DECAY_O_FRACTION, "fraction", 4, 4},
+                 {DECAY_O_ROOM, "large", 0, 0}};
+    if (p->opt[DECAY_O_MODE] != EBI_DECAY_ERA)
+        return ebi_fail(err, EB_ESPEC, "decay: store must be cells with this mode, not wide");
+    for (size_t i = 0; i < EBI_COUNT_OF(fixed); i++) {
+        if (a->given[fixed[i].option] && p->opt[fixed[i].option] != fixed[i].value)
+            return ebi_fail(err, EB_ESPEC, "decay: %s is always %u with store=wide: use store=cells",
+                            fixed[i].name, (unsigned)fixed[i].shown);
+        p->opt[fixed[i].option] = fixed[i].value;
+    }
+    return EB_OK;
+}
+
+/* Who gives a width, digits or room for large counters means cells. */
+static uint64_t decay_store_for(const ebi_params *p, const ebi_args *a) {
+    const bool era = p->opt[DECAY_O_MODE] == EBI_DECAY_ERA;
+    const bool cells = a->given[DECAY_O_WIDTH] || a->given[DECAY_O_FRACTION] ||
+                       a->given[DECAY_O_ROOM];
+    return era && !cells ? DECAY_STORE_WIDE : DECAY_STORE_CELLS;
+}
+
 static eb_status decay_resolve_counters(ebi_params *p, const ebi_args *a, eb_error *err) {
+    if (!a->given[DECAY_O_STORE]) p->opt[DECAY_O_STORE] = decay_store_for(p, a);
+    if (p->opt[DECAY_O_STORE] == DECAY_STORE_WIDE) return decay_resolve_wide(p, a, err);
     const bool digits = p->opt[DECAY_O_MODE] == EBI_DECAY_OPTIMISED,
                era = p->opt[DECAY_O_MODE] == EBI_DECAY_ERA;
     const bool packed = p->opt[DECAY_O_STORE] == DECAY_STORE_PACKED;
@@ -181,7 +215,8 @@ static uint64_t decay_lines_for(ebi_params *p, const ebi_args *a, uint64_t budge
         a->given[DECAY_O_ROOM] ? ebi_decay_rest_bytes(mode, p->opt[DECAY_O_ROOM]) : 0;
     if (budget < sizeof(ebi_decay_state) + rest) return 0;
     budget -= sizeof(ebi_decay_state) + rest;
-    if (a->given[DECAY_O_ROOM] || mode == EBI_DECAY_BASIC) return budget / shape.stride / k * k;
+    if (a->given[DECAY_O_ROOM] || mode == EBI_DECAY_BASIC || shape.wide)
+        return budget / shape.stride / k * k;
     const uint64_t each = shape.stride + (mode != EBI_DECAY_ERA ? 60 : shape.packed ? 6 : 2);
     const uint64_t lines = (budget - ebi_min(budget, 64)) / each / k * k;
     p->opt[DECAY_O_ROOM] = mode == EBI_DECAY_ERA
@@ -200,7 +235,7 @@ static eb_status decay_resolve_size(ebi_params *p, const ebi_args *a, eb_error *
     } else if (p->opt[EBI_O_CELLS] % (each * k) != 0) {
         return ebi_fail(err, EB_ESPEC, "decay: cells must be a multiple of %llu here, not %llu",
                         (unsigned long long)(each * k), (unsigned long long)p->opt[EBI_O_CELLS]);
-    } else if (!a->given[DECAY_O_ROOM]) {
+    } else if (!a->given[DECAY_O_ROOM] && !shape.wide) {
         p->opt[DECAY_O_ROOM] = decay_room_for(mode, shape.packed, p->opt[EBI_O_CELLS]);
     }
     if (lines * each < 64)
@@ -267,12 +302,12 @@ static uint64_t decay_add_one(const ebi_decay *d, const uint64_t *place, ebi_mom
     ebi_decay_reach(d, now.era);
     for (unsigned j = 0; j < d->k; j++) ebi_decay_freshen(d, ebi_place_line(place[j]), now.era);
     const uint64_t least = decay_least(d, place, now.era, counter);
-    const uint64_t weight = ebi_decay_weight(d, now, value);
+    const uint64_t weight = ebi_decay_weight(d, now, value), goal = ebi_plus(least, weight);
     for (unsigned j = 0; j < d->k; j++) {
         if (!d->conservative)
-            ebi_decay_put(d, place[j], counter[j] + weight);
-        else if (counter[j] < least + weight)
-            ebi_decay_put(d, place[j], least + weight);
+            ebi_decay_put(d, place[j], ebi_plus(counter[j], weight));
+        else if (counter[j] < goal)
+            ebi_decay_put(d, place[j], goal);
     }
     return least;
 }
@@ -346,7 +381,9 @@ static bool decay_claim_one(const ebi_decay *d, const uint64_t *place, uint64_t 
     for (unsigned j = 0; j < d->k; j++) {
         const uint64_t c = ebi_decay_get(d, place[j], era);
         const uint64_t take = decay_take(left, ebi_decay_grain(d, place[j], era));
-        if (left > c || !ebi_claim(claims, d->line, place[j], take, c)) return false;
+        if (left > c ||
+            !ebi_claim(claims, d->line, ebi_decay_group(d, place[j], era), take, c))
+            return false;
     }
     return true;
 }
@@ -412,11 +449,7 @@ static void decay_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
     ebi_decay_reach(&a, era);
     for (uint64_t line = 0; line < a.lines; line++) {
         ebi_decay_freshen(&a, line, era);
-        const uint64_t first = line << EBI_SLOT_BITS;
-        for (uint64_t place = first; place < first + a.each; place++) {
-            const uint64_t more = ebi_decay_get(&b, place, era);
-            if (more > 0) ebi_decay_put(&a, place, ebi_decay_get(&a, place, era) + more);
-        }
+        ebi_decay_merge_line(&a, &b, line, era);
     }
     a.state->saturated += b.state->saturated;
     a.state->total += ebi_min(b.state->total, UINT64_MAX - a.state->total);
@@ -431,7 +464,7 @@ static eb_status decay_check(const ebi_params *p, const uint8_t *block, eb_error
 
 static bool decay_is_empty(const ebi_decay *d, uint64_t line) {
     const uint8_t *const bytes = d->line + line * d->stride;
-    uint64_t any = ebi_load64(bytes) >> (8 * EBI_LINE_STAMP);
+    uint64_t any = ebi_load64(bytes) >> (d->wide ? EBI_SOFT_STAMP : 8 * EBI_LINE_STAMP);
     for (uint64_t i = 8; i < d->stride; i += 8) any |= ebi_load64(bytes + i);
     return any == 0;
 }

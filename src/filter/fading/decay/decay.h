@@ -11,6 +11,7 @@
 #include "cells/counters.h"
 #include "cells/pool.h"
 #include "cells/snug.h"
+#include "cells/soft.h"
 #include "cells/stamped.h"
 #include "filter/kind.h"
 
@@ -34,6 +35,7 @@ typedef struct ebi_decay {
     unsigned mode, k, fraction;
     unsigned width;  /* of cells in lines: 32 for the words of digits */
     bool packed;     /* lines of snug.h */
+    bool wide;       /* lines of soft.h */
     unsigned each;   /* cells in a line */
     uint64_t stride; /* bytes of a line */
     bool conservative;
@@ -41,6 +43,7 @@ typedef struct ebi_decay {
     uint64_t lines, part;    /* lines in all, and in each of the k parts */
     uint64_t room;           /* slots of the spill table, or counters in the pool */
     uint64_t floor;          /* counters up to this do not fall any more: read as 0 */
+    uint64_t most;           /* no arrivals weigh more */
     ebi_decay_state *state;
     uint8_t *line;
     uint8_t *rest; /* spill table or pool */
@@ -69,12 +72,16 @@ double ebi_decay_excess(const ebi_decay *d); /* the share that rounding adds to 
 /* decay_cells.c: counters in their lines */
 
 uint64_t ebi_decay_get(const ebi_decay *d, uint64_t place, uint64_t era); /* as of that era */
+/* The place that stands for all that share its counter. */
+uint64_t ebi_decay_group(const ebi_decay *d, uint64_t place, uint64_t era);
 /* What can be taken from a counter: multiples of 2^this; 64: nothing, it is saturated. */
 unsigned ebi_decay_grain(const ebi_decay *d, uint64_t place, uint64_t era);
 void ebi_decay_put(const ebi_decay *d, uint64_t place, uint64_t value); /* its line is fresh */
 void ebi_decay_reach(const ebi_decay *d, uint64_t era); /* before lines can be fresh in that era */
 void ebi_decay_freshen(const ebi_decay *d, uint64_t line, uint64_t era);
 void ebi_decay_init(const ebi_decay *d);
+/* Add the counters of another line of the same filter; this one is fresh. */
+void ebi_decay_merge_line(const ebi_decay *d, const ebi_decay *from, uint64_t line, uint64_t era);
 bool ebi_decay_check(const ebi_decay *d, uint64_t era);
 uint64_t ebi_decay_rest_bytes(unsigned mode, uint64_t room);
 

@@ -5,13 +5,14 @@
  *              them, one code for each power of 2 up to 2^44: a counter that found
  *              the table full holds the next power of 2 above its value.  It
  *              stays an upper bound, and fades as others do.
- *              Or, with store=packed, lines of variable-length counters: snug.h.
+ *              Or, with store=packed, lines of variable-length counters: snug.h; or, with
+ *              store=wide, counters that join when they are full: soft.h.
  *   basic      codes are values; the largest one is a saturated counter, for good.
  *   optimised  words of 4-bit digits with links into a pool; a word whose link is
  *              all ones is a saturated counter, for good.
  *
- * Stamps count eras from state.base.  Once in 2^32 eras all lines are brought up
- * to date, so that stamps never wrap. */
+ * Stamps count eras from state.base.  Once in 2^32 eras (store=wide: 2^29) all lines
+ * are brought up to date, so that stamps never wrap. */
 #include "decay.h"
 
 enum { DECAY_CELLS_TOP_BITS = EBI_SNUG_BITS };
@@ -119,8 +120,16 @@ static void decay_cells_put_snugly(const ebi_decay *d, uint64_t place, uint64_t 
                  value);
 }
 
+static void decay_cells_put_widely(const ebi_decay *d, uint64_t place, uint64_t value) {
+    if (!ebi_soft_put(decay_cells_line(d, ebi_place_line(place)), ebi_place_slot(place), value,
+                      !d->conservative))
+        d->state->saturated++;
+}
+
 void ebi_decay_put(const ebi_decay *d, uint64_t place, uint64_t value) {
-    if (d->packed)
+    if (d->wide)
+        decay_cells_put_widely(d, place, value);
+    else if (d->packed)
         decay_cells_put_snugly(d, place, value);
     else if (d->mode == EBI_DECAY_ERA)
         decay_cells_put_spilling(d, place, value);
@@ -135,15 +144,36 @@ void ebi_decay_put(const ebi_decay *d, uint64_t place, uint64_t value) {
 /* Eras */
 
 static uint64_t decay_cells_era(const ebi_decay *d, uint64_t line) { /* of its stamp */
-    return d->state->base + ebi_load32(decay_cells_line(d, line));
+    const uint8_t *const at = decay_cells_line(d, line);
+    return d->state->base + (d->wide ? ebi_soft_stamp(at) : ebi_load32(at));
+}
+
+static uint64_t decay_cells_stamp_max(const ebi_decay *d) {
+    return d->wide ? EBI_SOFT_STAMP_MAX : UINT32_MAX;
+}
+
+static ebi_soft_cell decay_cells_soft(const ebi_decay *d, uint64_t place, uint64_t era) {
+    const uint64_t line = ebi_place_line(place);
+    return ebi_soft_fade(ebi_soft_read(decay_cells_line(d, line), ebi_place_slot(place)),
+                         era - decay_cells_era(d, line));
+}
+
+uint64_t ebi_decay_group(const ebi_decay *d, uint64_t place, uint64_t era) {
+    return d->wide ? ebi_soft_group(place, decay_cells_soft(d, place, era).level) : place;
 }
 
 uint64_t ebi_decay_get(const ebi_decay *d, uint64_t place, uint64_t era) {
+    if (d->wide) {
+        const uint64_t line = ebi_place_line(place);
+        return ebi_soft_get(decay_cells_line(d, line), ebi_place_slot(place),
+                            era - decay_cells_era(d, line));
+    }
     return ebi_decay_lapse(d, decay_cells_value(d, place),
                            era - decay_cells_era(d, ebi_place_line(place)));
 }
 
 unsigned ebi_decay_grain(const ebi_decay *d, uint64_t place, uint64_t era) {
+    if (d->wide) return ebi_soft_shift(decay_cells_soft(d, place, era).level);
     if (d->packed) {
         const uint64_t line = ebi_place_line(place);
         const unsigned grain = ebi_snug_grain(decay_cells_line(d, line), ebi_place_slot(place));
@@ -219,20 +249,46 @@ static void decay_cells_lapse_line(const ebi_decay *d, uint64_t line, uint64_t e
     }
 }
 
+/* So many eras later, which are `stamp` after the base. */
+static void decay_cells_bring(const ebi_decay *d, uint64_t line, uint64_t eras, uint64_t stamp) {
+    if (d->wide) {
+        ebi_soft_lapse(decay_cells_line(d, line), eras, stamp);
+        return;
+    }
+    decay_cells_lapse_line(d, line, eras);
+    ebi_store32(decay_cells_line(d, line), (uint32_t)stamp);
+}
+
 void ebi_decay_freshen(const ebi_decay *d, uint64_t line, uint64_t era) {
     const uint64_t eras = era - decay_cells_era(d, line);
-    if (eras == 0) return;
-    decay_cells_lapse_line(d, line, eras);
-    ebi_store32(decay_cells_line(d, line), (uint32_t)(era - d->state->base));
+    if (eras > 0) decay_cells_bring(d, line, eras, era - d->state->base);
 }
 
 void ebi_decay_reach(const ebi_decay *d, uint64_t era) {
-    if (era - d->state->base <= UINT32_MAX) return;
-    for (uint64_t line = 0; line < d->lines; line++) {
-        decay_cells_lapse_line(d, line, era - decay_cells_era(d, line));
-        ebi_store32(decay_cells_line(d, line), 0);
-    }
+    if (era - d->state->base <= decay_cells_stamp_max(d)) return;
+    for (uint64_t line = 0; line < d->lines; line++)
+        decay_cells_bring(d, line, era - decay_cells_era(d, line), 0);
     d->state->base = era;
+}
+
+static void decay_cells_merge_widely(const ebi_decay *d, const ebi_decay *from, uint64_t line,
+                                     uint64_t era) {
+    uint8_t other[EBI_SOFT_LINE];
+    memcpy(other, decay_cells_line(from, line), sizeof other);
+    ebi_soft_lapse(other, era - decay_cells_era(from, line), 0);
+    if (!ebi_soft_merge(decay_cells_line(d, line), other, !d->conservative)) d->state->saturated++;
+}
+
+void ebi_decay_merge_line(const ebi_decay *d, const ebi_decay *from, uint64_t line, uint64_t era) {
+    const uint64_t first = line << EBI_SLOT_BITS;
+    if (d->wide) {
+        decay_cells_merge_widely(d, from, line, era);
+        return;
+    }
+    for (uint64_t place = first; place < first + d->each; place++) {
+        const uint64_t more = ebi_decay_get(from, place, era);
+        if (more > 0) ebi_decay_put(d, place, ebi_decay_get(d, place, era) + more);
+    }
 }
 
 /* The whole block */
@@ -292,7 +348,14 @@ static bool decay_cells_check_pool(const ebi_decay *d) {
     return ebi_pool_check(&pool, used);
 }
 
+static bool decay_cells_check_wide(const ebi_decay *d) {
+    for (uint64_t line = 0; line < d->lines; line++)
+        if (!ebi_soft_check(decay_cells_line(d, line))) return false;
+    return d->state->used == 0 && d->state->free == 0;
+}
+
 static bool decay_cells_check_rest(const ebi_decay *d) {
+    if (d->wide) return decay_cells_check_wide(d);
     if (d->mode == EBI_DECAY_ERA) return decay_cells_check_spill(d);
     if (d->mode == EBI_DECAY_OPTIMISED) return decay_cells_check_pool(d);
     return d->state->used == 0 && d->state->free == 0;

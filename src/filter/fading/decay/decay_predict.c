@@ -46,7 +46,8 @@ static double decay_predict_lifetime(const ebi_decay *d) {
     const bool at_start = d->period == DECAY_PREDICT_MILLION; /* all arrivals begin an era */
     const ebi_moment at = {0, d->mode == EBI_DECAY_ERA && !at_start ? 1u << 19 : 0};
     uint64_t eras = 0;
-    for (uint64_t c = ebi_decay_weight(d, at, 1); c > d->floor; eras++)
+    const uint64_t weight = ebi_decay_weight(d, at, 1);
+    for (uint64_t c = d->wide ? ebi_soft_field(weight, 0) : weight; c > d->floor; eras++)
         c = ebi_decay_lapse(d, c, 1);
     return (double)eras;
 }

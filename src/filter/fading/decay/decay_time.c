@@ -19,7 +19,8 @@
 enum {
     DECAY_TIME_MILLION = 1000000,
     DECAY_TIME_FRACTION_BITS = 20,
-    DECAY_TIME_STEP_BITS = DECAY_TIME_FRACTION_BITS - 6
+    DECAY_TIME_STEP_BITS = DECAY_TIME_FRACTION_BITS - 6,
+    DECAY_TIME_CELL_DIGITS = 4 /* of the narrowest counters of store=wide */
 };
 __extension__ typedef unsigned __int128 decay_wide;
 
@@ -76,11 +77,11 @@ static uint64_t decay_one(const ebi_decay *d, ebi_moment at, uint32_t later) {
 
 uint64_t ebi_decay_weight(const ebi_decay *d, ebi_moment at, uint32_t n) {
     const uint64_t one = (decay_one(d, at, at.fraction > 0) + UINT32_MAX) >> 32;
-    return ebi_min(one * n, EBI_DECAY_TOP);
+    return ebi_min(one * n, d->most);
 }
 
 uint64_t ebi_decay_weight_least(const ebi_decay *d, ebi_moment at, uint32_t n) {
-    return ebi_min((decay_one(d, at, 0) >> 32) * n, EBI_DECAY_TOP);
+    return ebi_min((decay_one(d, at, 0) >> 32) * n, d->most);
 }
 
 uint64_t ebi_decay_lapse(const ebi_decay *d, uint64_t c, uint64_t eras) {
@@ -93,8 +94,8 @@ uint64_t ebi_decay_lapse(const ebi_decay *d, uint64_t c, uint64_t eras) {
 
 uint64_t ebi_decay_lapse_least(const ebi_decay *d, uint64_t c, uint64_t eras) {
     if (d->mode == EBI_DECAY_ERA) {
-        const uint64_t rest = eras > EBI_SNUG_BITS ? 0 : c >> eras;
-        return eras > 0 && rest <= 1 ? 0 : rest; /* as a counter that holds no more */
+        const uint64_t rest = eras > 63 ? 0 : c >> eras, ulp = d->wide ? ebi_soft_grain(0) : 1;
+        return eras > 0 && rest <= ulp ? 0 : rest; /* as a counter that holds no more */
     }
     const unsigned guard = c >> 28 == 0 ? 16 : 0; /* digits that keep the rounding small */
     for (c <<= guard; eras > 0 && c > 0; eras--) c = c * d->factor / DECAY_TIME_MILLION;
@@ -111,11 +112,13 @@ uint64_t ebi_decay_floor(const ebi_decay *d) {
 }
 
 double ebi_decay_epsilon(const ebi_decay *d) {
-    return ldexp(d->mode == EBI_DECAY_ERA ? 2 : (double)d->floor, -(int)d->fraction);
+    const int digits = d->wide ? DECAY_TIME_CELL_DIGITS : (int)d->fraction;
+    return ldexp(d->mode == EBI_DECAY_ERA ? 2 : (double)d->floor, -digits);
 }
 
 double ebi_decay_excess(const ebi_decay *d) {
     if (d->mode != EBI_DECAY_ERA) return 0;
-    const int digits = (int)d->fraction - (d->packed ? EBI_DECAY_SPARE : 0);
+    const int digits = d->wide ? DECAY_TIME_CELL_DIGITS
+                               : (int)d->fraction - (d->packed ? EBI_DECAY_SPARE : 0);
     return ldexp(1, -digits) + ldexp(1, -15);
 }
