@@ -369,9 +369,9 @@ static void time_costs_nothing(void **state) {
  * from time 0. */
 static void stamps_do_not_wrap(void **state) {
     (void)state;
-    static const uint64_t starts[] = {(UINT64_C(1) << 29) - 2, UINT64_C(1) << 30,
-                                      UINT64_C(1) << 31, (UINT64_C(1) << 32) - 2, UINT64_C(1) << 32,
-                                      UINT64_C(1) << 33, UINT64_C(1) << 62};
+    static const uint64_t starts[] = {(UINT64_C(1) << 29) - 2, UINT64_C(1) << 30, UINT64_C(1) << 31,
+                                      (UINT64_C(1) << 32) - 2, UINT64_C(1) << 32, UINT64_C(1) << 33,
+                                      UINT64_C(1) << 62};
     for (size_t i = 0; i < SUITE_COUNT(starts); i++) {
         eb_filter *const f = suite_new("decay:memory=4K,halflife=1");
         eb_filter *const zero = suite_new("decay:memory=4K,halflife=1");

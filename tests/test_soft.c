@@ -105,8 +105,7 @@ static void course_add(course *c) {
 static void course_take_back(course *c) {
     if (c->waiting == 0 || suite_below(&c->random, 5) > 0) return;
     const size_t i = suite_below(&c->random, c->waiting);
-    const eb_batch one =
-        A_BATCH(1, &c->hash[c->back[i].key], &c->back[i].value, &c->back[i].time);
+    const eb_batch one = A_BATCH(1, &c->hash[c->back[i].key], &c->back[i].value, &c->back[i].time);
     const double then = (double)c->back[i].time - (double)c->scale;
     double *const left = &c->all.count[c->back[i].key];
     OK(eb_remove_batch(c->one, &one, NULL));

@@ -12,7 +12,8 @@ enum { SOFT_EIGHT = 25, SOFT_WORDS = EBI_SOFT_CELLS / 8 };
         SOFT_LEVEL(code, 0), SOFT_LEVEL(code, 1), SOFT_LEVEL(code, 2), SOFT_LEVEL(code, 3),        \
             SOFT_LEVEL(code, 4), SOFT_LEVEL(code, 5), SOFT_LEVEL(code, 6), SOFT_LEVEL(code, 7)     \
     }
-#define SOFT_CODES(code) SOFT_CODE(code), SOFT_CODE(code + 1), SOFT_CODE(code + 2), SOFT_CODE(code + 3)
+#define SOFT_CODES(code)                                                                           \
+    SOFT_CODE(code), SOFT_CODE(code + 1), SOFT_CODE(code + 2), SOFT_CODE(code + 3)
 
 const uint8_t ebi_soft_levels[32][8] = {
     SOFT_CODES(0),  SOFT_CODES(4),  SOFT_CODES(8),  SOFT_CODES(12),
@@ -148,7 +149,8 @@ bool ebi_soft_merge(uint8_t *into, const uint8_t *from, bool sums) {
         soft_take_apart(from, word, &b);
         soft_coarsen(&a, &b, sums);
         soft_coarsen(&b, &a, sums);
-        for (unsigned cell = 0; cell < 8; cell++) a.fine[cell] = ebi_plus(a.fine[cell], b.fine[cell]);
+        for (unsigned cell = 0; cell < 8; cell++)
+            a.fine[cell] = ebi_plus(a.fine[cell], b.fine[cell]);
         if (!soft_settle(&a, sums)) fits = false;
         soft_put_together(into, word, &a);
     }

@@ -158,7 +158,8 @@ static eb_status decay_resolve_wide(ebi_params *p, const ebi_args *a, eb_error *
         return ebi_fail(err, EB_ESPEC, "decay: store must be cells with this mode, not wide");
     for (size_t i = 0; i < EBI_COUNT_OF(fixed); i++) {
         if (a->given[fixed[i].option] && p->opt[fixed[i].option] != fixed[i].value)
-            return ebi_fail(err, EB_ESPEC, "decay: %s is always %u with store=wide: use store=cells",
+            return ebi_fail(err, EB_ESPEC,
+                            "decay: %s is always %u with store=wide: use store=cells",
                             fixed[i].name, (unsigned)fixed[i].shown);
         p->opt[fixed[i].option] = fixed[i].value;
     }
@@ -168,8 +169,8 @@ static eb_status decay_resolve_wide(ebi_params *p, const ebi_args *a, eb_error *
 /* Who gives a width, digits or room for large counters means cells. */
 static uint64_t decay_store_for(const ebi_params *p, const ebi_args *a) {
     const bool era = p->opt[DECAY_O_MODE] == EBI_DECAY_ERA;
-    const bool cells = a->given[DECAY_O_WIDTH] || a->given[DECAY_O_FRACTION] ||
-                       a->given[DECAY_O_ROOM];
+    const bool cells =
+        a->given[DECAY_O_WIDTH] || a->given[DECAY_O_FRACTION] || a->given[DECAY_O_ROOM];
     return era && !cells ? DECAY_STORE_WIDE : DECAY_STORE_CELLS;
 }
 
@@ -381,8 +382,7 @@ static bool decay_claim_one(const ebi_decay *d, const uint64_t *place, uint64_t 
     for (unsigned j = 0; j < d->k; j++) {
         const uint64_t c = ebi_decay_get(d, place[j], era);
         const uint64_t take = decay_take(left, ebi_decay_grain(d, place[j], era));
-        if (left > c ||
-            !ebi_claim(claims, d->line, ebi_decay_group(d, place[j], era), take, c))
+        if (left > c || !ebi_claim(claims, d->line, ebi_decay_group(d, place[j], era), take, c))
             return false;
     }
     return true;

@@ -118,7 +118,7 @@ double ebi_decay_epsilon(const ebi_decay *d) {
 
 double ebi_decay_excess(const ebi_decay *d) {
     if (d->mode != EBI_DECAY_ERA) return 0;
-    const int digits = d->wide ? DECAY_TIME_CELL_DIGITS
-                               : (int)d->fraction - (d->packed ? EBI_DECAY_SPARE : 0);
+    const int digits =
+        d->wide ? DECAY_TIME_CELL_DIGITS : (int)d->fraction - (d->packed ? EBI_DECAY_SPARE : 0);
     return ldexp(1, -digits) + ldexp(1, -15);
 }
