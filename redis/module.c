@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <strings.h>
 
-ev_config ev_settings = {
-    .max_filter_bytes = 1LL << 30, .compat = 1, .name = "everbloom", .prefix = "EB"};
+ev_config ev_settings = {.default_capacity = 100,
+
+                         .max_filter_bytes = 1LL << 30,
+                         .compat = 1,
+                         .name = "everbloom",
+                         .prefix = "EB"};
 
 static char module_names[EV_NAMES][48];
 
@@ -82,6 +86,9 @@ static int config_register(server_ctx *ctx) {
     if (RedisModule_RegisterNumericConfig(ctx, "max-filter-bytes", ev_settings.max_filter_bytes,
                                           SRV_CONFIG_MEMORY, 4096, INT64_MAX, config_get_number,
                                           config_set_number, NULL, &ev_settings.max_filter_bytes) ||
+        RedisModule_RegisterNumericConfig(ctx, "default-capacity", ev_settings.default_capacity, 0,
+                                          1, 1LL << 40, config_get_number, config_set_number, NULL,
+                                          &ev_settings.default_capacity) ||
         RedisModule_RegisterNumericConfig(ctx, "default-window", ev_settings.default_window, 0, 0,
                                           1LL << 40, config_get_number, config_set_number, NULL,
                                           &ev_settings.default_window) ||
@@ -114,14 +121,18 @@ static int module_arguments(server_ctx *ctx, server_string **argv, int argc) {
         } else if (ev_is(argv[i], "max-filter-bytes")) {
             ok = ev_number(argv[i + 1], &number) == SRV_OK && number >= 4096 && number <= INT64_MAX;
             if (ok) ev_settings.max_filter_bytes = (long long)number;
-        } else if (ev_is(argv[i], "default-window")) {
-            ok = ev_number(argv[i + 1], &number) == SRV_OK && number <= (uint64_t)1 << 40;
-            if (ok) ev_settings.default_window = (long long)number;
+        } else if (ev_is(argv[i], "default-capacity") || ev_is(argv[i], "default-window")) {
+            const int window = ev_is(argv[i], "default-window");
+            ok = ev_number(argv[i + 1], &number) == SRV_OK && number <= (uint64_t)1 << 40 &&
+                 (window || number > 0);
+            if (ok)
+                *(window ? &ev_settings.default_window : &ev_settings.default_capacity) =
+                    (long long)number;
         }
         if (!ok) {
             RedisModule_Log(ctx, "warning",
                             "everbloom: argument %d of loadmodule is wrong: name, prefix, compat, "
-                            "max-filter-bytes and default-window take a value",
+                            "max-filter-bytes, default-capacity and default-window take a value",
                             i + 1);
             return SRV_ERR;
         }
@@ -186,6 +197,12 @@ static int module_commands(server_ctx *ctx) {
     if (RedisModule_AddACLCategory) RedisModule_AddACLCategory(ctx, "everbloom");
     if (module_create(ctx, ev_settings.prefix, ev_commands_eb) != SRV_OK) return SRV_ERR;
     if (!ev_settings.compat) return SRV_OK;
+    static const struct {
+        const char *prefix;
+        const ev_entry *table;
+    } known[] = {{"BF", ev_commands_bf}, {"CMS", ev_commands_cms}, {"CF", ev_commands_cf}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (module_create(ctx, known[i].prefix, known[i].table) != SRV_OK) return SRV_ERR;
     return SRV_OK;
 }
 

@@ -20,7 +20,8 @@ typedef RedisModuleString server_string;
 /* Configuration: see docs/REDIS.md. */
 typedef struct ev_config {
     long long max_filter_bytes;
-    long long default_window; /* seconds; 0: items of BF filters do not expire */
+    long long default_capacity; /* of BF filters that an add makes */
+    long long default_window;   /* seconds; 0: items of BF filters do not expire */
     int compat;
     char name[32], prefix[32];
 } ev_config;
@@ -28,7 +29,7 @@ extern ev_config ev_settings;
 extern RedisModuleType *ev_type;
 
 /* Which family of known commands made a filter, and what its INFO must repeat. */
-typedef enum ev_family { EV_PLAIN, EV_CMS, EV_CF, EV_TOPK, EV_FAMILIES } ev_family;
+typedef enum ev_family { EV_PLAIN, EV_BF, EV_CMS, EV_CF, EV_TOPK, EV_FAMILIES } ev_family;
 enum { EV_FACE_NUMBERS = 4 };
 typedef struct ev_face {
     uint64_t family;
@@ -69,6 +70,10 @@ typedef struct ev_slot {
 } ev_slot;
 int ev_open(server_ctx *ctx, server_string *name, int mode, ev_slot *s);
 int ev_open_filter(server_ctx *ctx, server_string *name, int mode, const char *missing, ev_slot *s);
+/* The same for a family's commands: filters that another family made have the wrong type.  missing
+ * NULL: no filter is no error. */
+int ev_open_family(server_ctx *ctx, server_string *name, int mode, ev_family family,
+                   const char *missing, ev_slot *s);
 void ev_close(ev_slot *s);
 /* Puts a new filter under a key that is empty or will be replaced, and tells replicas. */
 int ev_store(server_ctx *ctx, server_string *name, ev_slot *s, ev_value *v);

@@ -32,6 +32,26 @@ int ev_open_filter(server_ctx *ctx, server_string *name, int mode, const char *m
     return SRV_ERR;
 }
 
+int ev_open_family(server_ctx *ctx, server_string *name, int mode, ev_family family,
+                   const char *missing, ev_slot *s) {
+    if (ev_open(ctx, name, mode, s) != SRV_OK) return SRV_ERR;
+    if (!s->v && !missing) return SRV_OK;
+    if (s->v && s->v->f) {
+        const uint64_t is = s->v->face.family;
+        const int counts = family == EV_CMS || family == EV_CF;
+        if (is == family || (is == EV_PLAIN && (!counts || s->v->caps & EB_CAN_COUNT)))
+            return SRV_OK;
+        RedisModule_ReplyWithError(ctx, SRV_WRONGTYPE);
+    } else if (s->v) {
+        ev_reply_error(ctx, "ERR this filter is being loaded: %zu bytes are here so far",
+                       s->v->arrived_len);
+    } else {
+        RedisModule_ReplyWithError(ctx, missing);
+    }
+    ev_close(s);
+    return SRV_ERR;
+}
+
 void ev_close(ev_slot *s) {
     if (s->key) RedisModule_CloseKey(s->key);
     s->key = NULL;
