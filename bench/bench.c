@@ -103,7 +103,8 @@ static uint64_t settled_after(const bench_row *r) {
     const uint64_t most = (uint64_t)r->bytes * 4;
     eb_prediction p = {.size = sizeof p};
     const eb_workload endless = {.size = sizeof endless};
-    if (eb_predict(r->spec, &endless, &p, NULL) != EB_OK || !(p.settles_after > 0)) return most;
+    if (eb_predict(r->spec, &endless, NULL, 1, &p, NULL) != EB_OK || !(p.settles_after > 0))
+        return most;
     return p.settles_after < (double)most ? (uint64_t)p.settles_after : most;
 }
 

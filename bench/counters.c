@@ -179,7 +179,7 @@ static void counters_filter(counters *c, int side, double records) {
     const int at =
         snprintf(spec, sizeof spec, "spectral:update=plain,k=%d,span=%d,store=%s,cells=%zu", K,
                  WINDOW, side_name[side], c->cells);
-    if (eb_predict(spec, &load, &p, &err)) bench_die(spec, err.text);
+    if (eb_predict(spec, &load, NULL, 1, &p, &err)) bench_die(spec, err.text);
     snprintf(spec + at, sizeof spec - (size_t)at, ",counter_bits=%.6f",
              side == U32 ? 32 : p.bits * 1.04);
     if (eb_new(&c->f[side], spec, NULL, &err)) bench_die(spec, err.text);

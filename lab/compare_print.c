@@ -130,7 +130,7 @@ static double print_most_fpr(const char *spec, const compare_result *r) {
     const eb_workload w = {
         .size = sizeof w, .items = (double)r->records, .distinct = (double)r->fpr.all};
     eb_prediction p = {.size = sizeof p};
-    return eb_predict(spec, &w, &p, NULL) ? NAN : p.most_fpr;
+    return eb_predict(spec, &w, NULL, 1, &p, NULL) ? NAN : p.most_fpr;
 }
 
 static void print_promises(const print_view *v) {

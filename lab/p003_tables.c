@@ -61,7 +61,7 @@ static void tables_predict(const tables_work *w, const tables_group *g, int colu
     out->size = sizeof *out;
     p003_spec(spec, p003_kind(g->table, column), p003_k(g->table, column), p003_bits(g->row, w->o),
               0);
-    if (eb_predict(spec, &load, out, &err)) lab_die("%s: %s", spec, err.text);
+    if (eb_predict(spec, &load, NULL, 1, out, &err)) lab_die("%s: %s", spec, err.text);
 }
 
 static void tables_job(void *ctx, size_t i) {

@@ -54,7 +54,7 @@ static eb_prediction theory_corrected(const p003_table *t, const p003_row *r, in
         .size = sizeof load, .items = t->records, .distinct = t->records * t->share};
     eb_prediction p = {.size = sizeof p};
     p003_spec(spec, p003_kind(t, column), p003_k(t, column), r->megabytes * 0x1p23, 0);
-    if (eb_predict(spec, &load, &p, &err)) lab_die("%s: %s", spec, err.text);
+    if (eb_predict(spec, &load, NULL, 1, &p, &err)) lab_die("%s: %s", spec, err.text);
     return p;
 }
 

@@ -141,7 +141,7 @@ void p004_run_figure10(lab_options *o) {
                                       .zipf = l->theta};
             snprintf(spec, sizeof spec, "spectral:update=plain,store=%s,span=0,cells=1000000",
                      s ? "sai" : "line");
-            if (eb_predict(spec, &load, &p, NULL)) lab_die("predicting failed");
+            if (eb_predict(spec, &load, NULL, 1, &p, NULL)) lab_die("predicting failed");
             predicted[s] = p.bits;
         }
         const bool agrees = codes_near(b.mean_log, l->mean_log) && codes_near(b.elias, l->elias) &&

@@ -176,7 +176,7 @@ static void windows_all(lab_options *o) {
             .size = sizeof load, .items = KEYS * 2.0, .distinct = KEYS, .zipf = .5};
         snprintf(spec, sizeof spec, "spectral:update=plain,store=u32,k=5,cells=%.0f,span=%u",
                  floor(KEYS / .7) * 5, rows[i].window);
-        if (eb_predict(spec, &load, &p, NULL)) lab_die("predicting %s failed", spec);
+        if (eb_predict(spec, &load, NULL, 1, &p, NULL)) lab_die("predicting %s failed", spec);
         for (unsigned s = 0; s < o->seeds; s++) {
             p004_world w = p004_world_new(count, KEYS, P004_GROUPED, o->seed + s);
             const p004_way way = p004_way_of(spec);
@@ -213,7 +213,7 @@ static void predict_row(lab_options *o, lab_table *t, p004_policy policy, double
     eb_prediction p = {.size = sizeof p};
     const eb_workload load = {
         .size = sizeof load, .items = c.records, .distinct = (double)c.keys, .zipf = theta};
-    if (eb_predict(spec, &load, &p, NULL)) lab_die("predicting %s failed", spec);
+    if (eb_predict(spec, &load, NULL, 1, &p, NULL)) lab_die("predicting %s failed", spec);
     const double limit = 4 * r.sd.ratio / sqrt(o->seeds) + bias * p.wrong;
     const double limit_size = 4 * r.sd.size / sqrt(o->seeds) + bias_size * p.error;
     const bool agrees = fabs(r.mean.ratio - p.wrong) <= limit &&

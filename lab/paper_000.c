@@ -32,7 +32,7 @@ eb_prediction p000_predict(const char *spec, double items, double gap, double va
     const eb_workload w = {.size = sizeof w, .items = items, .gap = gap, .value = value};
     eb_prediction p = {.size = sizeof p};
     eb_error err;
-    if (eb_predict(spec, &w, &p, &err)) lab_die("%s: %s", spec, err.text);
+    if (eb_predict(spec, &w, NULL, 1, &p, &err)) lab_die("%s: %s", spec, err.text);
     return p;
 }
 

@@ -208,7 +208,7 @@ eb_status ev_describe(const ev_value *v, int cells, ev_info *out, eb_error *err)
     EB_INIT(p);
     ev_spec(v, spec);
     w.items = (double)s.items;
-    if (eb_predict(spec, &w, &p, NULL) == EB_OK) out->fnr = p.fnr;
+    if (eb_predict(spec, &w, NULL, 1, &p, NULL) == EB_OK) out->fnr = p.fnr;
     return EB_OK;
 }
 
@@ -225,24 +225,27 @@ eb_status ev_range(const ev_value *v, uint64_t from, uint64_t to, double *lower,
 eb_status ev_plan(const ev_goal *goal, ev_offer *out, eb_error *err) {
     eb_goal g;
     eb_workload w;
-    eb_prediction p;
+    eb_offer best;
+    size_t n;
     EB_INIT(g);
     EB_INIT(w);
-    EB_INIT(p);
+    EB_INIT(best);
     w.items = goal->items;
     w.distinct = goal->distinct;
     g.load = &w;
-    g.bytes = goal->bytes;
-    g.fpr = goal->fpr;
-    g.fnr = goal->fnr;
-    g.caps = (unsigned)goal->caps;
-    eb_status status = eb_plan(&g, out->spec, sizeof out->spec, &p, err);
+    g.max_bytes = goal->bytes;
+    g.max_fpr = goal->fpr;
+    g.max_fnr = goal->fnr;
+    g.caps = goal->caps;
+    g.prefer = goal->bytes > 0 ? EB_FEWEST_MISSES : EB_SMALLEST;
+    eb_status status = eb_plan(&g, &best, 1, &n, err);
     if (status != EB_OK) return status;
+    memcpy(out->spec, best.spec, sizeof best.spec);
     eb_spec_info info;
     EB_INIT(info);
     status = eb_spec_describe(out->spec, &info, err);
     out->bytes = (double)info.bytes;
-    out->fpr = p.mean_fpr;
-    out->fnr = p.mean_fnr;
+    out->fpr = best.mean_fpr;
+    out->fnr = best.mean_fnr;
     return status;
 }

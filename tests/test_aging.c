@@ -329,7 +329,7 @@ static void prediction_holds(const char *spec, double n) {
     eb_prediction p = {.size = sizeof p};
     double fill[2] = {0, 0}, fpr[2] = {0, 0}; /* sums and sums of squares */
     suite_at("%s", spec);
-    OK(eb_predict(spec, &load, &p, NULL));
+    OK(eb_predict(spec, &load, NULL, 1, &p, NULL));
     for (uint64_t seed = 0; seed < RUNS; seed++) {
         eb_filter *const f = suite_new(spec);
         for (uint64_t i = 0; i < (uint64_t)n; i++) {

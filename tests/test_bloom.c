@@ -91,7 +91,7 @@ static void grow_to(const char *spec, uint64_t limit, double fpr, uint64_t times
     HOLDS((double)(n - fresh) <= fpr * (double)n + 4 * sqrt(fpr * (double)n));
     eb_workload w = {.size = sizeof w, .items = (double)n};
     eb_prediction p = {.size = sizeof p};
-    OK(eb_predict(spec, &w, &p, NULL));
+    OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
     NEAR(p.fpr, s.fpr, 0.2 * s.fpr);
     eb_free(f);
 }
@@ -222,7 +222,7 @@ static void lines_keep_the_rate(void **state) {
         calls_stat(f, &s);
         eb_workload w = {.size = sizeof w, .items = KEYS};
         eb_prediction p = {.size = sizeof p};
-        OK(eb_predict(spec, &w, &p, NULL));
+        OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
         NEAR(wrong, p.fpr, error + 0.03 * rates[i]);
         NEAR(wrong, s.fpr, error);
         HOLDS(wrong <= rates[i] + error);

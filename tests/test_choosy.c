@@ -63,7 +63,7 @@ static void plan_is_kept(const plan_case *c) {
     const eb_workload w = {.size = sizeof w, .items = N, .distinct = distinct};
     eb_prediction p = {.size = sizeof p};
     eb_stats st = {.size = sizeof st};
-    OK(eb_predict(spec, &w, &p, NULL));
+    OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
     calls_stat(f, &st);
     /* Keys of a line succeed or fail together: twice the binomial error, and the model's 1.5 %. */
     const double fpr_error = 2 * sqrt(c->fpr / distinct);

@@ -112,7 +112,7 @@ static void prediction_holds(const char *text, uint64_t era, double bias) {
     sample fill = {0}, fpr = {0}, error = {0};
     double excess = 0;
     suite_at("%s", text);
-    OK(eb_predict(text, &endless, &p, NULL));
+    OK(eb_predict(text, &endless, NULL, 1, &p, NULL));
     for (uint64_t run = 0; run < REPEATS; run++) {
         eb_filter *const f = suite_new(text);
         uint64_t key = run << 32, fresh = UINT64_MAX - (run << 32), time = 0;
@@ -185,7 +185,7 @@ static void predictions_of_keys_that_come_again_agree(void **state) {
         zipf z = zipf_new(KEYS, runs[i].zipf);
         sample fill = {0}, square = {0};
         suite_at("%s, Zipf %g", runs[i].spec, runs[i].zipf);
-        OK(eb_predict(runs[i].spec, &load, &p, NULL));
+        OK(eb_predict(runs[i].spec, &load, NULL, 1, &p, NULL));
         for (uint64_t run = 0; run < RUNS; run++) run_again(&runs[i], &z, run, &fill, &square);
         sample_agrees(&fill, p.fill, 0.01);
         sample_agrees(&square, p.error * p.error, 0.03); /* steps of the sum; rounding */
@@ -200,9 +200,9 @@ static void what_has_no_formula_is_unknown(void **state) {
     const eb_workload different = {.size = sizeof different};
     eb_prediction p = {.size = sizeof p};
     (void)state;
-    OK(eb_predict("decay:memory=64K", &load, &p, NULL));
+    OK(eb_predict("decay:memory=64K", &load, NULL, 1, &p, NULL));
     HOLDS(isnan(p.fill) && isnan(p.error));
-    OK(eb_predict("decay:memory=64K,update=conservative", &different, &p, NULL));
+    OK(eb_predict("decay:memory=64K,update=conservative", &different, NULL, 1, &p, NULL));
     HOLDS(!isnan(p.fill) && isnan(p.error) && isnan(p.wrong) && p.error_bound > 0);
 }
 

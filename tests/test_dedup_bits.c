@@ -154,7 +154,7 @@ static void tables_come_out(void **state) {
         HOLDS(fabs(m.fnr - fnr) < 5 * sqrt(fnr / (double)(n - distinct)) + 0.02 * fnr);
         eb_prediction p = {.size = sizeof p};
         const eb_workload w = {.size = sizeof w, .items = (double)n, .distinct = (double)distinct};
-        OK(eb_predict(spec, &w, &p, NULL));
+        OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
         HOLDS(fabs(m.fpr - p.mean_fpr) < 5 * sqrt(fpr / (double)distinct) + 0.01 * fpr);
         HOLDS(fabs(m.fnr - p.mean_fnr) < 5 * sqrt(fnr / (double)(n - distinct)) + 0.01 * fnr);
     }
@@ -185,7 +185,8 @@ static void endless_predictions_hold(void **state) {
             from = at;
         }
         eb_prediction p = {.size = sizeof p};
-        OK(eb_predict(specs[i], &(eb_workload){.size = sizeof(eb_workload), .gap = GAP}, &p, NULL));
+        OK(eb_predict(specs[i], &(eb_workload){.size = sizeof(eb_workload), .gap = GAP}, NULL, 1,
+                      &p, NULL));
         const double n = ROUNDS * STEP;
         suite_at("%s: fpr %f, predicted %f; fnr %f, predicted %f", specs[i], hits / n, p.fpr,
                  misses / n, p.fnr);

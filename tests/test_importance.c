@@ -71,7 +71,7 @@ static void rates_agree(const expected *e, const char *base) {
     const run_result r = run(spec, 5000, 7, ARRIVALS);
     const eb_workload w = {.size = sizeof w};
     eb_prediction p = {.size = sizeof p};
-    OK(eb_predict(spec, &w, &p, NULL));
+    OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
     NEAR(1 - p.fill, e->v0, 1e-4); /* the readings' closed forms have distinct cells */
     NEAR(r.zeros, e->v0, 5 * sqrt(e->v0 * (1 - e->v0) / CELLS) + 1e-4);
     NEAR(r.fpr, e->fpr, 5 * fpr_error(e->fpr, e->v0, 5, 50) + 1e-4);
@@ -110,7 +110,7 @@ static void important_keys_are_missed_less(void **state) {
         const double sd = sqrt(fnr[v] * (1 - fnr[v]) / r.asked[v]);
         const eb_workload w = {.size = sizeof w, .gap = 5000, .value = v};
         eb_prediction p = {.size = sizeof p};
-        OK(eb_predict(spec, &w, &p, NULL));
+        OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
         NEAR(p.fnr, fnr[v], 2e-4);
         NEAR(r.missed[v] / r.asked[v], fnr[v], 5 * sd + 2e-4);
     }
@@ -180,13 +180,13 @@ static void zero_share_grows_as_figure_18_says(void **state) {
         for (int i = 0; i < 6; i++) {
             const eb_workload w = {.size = sizeof w, .items = items[i]};
             eb_prediction p = {.size = sizeof p};
-            OK(eb_predict(spec, &w, &p, NULL));
+            OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
             NEAR(1 - p.fill, curves[c].after[i], 0.005);
         }
         const eb_workload w = {.size = sizeof w};
         eb_prediction p = {.size = sizeof p};
         const run_result r = run(spec, 0, 50, WARM_UP + 1);
-        OK(eb_predict(spec, &w, &p, NULL));
+        OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
         NEAR(r.zeros, 1 - p.fill, 5 * sqrt(p.fill * (1 - p.fill) / CELLS) + 1e-4);
     }
 }

@@ -138,7 +138,7 @@ static void say_prediction(const suite_case *c) {
     eb_prediction p;
     eb_error err;
     EB_INIT(p);
-    note_error(said, eb_predict(c->text, &w, &p, &err), &err);
+    note_error(said, eb_predict(c->text, &w, NULL, 1, &p, &err), &err);
     note_bytes(said, &p, sizeof p);
 }
 
@@ -165,17 +165,18 @@ static void say_plans(notes *n) {
                                .distinct = goals[i].distinct,
                                .order = i % 2 == 0 ? EB_ORDER_SHUFFLED : EB_ORDER_UNKNOWN};
         const eb_goal g = {.size = sizeof g,
-                           .fpr = goals[i].fpr,
-                           .fnr = goals[i].fnr,
-                           .bytes = goals[i].bytes,
-                           .load = &w};
-        char spec[EB_SPEC_MAX] = "";
-        eb_prediction p;
+                           .load = &w,
+                           .max_fpr = goals[i].fpr,
+                           .max_fnr = goals[i].fnr,
+                           .max_bytes = goals[i].bytes,
+                           .prefer = EB_FEWEST_MISSES};
+        enum { OFFERS = 3 };
+        eb_offer o[OFFERS] = {{.size = sizeof *o}};
+        size_t found = 0;
         eb_error err;
-        EB_INIT(p);
-        note_error(n, eb_plan(&g, spec, sizeof spec, &p, &err), &err);
-        note(n, spec);
-        note_bytes(n, &p, sizeof p);
+        note_error(n, eb_plan(&g, o, OFFERS, &found, &err), &err);
+        for (size_t j = 0; j < found; j++) note(n, o[j].spec);
+        note_bytes(n, o, sizeof *o * found);
     }
 }
 
@@ -234,7 +235,7 @@ static void say_messages(notes *n) {
         note(n, err.text);
     }
     EB_INIT(p);
-    GIVES(EB_EINVAL, eb_predict("bloom", &w, &p, &err));
+    GIVES(EB_EINVAL, eb_predict("bloom", &w, NULL, 1, &p, &err));
     note(n, err.text);
     HOLDS(strstr(err.text, "-1.5"));
 }

@@ -575,7 +575,7 @@ static void shuffled_is_predicted(const char *spec, size_t distinct, size_t item
     const eb_workload w = {.size = sizeof w, .items = (double)items, .distinct = (double)distinct};
     eb_prediction out = {.size = sizeof out};
     eb_stats s = {.size = sizeof s};
-    OK(eb_predict(spec, &w, &out, NULL));
+    OK(eb_predict(spec, &w, NULL, 1, &out, NULL));
     calls_stat(f, &s);
     suite_at("%s with %zu of %zu distinct", spec, distinct, items);
     close_to((double)missed, (double)(items - distinct), out.mean_fnr, 0.03);

@@ -31,7 +31,7 @@ static void predict_all(const char *spec) {
         suite_at("%s items %g distinct %g gap %g zipf %g", spec, w.items, w.distinct, w.gap,
                  w.zipf);
         steps = 0;
-        OK(eb_predict(spec, &w, &p, NULL));
+        OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
         HOLDS(steps <= PREDICTION_STEPS);
     }
 }
@@ -74,12 +74,16 @@ static void plans_are_bounded(void **state) {
         const eb_workload w = {.size = sizeof w,
                                .items = items[i % 3],
                                .distinct = ceil(items[i % 3] * parts[i / 3 % 2])};
-        const eb_goal g = {.size = sizeof g, .load = &w, .fpr = 0.01, .bytes = bytes[i / 6]};
-        char spec[EB_SPEC_MAX];
-        eb_prediction p = {.size = sizeof p};
-        suite_at("items %g distinct %g bytes %g", w.items, w.distinct, g.bytes);
+        const eb_goal g = {.size = sizeof g,
+                           .load = &w,
+                           .max_fpr = 0.01,
+                           .max_bytes = bytes[i / 6],
+                           .prefer = EB_FEWEST_MISSES};
+        eb_offer o = {.size = sizeof o};
+        size_t n;
+        suite_at("items %g distinct %g bytes %g", w.items, w.distinct, g.max_bytes);
         steps = 0;
-        (void)eb_plan(&g, spec, sizeof spec, &p, NULL);
+        (void)eb_plan(&g, &o, 1, &n, NULL);
         HOLDS(steps <= PLAN_STEPS);
     }
 }

@@ -152,7 +152,7 @@ static void compare(const suite_case *c, const measured *m) {
     for (int i = 0; i < POINTS; i++) {
         const eb_workload load = {.size = sizeof load, .items = m->keys[i]};
         eb_prediction p = {.size = sizeof p};
-        OK(eb_predict(c->spec, &load, &p, NULL));
+        OK(eb_predict(c->spec, &load, NULL, 1, &p, NULL));
         rate_agrees(c->spec, "fpr of eb_stat", m->keys[i], &m->fpr[i], m->stat_fpr[i]);
         if (!has_formula(c)) continue;
         if (!isnan(p.fpr)) rate_agrees(c->spec, "fpr", m->keys[i], &m->fpr[i], p.fpr);
@@ -163,7 +163,7 @@ static void compare(const suite_case *c, const measured *m) {
     for (int i = 0; i < GAPS && has_formula(c); i++) {
         const eb_workload load = {.size = sizeof load, .items = m->end[i], .gap = m->gap[i]};
         eb_prediction p = {.size = sizeof p};
-        OK(eb_predict(c->spec, &load, &p, NULL));
+        OK(eb_predict(c->spec, &load, NULL, 1, &p, NULL));
         if (!isnan(p.fnr)) rate_agrees(c->spec, "fnr", m->gap[i], &m->fnr[i], p.fnr);
     }
 }
@@ -203,16 +203,16 @@ static void rates_are_as_predicted(void **state) {
 
 static void bad_workloads(const suite_case *c) {
     const eb_workload bad[] = {
-        {sizeof bad[0], -1, 0, 0, 0, 0, 0, 0},       {sizeof bad[0], NAN, 0, 0, 0, 0, 0, 0},
-        {sizeof bad[0], INFINITY, 0, 0, 0, 0, 0, 0}, {sizeof bad[0], 10, 11, 0, 0, 0, 0, 0},
-        {sizeof bad[0], 10, -1, 0, 0, 0, 0, 0},      {sizeof bad[0], 10, 5, -0.1, 0, 0, 0, 0},
-        {sizeof bad[0], 10, 5, NAN, 0, 0, 0, 0},     {sizeof bad[0], 10, 5, 0, -1, 0, 0, 0},
-        {sizeof bad[0], 10, 5, 0, 1e19, 0, 0, 0},
+        {sizeof bad[0], -1, 0, 0, 0, 0, 0, 0, 0},       {sizeof bad[0], NAN, 0, 0, 0, 0, 0, 0, 0},
+        {sizeof bad[0], INFINITY, 0, 0, 0, 0, 0, 0, 0}, {sizeof bad[0], 10, 11, 0, 0, 0, 0, 0, 0},
+        {sizeof bad[0], 10, -1, 0, 0, 0, 0, 0, 0},      {sizeof bad[0], 10, 5, -0.1, 0, 0, 0, 0, 0},
+        {sizeof bad[0], 10, 5, NAN, 0, 0, 0, 0, 0},     {sizeof bad[0], 10, 5, 0, -1, 0, 0, 0, 0},
+        {sizeof bad[0], 10, 5, 0, 1e19, 0, 0, 0, 0},
     };
     for (size_t i = 0; i < SUITE_COUNT(bad); i++) {
         eb_prediction p = {.size = sizeof p, .fpr = 42};
         eb_error err = {.text = ""};
-        GIVES(EB_EINVAL, eb_predict(c->spec, &bad[i], &p, &err));
+        GIVES(EB_EINVAL, eb_predict(c->spec, &bad[i], NULL, 1, &p, &err));
         HOLDS(p.fpr == 42 && strstr(err.text, " must be "));
     }
 }
@@ -234,7 +234,7 @@ static void predictions_are_rates(const suite_case *c) {
                                        .distinct = ceil(items[i] * parts[j]),
                                        .gap = gap[k]};
                 eb_prediction p = {.size = sizeof p};
-                OK(eb_predict(c->spec, &w, &p, NULL));
+                OK(eb_predict(c->spec, &w, NULL, 1, &p, NULL));
                 const double rates[] = {p.fpr, p.fnr, p.fill, p.mean_fpr, p.mean_fnr};
                 for (size_t r = 0; r < SUITE_COUNT(rates); r++)
                     HOLDS(isnan(rates[r]) || (rates[r] >= 0 && rates[r] <= 1));

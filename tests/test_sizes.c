@@ -22,20 +22,27 @@ static eb_status call_remove(void *b) {
 static eb_status call_workload(void *w) {
     eb_prediction p;
     EB_INIT(p);
-    return eb_predict("bloom:memory=4K", w, &p, NULL);
+    return eb_predict("bloom:memory=4K", w, NULL, 1, &p, NULL);
 }
 static eb_status call_prediction(void *p) {
     const eb_workload w = {.size = sizeof w, .items = 10};
-    return eb_predict("bloom:memory=4K", &w, p, NULL);
+    return eb_predict("bloom:memory=4K", &w, NULL, 1, p, NULL);
 }
 static eb_status call_spec_info(void *info) {
     return eb_spec_describe("bloom:memory=4K", info, NULL);
 }
 static eb_status call_goal(void *goal) {
-    char spec[EB_SPEC_MAX];
-    eb_prediction p;
-    EB_INIT(p);
-    return eb_plan(goal, spec, sizeof spec, &p, NULL);
+    eb_offer o;
+    size_t n;
+    EB_INIT(o);
+    return eb_plan(goal, &o, 1, &n, NULL);
+}
+static eb_status call_offer(void *offer) {
+    const eb_workload w = {.size = sizeof w, .items = 2000, .distinct = 1000};
+    const eb_goal goal = {
+        .size = sizeof goal, .load = &w, .max_bytes = 65536, .prefer = EB_FEWEST_MISSES};
+    size_t n;
+    return eb_plan(&goal, offer, 1, &n, NULL);
 }
 static eb_status call_estimate(void *e) {
     const eb_hash h = 1;
@@ -87,6 +94,7 @@ static const struct {
     {"eb_workload", sizeof(eb_workload), call_workload},
     {"eb_prediction", sizeof(eb_prediction), call_prediction},
     {"eb_goal", sizeof(eb_goal), call_goal},
+    {"eb_offer", sizeof(eb_offer), call_offer},
     {"eb_estimate", sizeof(eb_estimate), call_estimate},
     {"eb_sum", sizeof(eb_sum), call_sum},
     {"eb_average", sizeof(eb_average), call_average},
@@ -132,7 +140,7 @@ static void a_goal_has_a_workload_with_a_size(void **state) {
     (void)state;
     const eb_workload forgotten = {.items = 1000, .distinct = 1000};
     const eb_goal goal = {
-        .size = sizeof goal, .fpr = 0.01, .fnr = 0.01, .bytes = 65536, .load = &forgotten};
+        .size = sizeof goal, .load = &forgotten, .max_fpr = 0.01, .max_bytes = 65536, .prefer = 2};
     eb_goal copy = goal;
     GIVES(EB_ESIZE, call_goal(&copy));
 }

@@ -69,7 +69,7 @@ static eb_prediction predicted(const char *spec, const stream *s) {
     eb_prediction p = {.size = sizeof p};
     const eb_workload w = {
         .size = sizeof w, .items = (double)s->records, .distinct = KEYS, .zipf = s->theta};
-    OK(eb_predict(spec, &w, &p, NULL));
+    OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
     return p;
 }
 

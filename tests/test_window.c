@@ -408,7 +408,7 @@ static void repeats_are_missed_as_predicted(const char *options, double distinct
     suite_at("%s, %g keys", spec, distinct);
     const eb_workload load = {.size = sizeof load, .distinct = distinct};
     eb_prediction p = {.size = sizeof p};
-    OK(eb_predict(spec, &load, &p, NULL));
+    OK(eb_predict(spec, &load, NULL, 1, &p, NULL));
     eb_filter *const f = suite_new(spec);
     const double settled = 10 * distinct + 3 * WINDOW;
     for (double done = 0; done < settled + 1e6; done += BATCH) {
@@ -439,7 +439,7 @@ static void a_window_of_time_is_predicted_as_planned(void **state) {
     (void)state;
     const eb_workload load = {.size = sizeof load};
     eb_prediction p = {.size = sizeof p};
-    OK(eb_predict("window:window=600,unit=time,items=1e6,fpr=0.01", &load, &p, NULL));
+    OK(eb_predict("window:window=600,unit=time,items=1e6,fpr=0.01", &load, NULL, 1, &p, NULL));
     HOLDS(fabs(p.fpr - 0.01) < 1e-4);
 }
 

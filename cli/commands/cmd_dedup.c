@@ -22,16 +22,19 @@ static void plan_spec(const cli_command *c, const settings *set, double max_drop
     if (set->order)
         load.order = strcmp(set->order, "recent") == 0 ? EB_ORDER_RECENT : EB_ORDER_SHUFFLED;
     eb_goal goal = {.size = sizeof goal,
-                    .fpr = max_drop,
-                    .bytes = size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY),
-                    .load = &load};
-    eb_prediction rates = {.size = sizeof rates};
+                    .load = &load,
+                    .max_fpr = max_drop,
+                    .max_bytes = size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY),
+                    .prefer = EB_FEWEST_MISSES};
+    eb_offer best = {.size = sizeof best};
+    size_t offers;
     eb_error err;
     if (!(set->items > 0 && set->distinct > 0))
         cli_misuse(c, "--items and --distinct: give both of them");
     if (set->distinct > set->items) cli_misuse(c, "--distinct must not be more than --items");
-    if (eb_plan(&goal, spec, cap, &rates, &err) != EB_OK)
+    if (eb_plan(&goal, &best, 1, &offers, &err) != EB_OK)
         cli_fail("%s; give more -m or a larger --max-drop", err.text);
+    snprintf(spec, cap, "%s", best.spec);
     spec_drop(spec, "seed");
 }
 

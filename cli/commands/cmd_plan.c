@@ -16,7 +16,7 @@ int run_predict(const cli_command *c, const settings *set, char **operands, size
     char spec[EB_SPEC_MAX];
     eb_error err;
     if (eb_resolve(operands[0], spec, sizeof spec, &err) != EB_OK ||
-        eb_predict(operands[0], &load, &p, &err) != EB_OK)
+        eb_predict(operands[0], &load, NULL, 1, &p, &err) != EB_OK)
         cli_fail("%s", err.text);
     report r;
     report_begin(&r, stdout, set->json);

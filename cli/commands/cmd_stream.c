@@ -13,11 +13,11 @@ static double expected_fnr(const char *spec, eb_workload *load) {
     enum { GAPS = 16 };
     eb_prediction p = {.size = sizeof p};
     double sum = 0;
-    if (eb_predict(spec, load, &p, NULL) != EB_OK) return NAN;
+    if (eb_predict(spec, load, NULL, 1, &p, NULL) != EB_OK) return NAN;
     for (int i = 0; isnan(p.fnr) && i < GAPS; i++) {
         load->gap = load->distinct * (i + 0.5) / GAPS;
         eb_prediction at_gap = {.size = sizeof at_gap};
-        if (eb_predict(spec, load, &at_gap, NULL) != EB_OK) return NAN;
+        if (eb_predict(spec, load, NULL, 1, &at_gap, NULL) != EB_OK) return NAN;
         sum += at_gap.fnr / GAPS;
     }
     return isnan(p.fnr) ? sum : p.fnr;

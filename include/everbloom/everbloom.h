@@ -292,57 +292,12 @@ typedef struct eb_stats {
     double excess;      /* and too high by this share of them, besides what other keys add */
     double window; /* every key of so much time, or so many records, was known; 0: no promise */
 } eb_stats;
-typedef enum eb_order { /* of the repeats in a stream */
-                        EB_ORDER_UNKNOWN = 0,
-                        EB_ORDER_SHUFFLED =
-                            1, /* anywhere: a key comes with the same chance at every place */
-                        EB_ORDER_RECENT = 2 /* soon after the key itself, as in logs */
-} eb_order;
-typedef struct eb_workload {
-    size_t size;
-    double items;    /* keys in the stream so far; 0: endless */
-    double distinct; /* distinct keys among them; 0: all */
-    double zipf;     /* skew of their frequencies; 0: uniform */
-    double gap;      /* distinct keys between a key and its repeat; 0: spread over the stream */
-    double value;    /* importance of the repeated key; 0: as the filter's profile has it */
-    uint32_t order;  /* eb_order: for plans; formulas without a gap are for shuffled streams */
-    uint32_t reserved;
-} eb_workload;
-typedef struct eb_prediction {
-    size_t size;
-    double fpr, fnr, fill;     /* of the next key after workload.items; NAN: no formula */
-    double settles_after;      /* keys until the rates stop moving; 0: never */
-    double mean_fpr, mean_fnr; /* over the whole stream so far */
-    /* Kinds that count, of keys that are there, in random order; NAN: no formula. */
-    double wrong;       /* share whose count is wrong */
-    double error;       /* root of the mean square error of all counts */
-    double error_bound; /* but for a share e^-k counts are off by less, whatever the frequencies */
-    double bits;        /* that a counter needs in its store: give bits= no less */
-    /* mean_fpr is at most this for so many distinct keys, whatever their order and skew; NAN: there
-     * is no such bound. */
-    double most_fpr;
-} eb_prediction;
-typedef struct eb_goal {
-    size_t size;
-    double fpr, fnr, bytes; /* 0: no wish */
-    const eb_workload *load;
-    unsigned caps; /* the kind must have all of these */
-} eb_goal;
 EB_API eb_status eb_stat(const eb_filter *f, eb_stats *out, eb_error *err);
 /* The share of a count that fades in a period: 1 - lambda for a decay factor of
  * lambda in it; 0 if counts do not fade.  A decayed count times this is a mean
  * number of arrivals in a period: the normalised estimate.  Of other functions of
  * age (kind aging): the period over the sum of what all ages count. */
 EB_API double eb_faded(const eb_filter *f, double period);
-EB_API eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out,
-                            eb_error *err);
-/* The kind and the parameters that keep the bounds of a goal, with bytes given: those that miss the
- * fewest repeats, else the smallest.  If the order of the repeats is not known, only kinds take
- * part whose most_fpr keeps the bound, and the one is taken whose misses are at worst the fewest
- * times those of the best, over shuffled streams and repeats that are near.  EB_ELIMIT: no kind
- * keeps the bounds. */
-EB_API eb_status eb_plan(const eb_goal *goal, char *spec, size_t cap, eb_prediction *out,
-                         eb_error *err);
 
 /* The kinds there are, with everything that help, completion and bindings print. */
 enum {
@@ -374,6 +329,104 @@ typedef struct eb_kind_info {
 } eb_kind_info;
 EB_API const eb_kind_info *const *eb_kinds(size_t *n); /* those with a question first */
 EB_API unsigned eb_caps(const eb_filter *f); /* of this filter: options may take some away */
+
+/* What it will hold: prediction and planning. */
+typedef enum eb_order { /* of the repeats in a stream */
+                        EB_ORDER_UNKNOWN = 0,
+                        EB_ORDER_SHUFFLED =
+                            1, /* anywhere: a key comes with the same chance at every place */
+                        EB_ORDER_RECENT = 2 /* soon after the key itself, as in logs */
+} eb_order;
+/* A description of a stream.  0 means: not given; then the text in brackets holds. */
+typedef struct eb_workload {
+    size_t size;
+    double items;    /* keys in the stream, repeats included [endless] */
+    double distinct; /* distinct keys among them [all] */
+    double zipf;     /* exponent of their frequencies [uniform] */
+    double gap;      /* distinct keys between a key and its repeat [spread over the stream] */
+    double rate;     /* items in a unit of time; for kinds that use time [1] */
+    double value;    /* importance of the repeated key [as the filter's profile has it] */
+    uint32_t order;  /* eb_order: for plans; formulas without a gap are for shuffled streams */
+    uint32_t reserved;
+} eb_workload;
+enum { /* what was told of a stream but is not in the formulas of a kind */
+       EB_UNUSED_DISTINCT = 1,
+       EB_UNUSED_ZIPF = 2,
+       EB_UNUSED_GAP = 4,
+       EB_UNUSED_VALUE = 8
+};
+/* Numbers are NAN where no formula is known; mean rates then still have bounds. */
+typedef struct eb_prediction {
+    size_t size;
+    double items;              /* of this point; 0: endless */
+    double fpr, fnr, fill;     /* of the next key after that many */
+    double settles_after;      /* keys until the rates stop moving; 0: never */
+    double mean_fpr, mean_fnr; /* over the whole stream so far */
+    double accuracy; /* mean rates are right to this part of them, as far as it was measured */
+    double fpr_low, fpr_high; /* mean_fpr and mean_fnr lie in these bounds: the formula with its */
+    double fnr_low, fnr_high; /* accuracy, or what is sure without one */
+    /* Kinds that count, of keys that are there, in random order; NAN: no formula. */
+    double wrong;       /* share whose count is wrong */
+    double error;       /* root of the mean square error of all counts */
+    double error_bound; /* but for a share e^-k counts are off by less, whatever the frequencies */
+    double bits;        /* that a counter needs in its store: give bits= no less */
+    /* mean_fpr is at most this for so many distinct keys, whatever their order and skew; NAN: there
+     * is no such bound. */
+    double most_fpr;
+    uint32_t unused; /* EB_UNUSED_...: the rates are for a stream without these */
+    uint32_t reserved;
+} eb_prediction;
+typedef enum eb_prefer {                       /* the order of offers */
+                         EB_SMALLEST = 1,      /* fewest bytes */
+                         EB_FEWEST_MISSES = 2, /* lowest mean_fnr, then lowest mean_fpr, then fewest
+                                                  bytes; needs max_bytes */
+                         EB_FEWEST_FALSE = 3   /* lowest mean_fpr, then lowest mean_fnr, then fewest
+                                                  bytes; needs max_bytes */
+} eb_prefer;
+/* A goal.  Every offer keeps all bounds; 0: no bound.  To exclude false negatives entirely, set
+ * EB_NO_FALSE_NEGATIVES in caps. */
+typedef struct eb_goal {
+    size_t size;
+    const eb_workload *load; /* with items and distinct, or gap */
+    const char *options;     /* for every offer: "seed=7,shards=4"; NULL: none.  Kinds without one
+                                of them make no offer */
+    double max_bytes;        /* of memory, in total */
+    double max_fpr;     /* bound on mean_fpr, the fraction of new keys that are reported as seen */
+    double max_fnr;     /* bound on mean_fnr, the fraction of repeats that are reported as new */
+    double window;      /* no key of the last `window` units of time may be forgotten; a unit is 1 /
+                           load->rate, and without a rate a record */
+    uint64_t caps;      /* that every offer has */
+    uint32_t prefer;    /* eb_prefer; must be set */
+    uint32_t all_kinds; /* 0: recommended kinds only */
+} eb_goal;
+typedef struct eb_offer {
+    size_t size;
+    const eb_kind_info *kind;
+    double bytes;
+    double mean_fpr, mean_fnr; /* expected; if the order is not known: of a shuffled stream */
+    double most_fpr, most_fnr; /* if the order is not known: at worst; else the same */
+    double regret; /* if the order is not known: how many times the misses of the best offer it has
+                      on the stream that suits it least; else 1 */
+    double lines;  /* cache lines that a key touches, about */
+    double error;  /* kinds that count: as in eb_prediction */
+    char spec[EB_SPEC_MAX]; /* canonical */
+} eb_offer;
+/* One prediction, after load->items (items NULL, n 1); or a curve: n ascending positions in the
+ * same stream, none beyond load->items.  A curve costs little more than its last point: at most
+ * about 50 ms, whatever is asked. */
+EB_API eb_status eb_predict(const char *spec, const eb_workload *load, const double *items,
+                            size_t n, eb_prediction *out, eb_error *err);
+/* The best offer of each kind, best first; *n of them, at most cap.
+ *
+ * If the order of the repeats is told (order, or gap), rates are those of that stream.  Else the
+ * bound on false positives is kept in any order and with any skew (eb_prediction.most_fpr), and
+ * EB_FEWEST_MISSES puts that offer first whose misses are at worst the fewest times those of the
+ * best, over shuffled streams and repeats that are near.
+ *
+ * EB_ELIMIT if no kind keeps the bounds; the text says what is possible, and how much memory no
+ * structure whatever could do without.  A filter that knows hardly more than a coin would (fpr +
+ * fnr above 0.99) is never offered.  At most about 0.5 s. */
+EB_API eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_error *err);
 
 /* Makers: structures with their sizes set, for C and C++.  They set field after field, because with
  * gcc a memset here is several times as slow.  A structure can be used again: only change the

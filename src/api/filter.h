@@ -64,6 +64,13 @@ eb_status ebi_spec_parse(const char *spec, const ebi_kind **kind, ebi_params *p,
  * rest is settled.  p and a begin as zeros.  Set says false if the option's range has not the
  * value; of millionths the nearest is taken, of whole numbers the next lower one. */
 bool ebi_spec_set(const ebi_kind *kind, size_t option, double value, ebi_params *p, ebi_args *a);
+/* The same with the end of the range that is nearer to the value. */
+bool ebi_spec_set_nearest(const ebi_kind *kind, size_t option, double value, ebi_params *p,
+                          ebi_args *a);
+/* key=value{,key=value} of this kind; what follows the colon of a spec. */
+eb_status ebi_spec_pairs(const ebi_kind *kind, const char *text, ebi_params *p, ebi_args *a,
+                         eb_error *err);
+size_t ebi_spec_option(const ebi_kind *kind, const char *key); /* EBI_OPTIONS_MAX: it has none */
 eb_status ebi_spec_settle(const ebi_kind *kind, ebi_params *p, ebi_args *a, eb_error *err);
 size_t ebi_spec_print(const ebi_kind *kind, const ebi_params *p, char *buf, size_t cap);
 size_t ebi_spec_thawed(const eb_filter *f, char *buf, size_t cap); /* as if not frozen or grown */

@@ -1,31 +1,34 @@
-/* plan.c - the spec that meets a goal, by asking each filter's formulas.
+/* plan.c - the specs that meet a goal, by asking each filter's formulas.
  *
- * The planner knows no filter by name.  A kind takes part through its option
- * table: whichever of the wishes memory, fpr, distinct and share it has are set
- * from the goal, as values, the rest is settled, and predict() says how well it
- * would do.  A wish for memory is a limit and a wish for rates is a bound:
+ * The planner knows no filter by name.  A kind takes part through its option table: whichever of
+ * the wishes memory, fpr, distinct, share and window it has are set from the goal, as values, the
+ * rest is settled, and predict() says how well it would do.  What is wanted is solved for:
  *
- *   bytes given   among the kinds that keep the bounds, the fewest missed repeats
- *   bytes 0       the smallest filter that keeps the bounds
+ *   EB_SMALLEST        memory is raised until the bounds are kept, then narrowed to 1 %
+ *   EB_FEWEST_MISSES   all of the memory, and all false positives that are allowed
+ *   EB_FEWEST_FALSE    all of the memory; the wish for false positives is lowered while the bound
+ *                      on misses is kept
  *
- * A stream whose order is told is taken at its word: rates are those over the
- * whole stream.  Else the bound on false positives must hold in any order and
- * with any skew (most_fpr), and misses are weighed over several streams: shuffled
- * ones and those whose repeats are near.  On each, a filter has so many times the
- * misses of the best one there; the filter with the least worst ratio is taken.
- * docs/decisions/planning.md has the reasons. */
+ * A stream whose order is told is taken at its word: rates are those over the whole stream.  Else
+ * the bound on false positives must hold in any order and with any skew (most_fpr), and misses are
+ * weighed over several streams: shuffled ones and those whose repeats are near.  On each, a filter
+ * has so many times the misses of the best one there; the filter with the least worst ratio is
+ * taken.  docs/decisions/planning.md has the reasons. */
 #include "filter.h"
+#include "math/probability.h"
 #include <math.h>
 
 /* Streams that an unknown one may be: shuffled, or with gaps of such a share of its keys. */
 static const double plan_gaps[] = {0, 1e-3, 1e-2, 1e-1};
-enum { PLAN_STREAMS = EBI_COUNT_OF(plan_gaps), PLAN_KINDS_MAX = 32 };
+enum { PLAN_STREAMS = EBI_COUNT_OF(plan_gaps), PLAN_KINDS_MAX = 32, PLAN_BYTES_MIN = 1024 };
+static const double plan_bytes_max = 1099511627776.0;
+static const double plan_useless = 0.99; /* fpr + fnr of a filter that is hardly more than a coin */
 
 typedef struct plan_offer { /* what one kind can do */
+    const ebi_kind *kind;
     ebi_params p;
-    char spec[EB_SPEC_MAX];
-    double bytes;
-    eb_prediction rates;
+    double bytes, fpr, fnr; /* fpr, fnr: of the stream as told, or shuffled */
+    double most_fpr, most_fnr, error;
     double missed[PLAN_STREAMS];
     double regret; /* the worst ratio of its misses to the least of all offers */
 } plan_offer;
@@ -34,78 +37,172 @@ static bool plan_is_told(const eb_workload *w) {
     return w->order == EB_ORDER_SHUFFLED || w->gap > 0;
 }
 
-/* Set the option of this name, if the kind has it.  false: not in its range. */
-static bool plan_wish(const ebi_kind *kind, const char *key, double value, ebi_params *p,
-                      ebi_args *a) {
-    const eb_option *const options = kind->info.options;
-    size_t i = 0;
-    while (options[i].key && strcmp(options[i].key, key) != 0) i++;
-    return !options[i].key || !(value > 0) || ebi_spec_set(kind, i, value, p, a);
+/* Streams that need not be looked at: of recent ones the shuffled one. */
+static bool plan_counts(const eb_workload *w, size_t stream) {
+    return w->order != EB_ORDER_RECENT || plan_gaps[stream] > 0;
 }
 
-/* Rates and shares have ranges that are not the goal's: a laxer bound is kept by the kind's most,
- * and a share of a millionth stands for all that are smaller. */
-static double plan_share(const eb_workload *w) {
-    const double least = 1e-6;
-    return w->distinct > 0 && w->items > 0 ? fmax(least, w->distinct / w->items) : 0;
-}
+/* Wishes */
 
-static bool plan_wishes(const ebi_kind *kind, const eb_goal *g, double bytes, ebi_params *p,
-                        ebi_args *a) {
-    const double lax = 0.5;
-    memset(p, 0, sizeof *p);
-    memset(a, 0, sizeof *a);
-    return plan_wish(kind, "memory", floor(bytes), p, a) &&
-           plan_wish(kind, "fpr", fmin(g->fpr, lax), p, a) &&
-           plan_wish(kind, "distinct", g->load->distinct, p, a) &&
-           plan_wish(kind, "share", plan_share(g->load), p, a);
-}
-
-/* false: the kind cannot be made so, or has no formula for this workload */
-static bool plan_ask(const ebi_kind *kind, const eb_goal *g, double bytes, plan_offer *o) {
+typedef struct plan_spec { /* options that are given, of one kind */
+    const ebi_kind *kind;
+    ebi_params p;
     ebi_args a;
-    o->bytes = bytes;
-    if (!plan_wishes(kind, g, bytes, &o->p, &a) || ebi_spec_settle(kind, &o->p, &a, NULL) != EB_OK)
-        return false;
-    (void)ebi_spec_print(kind, &o->p, o->spec, sizeof o->spec);
-    ebi_predict(kind, &o->p, g->load, &o->rates);
-    return !isnan(o->rates.mean_fpr) && !isnan(o->rates.mean_fnr);
+} plan_spec;
+
+/* Set the option of this name, if the kind has it and it is not given: to the nearest value that
+ * it can have, since whether that is good enough is for the prediction to say. */
+static void plan_wish(plan_spec *s, const char *key, double value) {
+    const size_t i = ebi_spec_option(s->kind, key);
+    if (i == EBI_OPTIONS_MAX || s->a.given[i] || !(value > 0)) return;
+    const bool ok = ebi_spec_set_nearest(s->kind, i, value, &s->p, &s->a);
+    assert(ok);
+    (void)ok;
 }
 
-/* What an offer that keeps the bounds misses if the stream is another one. */
-static void plan_look_around(const ebi_kind *kind, const eb_goal *g, plan_offer *o) {
-    const bool never = (kind->info.caps & EB_NO_FALSE_NEGATIVES) != 0;
+static void plan_choose(plan_spec *s, const char *key, const char *choice) {
+    const size_t i = ebi_spec_option(s->kind, key);
+    if (i == EBI_OPTIONS_MAX || s->a.given[i]) return;
+    eb_error pair;
+    (void)ebi_fail(&pair, EB_OK, "%s=%s", key, choice);
+    const eb_status ok = ebi_spec_pairs(s->kind, pair.text, &s->p, &s->a, NULL);
+    assert(ok == EB_OK);
+    (void)ok;
+}
+
+static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr) {
+    const eb_workload *const w = g->load;
+    const size_t cells = ebi_spec_option(s->kind, "cells");
+    if (!s->a.given[cells]) plan_wish(s, "memory", floor(bytes));
+    plan_wish(s, "fpr", fpr);
+    plan_wish(s, "distinct", w->distinct);
+    if (w->distinct > 0 && w->items > 0) plan_wish(s, "share", w->distinct / w->items);
+    if (!(g->window > 0)) return;
+    plan_wish(s, "window", ceil(g->window));
+    if (w->rate > 0) {
+        plan_choose(s, "unit", "time");
+        if (ebi_spec_option(s->kind, "window") < EBI_OPTIONS_MAX)
+            plan_wish(s, "items", ceil(g->window * w->rate));
+    }
+}
+
+static uint64_t plan_caps(const plan_spec *s) {
+    return s->kind->caps ? s->kind->caps(&s->p) : s->kind->info.caps;
+}
+
+/* Settled, with all capabilities; some kinds have more of them with plain updates. */
+static bool plan_settle(plan_spec *s, const eb_goal *g) {
+    const plan_spec before = *s;
+    const uint64_t caps = g->caps;
+    if (ebi_spec_settle(s->kind, &s->p, &s->a, NULL) != EB_OK) return false;
+    if ((plan_caps(s) & caps) == caps) return true;
+    *s = before;
+    plan_choose(s, "update", "plain");
+    return ebi_spec_settle(s->kind, &s->p, &s->a, NULL) == EB_OK && (plan_caps(s) & caps) == caps;
+}
+
+/* Rates */
+
+static double plan_known(double rate, double at_most) { /* where there is no formula, a bound */
+    return isnan(rate) ? at_most : rate;
+}
+
+static void plan_predict(plan_offer *o, const eb_goal *g) {
+    eb_prediction r;
+    ebi_predict(o->kind, &o->p, g->load, &r);
+    o->fpr = plan_known(r.mean_fpr, r.fpr_high);
+    o->fnr = plan_known(r.mean_fnr, r.fnr_high);
+    o->error = r.error;
+    o->most_fpr = plan_is_told(g->load) ? o->fpr : r.most_fpr;
+    o->most_fnr = plan_is_told(g->load) ? o->fnr : 0;
     for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++) {
         eb_workload near = *g->load;
-        eb_prediction there = {.mean_fnr = 0};
-        near.gap = plan_gaps[i] * near.distinct;
-        if (!never) ebi_predict(kind, &o->p, &near, &there);
-        o->missed[i] = isnan(there.mean_fnr) ? o->rates.mean_fnr : there.mean_fnr;
+        near.gap = plan_gaps[i] * fmax(near.distinct, 1);
+        o->missed[i] = o->fnr;
+        if (near.gap > 0 && !(o->kind->info.caps & EB_NO_FALSE_NEGATIVES)) {
+            ebi_predict(o->kind, &o->p, &near, &r);
+            o->missed[i] = plan_known(r.mean_fnr, r.fnr_high);
+        }
+        if (plan_counts(g->load, i)) o->most_fnr = fmax(o->most_fnr, o->missed[i]);
     }
+}
+
+/* false: the kind cannot be made so */
+static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, double fpr,
+                     plan_offer *o) {
+    plan_spec s = *given;
+    plan_wishes(&s, g, bytes, fpr);
+    if (!plan_settle(&s, g)) return false;
+    *o = (plan_offer){.kind = s.kind, .p = s.p, .regret = 1};
+    o->bytes = (double)s.p.span * (double)s.p.opt[EBI_O_SHARDS] + EBI_OVERHEAD;
+    plan_predict(o, g);
+    return true;
+}
+
+static const double plan_rounding = 1 + 1e-3; /* kinds solve their own formulas to this much */
+
+static bool plan_keeps_fpr(const eb_goal *g, const plan_offer *o) {
+    return !(g->max_fpr > 0) || o->most_fpr <= g->max_fpr * plan_rounding;
+}
+
+static bool plan_keeps_fnr(const eb_goal *g, const plan_offer *o) {
+    return !(g->max_fnr > 0) || o->most_fnr <= g->max_fnr * plan_rounding;
+}
+
+/* More than a coin on one of the streams that it may meet. */
+static bool plan_is_useful(const eb_goal *g, const plan_offer *o) {
+    double least = o->fnr;
+    for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++)
+        if (plan_counts(g->load, i)) least = fmin(least, o->missed[i]);
+    return o->fpr + least < plan_useless;
 }
 
 static bool plan_keeps(const eb_goal *g, const plan_offer *o) {
-    const double rounding = 1 + 1e-3; /* kinds solve their own formulas to this much */
-    const double fpr = plan_is_told(g->load) ? o->rates.mean_fpr : o->rates.most_fpr;
-    return (!(g->fpr > 0) || fpr <= g->fpr * rounding) &&
-           (!(g->fnr > 0) || o->rates.mean_fnr <= g->fnr * rounding);
+    return plan_keeps_fpr(g, o) && plan_keeps_fnr(g, o) && plan_is_useful(g, o) &&
+           (!(g->max_bytes > 0) || o->bytes <= g->max_bytes);
 }
 
-enum { PLAN_BYTES_MIN = 1024 };
-static const double plan_bytes_max = 1099511627776.0;
+/* The least that any structure needs */
+
+/* Bits for each key that is remembered: D(1-fnr || fpr). */
+static double plan_bits(double fpr, double fnr) {
+    return fpr + fnr < 1 ? ebi_kl_bernoulli_bits(1 - fnr, fpr) : 0;
+}
+
+/* Bytes without which no structure keeps the rates.  With means over a stream of n keys: after a
+ * share x of them, both rates are on average at most 1 / (1-x) times the means; D is convex, so
+ * memory >= n D(..) (1-x) / ln(1/x).  The best x gives the bound. */
+static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
+    const eb_workload *const w = g->load;
+    double best = 0;
+    if (g->window > 0) return g->window * fmax(w->rate, 1) * plan_bits(fpr, fnr) / 8;
+    if (w->gap > 0) return w->gap * plan_bits(fpr, fnr) / 8;
+    if (!(w->items > 0)) return w->distinct * plan_bits(fpr, fnr) / 8;
+    for (double x = 0.05; x < 1; x += 0.05) {
+        const double f = fpr / (1 - x), m = fnr / (1 - x);
+        best = fmax(best, w->distinct * plan_bits(f, m) * (1 - x) / log(1 / x) / 8);
+    }
+    return best;
+}
+
+/* What is wanted, of one kind */
 
 /* The smallest size at which the kind keeps the bounds, to 1 %. */
-static bool plan_shrink(const ebi_kind *kind, const eb_goal *g, plan_offer *best) {
+static bool plan_smallest(const plan_spec *s, const eb_goal *g, plan_offer *best) {
     plan_offer o;
-    double high = PLAN_BYTES_MIN;
-    while (!(plan_ask(kind, g, high, &o) && plan_keeps(g, &o))) {
-        high *= 2;
-        if (high > plan_bytes_max) return false;
+    const double most = g->max_bytes > 0 ? g->max_bytes : plan_bytes_max;
+    const double least =
+        fmin(fmax(PLAN_BYTES_MIN, plan_least_bytes(g, g->max_fpr, g->max_fnr)), most);
+    double high = least, step = 1.4;
+    while (!(plan_ask(s, g, high, g->max_fpr, &o) && plan_keeps(g, &o))) {
+        if (high >= most) return false;
+        high = fmin(high * step, most);
+        step *= 1.2;
     }
     *best = o;
-    for (double low = high / 2; high / low > 1.01 && high > PLAN_BYTES_MIN;) {
-        const double middle = floor(sqrt(low * high));
-        if (plan_ask(kind, g, middle, &o) && plan_keeps(g, &o)) {
+    for (double low = fmax(least, high / step); high / low > 1.01 && high > least;) {
+        const double middle = sqrt(low * high);
+        if (plan_ask(s, g, middle, g->max_fpr, &o) && plan_keeps(g, &o)) {
             high = middle;
             *best = o;
         } else {
@@ -115,16 +212,47 @@ static bool plan_shrink(const ebi_kind *kind, const eb_goal *g, plan_offer *best
     return true;
 }
 
-static bool plan_better(const eb_goal *g, const plan_offer *a, const plan_offer *b) {
-    if (!(g->bytes > 0)) return a->bytes < b->bytes;
-    if (a->regret != b->regret) return a->regret < b->regret;
-    if (a->rates.mean_fnr != b->rates.mean_fnr) return a->rates.mean_fnr < b->rates.mean_fnr;
-    return a->rates.mean_fpr < b->rates.mean_fpr;
+/* The fewest false positives at which it keeps the bound on misses, to a twentieth. */
+static bool plan_fewest_false(const plan_spec *s, const eb_goal *g, plan_offer *best) {
+    const double most = g->max_fpr > 0 ? g->max_fpr : 0.5;
+    plan_offer o;
+    if (!plan_ask(s, g, g->max_bytes, most, &o) || !plan_keeps(g, &o)) return false;
+    *best = o;
+    if (ebi_spec_option(s->kind, "fpr") == EBI_OPTIONS_MAX) return true;
+    for (double low = 1e-9, high = most; high / low > 1.05;) {
+        const double middle = sqrt(low * high);
+        if (plan_ask(s, g, g->max_bytes, middle, &o) && plan_keeps(g, &o)) {
+            high = middle;
+            if (o.most_fpr <= best->most_fpr) *best = o;
+        } else {
+            low = middle;
+        }
+    }
+    return true;
 }
 
-/* Streams that need not be looked at: of recent ones the shuffled one. */
-static bool plan_counts(const eb_workload *w, size_t stream) {
-    return w->order != EB_ORDER_RECENT || plan_gaps[stream] > 0;
+static bool plan_kind(const plan_spec *s, const eb_goal *g, plan_offer *o) {
+    if (g->prefer == EB_SMALLEST) return plan_smallest(s, g, o);
+    if (g->prefer == EB_FEWEST_FALSE) return plan_fewest_false(s, g, o);
+    return plan_ask(s, g, g->max_bytes, g->max_fpr, o) && plan_keeps(g, o);
+}
+
+/* All kinds */
+
+static bool plan_may(const ebi_kind *kind, const eb_goal *g) {
+    const uint64_t caps = kind->info.caps;
+    const bool remembers = (caps & EB_NO_FALSE_NEGATIVES) && g->load->items > 0;
+    if ((caps & g->caps) != g->caps) return false;
+    if (caps & ~g->caps & EB_KEYS_ARE_NUMBERS) return false; /* only for those who ask */
+    if (!g->all_kinds && !kind->info.question) return false;
+    return !(g->window > 0) || remembers || ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
+}
+
+/* The options that the goal gives, or false: the kind has not all of them. */
+static bool plan_given(const ebi_kind *kind, const eb_goal *g, plan_spec *s, eb_error *err) {
+    *s = (plan_spec){.kind = kind};
+    return !g->options || !*g->options ||
+           ebi_spec_pairs(kind, g->options, &s->p, &s->a, err) == EB_OK;
 }
 
 static void plan_regrets(const eb_goal *g, plan_offer *offers, size_t n) {
@@ -138,65 +266,199 @@ static void plan_regrets(const eb_goal *g, plan_offer *offers, size_t n) {
     }
 }
 
-/* What each kind that the goal allows can do; returns how many can. */
-static size_t plan_offers(const eb_goal *g, plan_offer *offers) {
+/* Negative: a comes first. */
+static int plan_compare(const eb_goal *g, const plan_offer *a, const plan_offer *b) {
+    const double of_a[] = {a->bytes, a->regret, a->fnr, a->most_fpr};
+    const double of_b[] = {b->bytes, b->regret, b->fnr, b->most_fpr};
+    static const int orders[][4] = {{0, 2, 3, 1}, {1, 2, 3, 0}, {3, 2, 0, 1}};
+    const int *const order = orders[g->prefer - EB_SMALLEST];
+    for (int i = 0; i < 4; i++) {
+        const double x = of_a[order[i]], y = of_b[order[i]];
+        if (x < y || x > y) return x < y ? -1 : 1;
+        if (isnan(x) != isnan(y)) return isnan(y) ? -1 : 1;
+    }
+    return 0;
+}
+
+/* What each kind that the goal allows can do, the best first; returns how many can. */
+static size_t plan_offers(const eb_goal *g, plan_offer *offers, size_t *asked) {
     size_t n = 0;
+    *asked = 0;
     assert(ebi_registry_size <= PLAN_KINDS_MAX);
     for (size_t i = 0; i < ebi_registry_size; i++) {
-        const ebi_kind *const kind = ebi_registry[i].kind;
-        const unsigned caps = kind->info.caps;
-        plan_offer *const o = &offers[n];
-        if ((caps & g->caps) != g->caps) continue;
-        if (caps & ~g->caps & EB_KEYS_ARE_NUMBERS) continue; /* only for those who ask */
-        *o = (plan_offer){.regret = 0};
-        if (g->bytes > 0 ? !(plan_ask(kind, g, g->bytes, o) && plan_keeps(g, o))
-                         : !plan_shrink(kind, g, o))
+        plan_spec s;
+        if (!plan_may(ebi_registry[i].kind, g) || !plan_given(ebi_registry[i].kind, g, &s, NULL))
             continue;
-        plan_look_around(kind, g, o);
-        n++;
+        ++*asked;
+        n += plan_kind(&s, g, &offers[n]);
     }
     plan_regrets(g, offers, n);
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = i; j > 0 && plan_compare(g, &offers[j], &offers[j - 1]) < 0; j--) {
+            const plan_offer o = offers[j];
+            offers[j] = offers[j - 1];
+            offers[j - 1] = o;
+        }
     return n;
 }
 
+/* Errors */
+
 static eb_status plan_check(const eb_goal *g, eb_error *err) {
-    if (!g->load || !(g->load->gap > 0 || (g->load->items > 0 && g->load->distinct > 0)))
+    if (!g->load || !(g->load->gap > 0 || g->window > 0 || g->load->distinct > 0))
+        return ebi_fail(
+            err, EB_EINVAL,
+            "a plan needs a workload: distinct keys, the gap between repeats, or a window");
+    if (!(g->max_fpr >= 0 && g->max_fpr < 1) || !(g->max_fnr >= 0 && g->max_fnr < 1))
+        return ebi_fail(err, EB_EINVAL, "wanted rates must be 0..1, not max_fpr=%g and max_fnr=%g",
+                        g->max_fpr, g->max_fnr);
+    if (!(g->max_bytes >= 0 && g->max_bytes <= plan_bytes_max))
+        return ebi_fail(err, EB_EINVAL, "max_bytes must be 0..%.0f, not %g", plan_bytes_max,
+                        g->max_bytes);
+    if (!(g->window >= 0 && g->window <= 1e18))
+        return ebi_fail(err, EB_EINVAL, "window must be 0..1e18, not %g", g->window);
+    if (g->prefer < EB_SMALLEST || g->prefer > EB_FEWEST_FALSE)
+        return ebi_fail(err, EB_EINVAL, "prefer must be %d..%d, not %u", EB_SMALLEST,
+                        EB_FEWEST_FALSE, (unsigned)g->prefer);
+    if (g->prefer != EB_SMALLEST && g->max_bytes == 0)
         return ebi_fail(err, EB_EINVAL,
-                        "a plan needs a workload: items and distinct, or the gap between repeats");
-    if (!(g->fpr >= 0 && g->fpr < 1) || !(g->fnr >= 0 && g->fnr < 1))
-        return ebi_fail(err, EB_EINVAL, "wanted rates must be 0..1, not fpr=%g and fnr=%g", g->fpr,
-                        g->fnr);
-    if (!(g->bytes >= 0 && g->bytes <= plan_bytes_max))
-        return ebi_fail(err, EB_EINVAL, "bytes must be 0..%.0f, not %g", plan_bytes_max, g->bytes);
-    if (g->bytes == 0 && (g->fpr == 0 || g->fnr == 0))
-        return ebi_fail(err, EB_EINVAL, "a plan without a size needs both fpr and fnr");
+                        "the fewest errors need max_bytes: else wish for the smallest");
+    if (g->prefer == EB_SMALLEST && g->max_fpr == 0)
+        return ebi_fail(err, EB_EINVAL, "the smallest filter needs max_fpr");
+    if (g->prefer == EB_SMALLEST && g->max_fnr == 0 && !(g->window > 0) &&
+        !(g->caps & EB_NO_FALSE_NEGATIVES))
+        return ebi_fail(err, EB_EINVAL,
+                        "the smallest filter needs max_fnr, a window, or EB_NO_FALSE_NEGATIVES");
     return EB_OK;
 }
 
-static eb_status plan_impossible(const eb_goal *g, eb_error *err) {
-    if (g->fpr > 0 && !(g->fnr > 0))
-        return ebi_fail(err, EB_ELIMIT, "no kind of filter keeps fpr=%g in %.0f bytes here", g->fpr,
-                        g->bytes);
-    return ebi_fail(err, EB_ELIMIT, "no kind of filter keeps fpr=%g and fnr=%g in %.0f bytes here",
-                    g->fpr, g->fnr, g->bytes > 0 ? g->bytes : plan_bytes_max);
+/* A sentence, piece by piece: ebi_fail writes numbers alike in every locale. */
+typedef struct plan_text {
+    char text[sizeof((eb_error *)0)->text];
+    size_t len;
+} plan_text;
+
+static void plan_append(plan_text *t, const char *piece) {
+    const size_t n = ebi_min(strlen(piece), sizeof t->text - 1 - t->len);
+    memcpy(t->text + t->len, piece, n);
+    t->text[t->len += n] = '\0';
 }
 
-eb_status eb_plan(const eb_goal *goal, char *spec, size_t cap, eb_prediction *out, eb_error *err) {
+#define PLAN_SAY(t, ...)                                                                           \
+    do {                                                                                           \
+        eb_error piece_;                                                                           \
+        (void)ebi_fail(&piece_, EB_ELIMIT, __VA_ARGS__);                                           \
+        plan_append(t, piece_.text);                                                               \
+    } while (0)
+
+static void plan_say_size(plan_text *t, double bytes) {
+    static const char *const units[] = {" bytes", "K", "M", "G", "T", "P", "E"};
+    size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < EBI_COUNT_OF(units); unit++) bytes /= 1024;
+    PLAN_SAY(t, bytes < 100 && unit > 0 ? "%.1f%s" : "%.0f%s", bytes, units[unit]);
+}
+
+static void plan_say_bounds(plan_text *t, const eb_goal *g) {
+    const char *join = "";
+    const struct {
+        const char *words;
+        double value;
+    } bounds[] = {{"fpr=", g->max_fpr}, {"fnr=", g->max_fnr}, {"a window of ", g->window}};
+    for (size_t i = 0; i < EBI_COUNT_OF(bounds); i++) {
+        if (!(bounds[i].value > 0)) continue;
+        PLAN_SAY(t, "%s%s%g", join, bounds[i].words, bounds[i].value);
+        join = " and ";
+    }
+    if (!*join) plan_append(t, "rates that are better than chance");
+    if (g->max_bytes > 0) {
+        plan_append(t, " in ");
+        plan_say_size(t, g->max_bytes);
+    }
+    if (g->load->gap > 0)
+        PLAN_SAY(t, " for repeats %g keys apart", g->load->gap);
+    else if (g->load->distinct > 0)
+        PLAN_SAY(t, " for %g distinct keys", g->load->distinct);
+}
+
+/* No offer.  What would be possible: more memory, or in that memory more misses. */
+static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t asked,
+                                 eb_error *err) {
+    plan_text t = {.len = 0};
+    size_t ignored;
+    if (asked == 0)
+        return ebi_fail(err, EB_ELIMIT,
+                        "no %skind of filter has all capabilities and options asked for",
+                        g->all_kinds ? "" : "recommended ");
+    plan_append(&t, "no kind of filter keeps ");
+    plan_say_bounds(&t, g);
+    eb_goal other = *g;
+    other.max_bytes = 0;
+    other.prefer = EB_SMALLEST;
+    if (other.max_fpr == 0) other.max_fpr = 0.5;
+    if (other.max_fnr == 0 && !(g->window > 0)) other.max_fnr = 0.5;
+    if (g->max_bytes > 0 && plan_offers(&other, offers, &ignored) > 0) {
+        PLAN_SAY(&t, "; %s would with ", offers[0].kind->info.name);
+        plan_say_size(&t, offers[0].bytes);
+        if (other.max_fnr > 0 && g->max_fnr == 0) PLAN_SAY(&t, " and fnr=%g", other.max_fnr);
+    }
+    other = *g;
+    other.max_fnr = 0;
+    other.prefer = EB_FEWEST_MISSES;
+    if (g->max_bytes > 0 && g->max_fnr > 0 && plan_offers(&other, offers, &ignored) > 0)
+        PLAN_SAY(&t, "; in that memory the least fnr is %.3g (%s)", offers[0].most_fnr,
+                 offers[0].kind->info.name);
+    const double least =
+        plan_least_bytes(g, g->max_fpr > 0 ? g->max_fpr : 0.5, g->max_fnr > 0 ? g->max_fnr : 0);
+    if (least > 0 && (g->max_fnr > 0 || g->window > 0)) {
+        plan_append(&t, "; no structure whatever can with less than ");
+        plan_say_size(&t, least);
+    }
+    return ebi_fail(err, EB_ELIMIT, "%s", t.text);
+}
+
+static eb_status plan_bad_options(const eb_goal *g, eb_error *err) {
+    plan_spec s;
+    for (size_t i = 0; g->options && i < ebi_registry_size; i++)
+        if (plan_given(ebi_registry[i].kind, g, &s, NULL)) return EB_OK;
+    return g->options && !plan_given(ebi_registry[0].kind, g, &s, err) ? EB_ESPEC : EB_OK;
+}
+
+static double plan_lines(const plan_offer *o) {
+    const size_t k = ebi_spec_option(o->kind, "k");
+    if (o->kind->lines) return o->kind->lines(&o->p);
+    return k < EBI_OPTIONS_MAX ? (double)o->p.opt[k] : 1;
+}
+
+static void plan_write(const plan_offer *o, eb_offer *out) {
+    *out = (eb_offer){.size = sizeof *out,
+                      .kind = &o->kind->info,
+                      .bytes = o->bytes,
+                      .mean_fpr = o->fpr,
+                      .mean_fnr = o->fnr,
+                      .most_fpr = isnan(o->most_fpr) ? 1 : o->most_fpr,
+                      .most_fnr = o->most_fnr,
+                      .regret = o->regret,
+                      .lines = plan_lines(o),
+                      .error = o->error};
+    const size_t len = ebi_spec_print(o->kind, &o->p, out->spec, sizeof out->spec);
+    const ebi_kind *kind;
+    ebi_params p;
+    assert(len < sizeof out->spec && ebi_spec_parse(out->spec, &kind, &p, NULL) == EB_OK);
+    (void)len, (void)kind, (void)p;
+}
+
+eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_error *err) {
     EBI_CHECK_SIZE(goal, eb_goal, err);
-    EBI_CHECK_SIZE(out, eb_prediction, err);
+    if (cap > 0) EBI_CHECK_SIZE(out, eb_offer, err);
     if (goal->load) EBI_CHECK_SIZE(goal->load, eb_workload, err);
-    const eb_goal g = *goal;
-    EBI_TRY(plan_check(&g, err));
-    EBI_TRY(ebi_predict_check(g.load, err));
+    EBI_TRY(plan_check(goal, err));
+    EBI_TRY(ebi_predict_check(goal->load, err));
+    EBI_TRY(plan_bad_options(goal, err));
     plan_offer offers[PLAN_KINDS_MAX];
-    const size_t n = plan_offers(&g, offers);
-    if (n == 0) return plan_impossible(&g, err);
-    plan_offer best = offers[0];
-    for (size_t i = 1; i < n; i++)
-        if (plan_better(&g, &offers[i], &best)) best = offers[i];
-    if (strlen(best.spec) >= cap)
-        return ebi_fail(err, EB_EINVAL, "the buffer must have %d bytes, not %zu", EB_SPEC_MAX, cap);
-    memcpy(spec, best.spec, strlen(best.spec) + 1);
-    *out = best.rates;
+    size_t asked;
+    const size_t found = plan_offers(goal, offers, &asked);
+    if (found == 0) return plan_impossible(goal, offers, asked, err);
+    *n = ebi_min(found, cap);
+    for (size_t i = 0; i < *n; i++) plan_write(&offers[i], &out[i]);
     return EB_OK;
 }

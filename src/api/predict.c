@@ -8,8 +8,8 @@ eb_status ebi_predict_check(const eb_workload *w, eb_error *err) {
     const struct {
         const char *name;
         double value;
-    } fields[] = {
-        {"items", w->items}, {"distinct", w->distinct}, {"zipf", w->zipf}, {"gap", w->gap}};
+    } fields[] = {{"items", w->items}, {"distinct", w->distinct}, {"zipf", w->zipf},
+                  {"gap", w->gap},     {"rate", w->rate},         {"value", w->value}};
     for (size_t i = 0; i < EBI_COUNT_OF(fields); i++)
         if (!(fields[i].value >= 0 && fields[i].value <= 1e18))
             return ebi_fail(err, EB_EINVAL, "%s must be 0..1e18, not %g", fields[i].name,
@@ -40,7 +40,7 @@ static void predict_misses(const ebi_kind *kind, const ebi_params *p, const eb_w
     full->fnr = full->mean_fnr = 0;
     for (int i = 0; i < PREDICT_QUANTILES; i++) {
         eb_workload at = *load;
-        eb_prediction one = {.size = 0}; /* misses only */
+        eb_prediction one = {.size = EBI_ASK_MISSES};
         at.gap += deviation * ebi_normal_upper_quantile((i + 0.5) / PREDICT_QUANTILES);
         at.gap = fmax(at.gap, 1e-9); /* 0 would mean something else */
         predict_limit_gap(&at);
@@ -56,38 +56,193 @@ static void predict_round_rate(double *rate) { /* sums of shares may end just ou
 }
 
 static void predict_unknown(eb_prediction *p) {
+    *p = (eb_prediction){.size = sizeof *p};
     p->fpr = p->fnr = p->fill = p->settles_after = p->mean_fpr = p->mean_fnr = NAN;
-    p->wrong = p->error = p->error_bound = p->bits = p->most_fpr = NAN;
+    p->wrong = p->error = p->error_bound = p->bits = p->most_fpr = p->accuracy = NAN;
+    p->fpr_low = p->fpr_high = p->fnr_low = p->fnr_high = NAN;
 }
 
-void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w,
-                 eb_prediction *out) {
-    const double shards = (double)p->opt[EBI_O_SHARDS];
-    eb_workload load = *w;
-    predict_limit_gap(&load);
-    load.items /= shards;
-    load.distinct /= shards;
-    load.gap /= shards;
-    *out = (eb_prediction){.size = sizeof *out};
-    predict_unknown(out);
-    kind->predict(p, &load, out);
-    predict_misses(kind, p, &load, shards, out);
+/* A formula with its accuracy, or what the kind says is sure, or what is sure of any rate. */
+static void predict_bounds(double rate, double accuracy, double *low, double *high) {
+    if (!isnan(rate)) {
+        *low = rate / (1 + accuracy);
+        *high = fmin(1, rate * (1 + accuracy));
+    }
+    if (isnan(*low)) *low = 0;
+    if (isnan(*high)) *high = 1;
+}
+
+static void predict_finish(const ebi_kind *kind, double shards, eb_prediction *out) {
+    const double usual = 0.05; /* what the tests of rates allow where a kind says nothing */
     /* Who never forgets is filled by distinct keys alone, however they come. */
     if ((kind->info.caps & EB_NO_FALSE_NEGATIVES) && isnan(out->most_fpr))
         out->most_fpr = out->mean_fpr;
     double *const rates[] = {&out->fpr,      &out->fnr,   &out->fill,    &out->mean_fpr,
                              &out->mean_fnr, &out->wrong, &out->most_fpr};
     for (size_t i = 0; i < EBI_COUNT_OF(rates); i++) predict_round_rate(rates[i]);
+    if (isnan(out->accuracy) && !(isnan(out->mean_fpr) && isnan(out->mean_fnr)))
+        out->accuracy = usual;
+    predict_bounds(out->mean_fpr, out->accuracy, &out->fpr_low, &out->fpr_high);
+    predict_bounds(out->mean_fnr, out->accuracy, &out->fnr_low, &out->fnr_high);
     out->settles_after *= shards;
+    out->items *= shards;
+    out->size = sizeof *out;
 }
 
-eb_status eb_predict(const char *spec, const eb_workload *w, eb_prediction *out, eb_error *err) {
+static eb_workload predict_of_shard(const eb_workload *w, double shards) {
+    eb_workload load = *w;
+    predict_limit_gap(&load);
+    load.items /= shards;
+    load.distinct /= shards;
+    load.gap /= shards;
+    load.rate /= shards;
+    return load;
+}
+
+static void predict_point(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
+                          size_t ask, eb_prediction *out) {
+    predict_unknown(out);
+    out->size = ask;
+    out->items = load->items;
+    kind->predict(p, load, out);
+    predict_misses(kind, p, load, (double)p->opt[EBI_O_SHARDS], out);
+}
+
+void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w,
+                 eb_prediction *out) {
+    const double shards = (double)p->opt[EBI_O_SHARDS];
+    const eb_workload load = predict_of_shard(w, shards);
+    predict_point(kind, p, &load, EBI_ASK_ALL, out);
+    predict_finish(kind, shards, out);
+}
+
+/* Curves */
+
+enum { PREDICT_PLACES = 4, PREDICT_POINTS = 64 };
+
+typedef struct predict_stream { /* of one shard */
+    eb_workload load;
+    ebi_repeats repeats;
+    double shards;
+} predict_stream;
+
+static void predict_open(predict_stream *s, const ebi_params *p, const eb_workload *w) {
+    s->shards = (double)p->opt[EBI_O_SHARDS];
+    s->load = predict_of_shard(w, s->shards);
+    if (w->distinct > 0) ebi_repeats_of(&s->repeats, s->load.items, s->load.distinct, w->zipf);
+}
+
+/* A workload's first x records. */
+static eb_workload predict_prefix(const predict_stream *s, double x) {
+    const eb_workload *const w = &s->load;
+    eb_workload so_far = *w;
+    so_far.items = x / s->shards;
+    if (w->distinct > 0) so_far.distinct = ebi_repeats_distinct(&s->repeats, so_far.items);
+    if (w->distinct > 0 && w->gap > 0 && w->items > 0)
+        so_far.distinct = so_far.items * w->distinct / w->items;
+    so_far.distinct = fmin(so_far.distinct, so_far.items);
+    predict_limit_gap(&so_far);
+    return so_far;
+}
+
+/* All numbers between two points, a share of the way from a to b. */
+static void predict_between(const eb_prediction *a, const eb_prediction *b, double share,
+                            eb_prediction *out) {
+    const double *const from = &a->items, *const to = &b->items;
+    double *const at = &out->items;
+    const size_t numbers =
+        (offsetof(eb_prediction, unused) - offsetof(eb_prediction, items)) / sizeof(double);
+    *out = *b;
+    for (size_t i = 0; i < numbers; i++) at[i] = from[i] + (to[i] - from[i]) * share;
+}
+
+/* The numbers about counts take long: they are asked for at four places and put between. */
+static void predict_counts(const ebi_kind *kind, const ebi_params *p, const predict_stream *s,
+                           const double *items, size_t n, eb_prediction *out) {
+    eb_prediction last = {.wrong = 0}, next;
+    size_t done = 0;
+    for (size_t place = 1; place <= PREDICT_PLACES; place++) {
+        const size_t i = (n * place - 1) / PREDICT_PLACES;
+        if (i < done) continue;
+        const eb_workload w = predict_prefix(s, items[i]);
+        predict_point(kind, p, &w, EBI_ASK_ALL, &next);
+        for (size_t j = done; j <= i; j++) {
+            const double from = done > 0 ? items[done - 1] : 0;
+            const double share = items[i] > from ? (items[j] - from) / (items[i] - from) : 1;
+            out[j].wrong = last.wrong + (next.wrong - last.wrong) * share;
+            out[j].error = last.error + (next.error - last.error) * share;
+            out[j].error_bound = last.error_bound + (next.error_bound - last.error_bound) * share;
+            out[j].bits = done > 0 ? last.bits + (next.bits - last.bits) * share : next.bits;
+        }
+        last = next;
+        done = i + 1;
+    }
+}
+
+/* Some of the points are asked for, the last among them, and the others put between. */
+static void predict_rates(const ebi_kind *kind, const ebi_params *p, const predict_stream *s,
+                          const double *items, size_t n, eb_prediction *out) {
+    const size_t each = (n + PREDICT_POINTS - 1) / PREDICT_POINTS;
+    size_t done = 0;
+    for (size_t i = (n - 1) % each; i < n; i += each) {
+        const eb_workload w = predict_prefix(s, items[i]);
+        predict_point(kind, p, &w, EBI_ASK_RATES, &out[i]);
+        for (size_t j = done; j < i; j++) {
+            const eb_prediction *const before = done > 0 ? &out[done - 1] : &out[i];
+            const double way = out[i].items - before->items;
+            const double at = items[j] / s->shards - before->items;
+            predict_between(before, &out[i], way > 0 ? at / way : 1, &out[j]);
+            out[j].items = items[j] / s->shards;
+        }
+        done = i + 1;
+    }
+}
+
+static void predict_curve(const ebi_kind *kind, const ebi_params *p, const eb_workload *w,
+                          const double *items, size_t n, eb_prediction *out) {
+    predict_stream s;
+    predict_open(&s, p, w);
+    if (kind->curve && w->items > 0) {
+        for (size_t i = 0; i < n; i++) {
+            predict_unknown(&out[i]);
+            out[i].items = items[i] / s.shards;
+        }
+        kind->curve(p, &s.load, out, n);
+    } else {
+        predict_rates(kind, p, &s, items, n, out);
+    }
+    if (kind->info.caps & EB_CAN_COUNT) predict_counts(kind, p, &s, items, n, out);
+    for (size_t i = 0; i < n; i++) predict_finish(kind, s.shards, &out[i]);
+}
+
+static eb_status predict_check_points(const eb_workload *w, const double *items, size_t n,
+                                      eb_error *err) {
+    for (size_t i = 0; i < n; i++)
+        if (!(items[i] > 0 && items[i] <= 1e18) || (i > 0 && items[i] < items[i - 1]) ||
+            (w->items > 0 && items[i] > w->items))
+            return ebi_fail(err, EB_EINVAL,
+                            "point %zu of a curve must be above 0, not below the one before it and "
+                            "not beyond items (%g), not %g",
+                            i, w->items, items[i]);
+    return EB_OK;
+}
+
+eb_status eb_predict(const char *spec, const eb_workload *load, const double *items, size_t n,
+                     eb_prediction *out, eb_error *err) {
     const ebi_kind *kind;
     ebi_params p;
-    EBI_CHECK_SIZE(w, eb_workload, err);
+    EBI_CHECK_SIZE(load, eb_workload, err);
+    if (!items && n != 1)
+        return ebi_fail(err, EB_EINVAL, "a prediction without items is one point, not %zu", n);
+    if (n == 0) return EB_OK;
     EBI_CHECK_SIZE(out, eb_prediction, err);
     EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
-    EBI_TRY(ebi_predict_check(w, err));
-    ebi_predict(kind, &p, w, out);
+    EBI_TRY(ebi_predict_check(load, err));
+    if (!items) {
+        ebi_predict(kind, &p, load, out);
+        return EB_OK;
+    }
+    EBI_TRY(predict_check_points(load, items, n, err));
+    predict_curve(kind, &p, load, items, n, out);
     return EB_OK;
 }

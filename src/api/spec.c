@@ -191,8 +191,8 @@ static eb_status spec_pair(const ebi_kind *kind, spec_text pair, ebi_params *p, 
     return EB_OK;
 }
 
-static eb_status spec_pairs(const ebi_kind *kind, const char *text, ebi_params *p, ebi_args *a,
-                            eb_error *err) {
+eb_status ebi_spec_pairs(const ebi_kind *kind, const char *text, ebi_params *p, ebi_args *a,
+                         eb_error *err) {
     for (;;) {
         const size_t len = strcspn(text, ",");
         EBI_TRY(spec_pair(kind, (spec_text){text, len}, p, a, err));
@@ -264,6 +264,23 @@ bool ebi_spec_set(const ebi_kind *kind, size_t option, double value, ebi_params 
     return true;
 }
 
+bool ebi_spec_set_nearest(const ebi_kind *kind, size_t option, double value, ebi_params *p,
+                          ebi_args *a) {
+    const eb_option *const o = &kind->info.options[option];
+    uint64_t whole;
+    double low, high;
+    if (!ebi_number_read(o->min, strlen(o->min), o->type, &whole, &low) ||
+        !ebi_number_read(o->max, strlen(o->max), o->type, &whole, &high))
+        return false;
+    return ebi_spec_set(kind, option, fmax(low, fmin(high, value)), p, a);
+}
+
+size_t ebi_spec_option(const ebi_kind *kind, const char *key) {
+    for (size_t i = 0; kind->info.options[i].key; i++)
+        if (strcmp(kind->info.options[i].key, key) == 0) return i;
+    return EBI_OPTIONS_MAX;
+}
+
 eb_status ebi_spec_settle(const ebi_kind *kind, ebi_params *p, ebi_args *a, eb_error *err) {
     spec_defaults(kind, p, a);
     EBI_TRY(spec_common(kind, p, a, err));
@@ -285,7 +302,7 @@ eb_status ebi_spec_parse(const char *spec, const ebi_kind **kind, ebi_params *p,
     memset(p, 0, sizeof *p);
     const size_t name = strcspn(spec, ":");
     EBI_TRY(spec_find_kind((spec_text){spec, name}, kind, err));
-    if (spec[name] == ':') EBI_TRY(spec_pairs(*kind, spec + name + 1, p, &a, err));
+    if (spec[name] == ':') EBI_TRY(ebi_spec_pairs(*kind, spec + name + 1, p, &a, err));
     return ebi_spec_settle(*kind, p, &a, err);
 }
 

@@ -75,6 +75,9 @@ typedef struct ebi_ops { /* loops for one set of parameters */
     void (*add_count)(const ebi_params *p, uint8_t *block, const ebi_batch *b, double *after);
 } ebi_ops;
 
+/* What a prediction is asked for: eb_prediction.size as a kind sees it. */
+enum { EBI_ASK_MISSES = 0, EBI_ASK_RATES = 1, EBI_ASK_ALL = sizeof(eb_prediction) };
+
 struct ebi_counting; /* counting.h */
 struct ebi_claims;   /* cells/claims.h */
 
@@ -160,8 +163,13 @@ typedef struct ebi_kind {
     void (*init)(const ebi_params *p, uint8_t *block);                            /* or NULL */
     eb_status (*check)(const ebi_params *p, const uint8_t *block, eb_error *err); /* or NULL */
     void (*stat)(const ebi_params *p, const uint8_t *block, eb_stats *s);         /* of a shard */
-    /* Of a shard, in bounded time.  out has NANs; if its size is 0, only misses are asked for. */
+    /* Of a shard, in bounded time.  out has NANs; its size says what is asked for: EBI_ASK_... */
     void (*predict)(const ebi_params *p, const eb_workload *w, eb_prediction *out);
+    /* The rates at the places out[].items of one finite stream, from one integration along it; or
+     * NULL: predict is asked for each place. */
+    void (*curve)(const ebi_params *p, const eb_workload *w, eb_prediction *out, size_t n);
+    /* Cache lines that a key touches, about; or NULL: k of them if it has an option k, else 1. */
+    double (*lines)(const ebi_params *p);
     bool (*view)(const ebi_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
     /* Or NULL.  q is p, but for what differs in frozen filters and in filters that have grown. */
     void (*merge)(const ebi_params *p, uint8_t *into, const ebi_params *q, const uint8_t *from);

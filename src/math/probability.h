@@ -7,6 +7,7 @@
  *   prob.c    probabilities and tails, accurate in relative terms
  *   markov.c  cells that count down: stable and importance-aware filters
  *   meanfield.c, renewal.c, relax.c  filters of bits that forget by clearing random bits
+ *   gaps.c    how far apart the repeats of a stream are
  *   weights.c  bits for classes of keys
  *   spectrum.c, spectrum_errors.c, spectrum_bits.c  counters that keys share: spectrum.h */
 #ifndef EBI_THEORY_H
@@ -159,5 +160,30 @@ typedef struct ebi_rates {
                      * limit is 1, all bits fill up */
 } ebi_rates;
 ebi_rates ebi_fade_rates(const ebi_fade *f, const ebi_stream *s);
+
+/* --- gaps.c: streams as what lies between a record and the last one of the same key ------------
+ *
+ * items records (0: endless) of `distinct` keys.  zipf 0: each key once and the other records
+ * uniform copies, all shuffled.  zipf > 0: drawn by Zipf's law from so many keys that `distinct` of
+ * them come. */
+enum { EBI_REPEATS_BINS = 224, EBI_GAPS = 128 };
+typedef struct ebi_repeats {
+    double items, distinct, zipf, copies;
+    size_t bins; /* zipf > 0 */
+    double keys[EBI_REPEATS_BINS], share[EBI_REPEATS_BINS];
+} ebi_repeats;
+typedef struct ebi_gap {
+    double weight;            /* of all repeats */
+    double records, distinct; /* between a key and its repeat */
+} ebi_gap;
+void ebi_repeats_of(ebi_repeats *r, double items, double distinct, double zipf);
+/* Distinct keys among the first x records. */
+double ebi_repeats_distinct(const ebi_repeats *r, double x);
+/* The gaps of all repeats, or of those at the end of the stream, in ascending order: at most
+ * EBI_GAPS; 0: there are no repeats. */
+size_t ebi_repeats_gaps(const ebi_repeats *r, bool at_end, ebi_gap *out);
+/* Mean of a function of the gap over them. */
+double ebi_repeats_mean(const ebi_repeats *r, bool at_end, bool by_records, ebi_function *missed,
+                        const void *context);
 
 #endif

@@ -5,9 +5,10 @@
 #include <math.h>
 
 enum { POINTS = 40 };
-static char page_spec[EB_SPEC_MAX], page_message[sizeof why.text];
+static char page_message[sizeof why.text];
 static eb_workload page_load;
-static eb_prediction page_prediction;
+static eb_prediction page_points[POINTS];
+static eb_offer page_offer;
 static double page_items[POINTS], page_fpr[POINTS], page_fnr[POINTS];
 
 static bool page_result(eb_status status) {
@@ -23,26 +24,29 @@ static bool page_plan(double items, double distinct, double max_fpr, double max_
     page_load.distinct = distinct;
     EB_INIT(goal);
     goal.load = &page_load;
-    goal.fpr = max_fpr;
-    goal.fnr = max_fnr;
-    goal.bytes = bytes;
-    EB_INIT(page_prediction);
-    return page_result(eb_plan(&goal, page_spec, sizeof page_spec, &page_prediction, &why));
+    goal.max_fpr = max_fpr;
+    goal.max_fnr = max_fnr;
+    goal.max_bytes = bytes;
+    goal.prefer = EB_FEWEST_MISSES;
+    EB_INIT(page_offer);
+    size_t n;
+    return page_result(eb_plan(&goal, &page_offer, 1, &n, &why));
 }
 
 /* Rates along a stream, at lengths that grow by the same factor. */
 static bool page_curve(const char *spec, double from, double to, double repeats) {
+    eb_workload stream;
+    EB_INIT(stream);
+    stream.items = to;
+    stream.distinct = to / repeats;
+    for (int i = 0; i < POINTS; i++)
+        page_items[i] = fmin(to, from * pow(to / from, i / (double)(POINTS - 1)));
+    EB_INIT(page_points[0]);
+    if (!page_result(eb_predict(spec, &stream, page_items, POINTS, page_points, &why)))
+        return false;
     for (int i = 0; i < POINTS; i++) {
-        eb_workload so_far;
-        eb_prediction p;
-        EB_INIT(so_far);
-        EB_INIT(p);
-        page_items[i] = from * pow(to / from, i / (double)(POINTS - 1));
-        so_far.items = page_items[i];
-        so_far.distinct = page_items[i] / repeats;
-        if (!page_result(eb_predict(spec, &so_far, &p, &why))) return false;
-        page_fpr[i] = p.fpr;
-        page_fnr[i] = p.fnr;
+        page_fpr[i] = page_points[i].fpr;
+        page_fnr[i] = page_points[i].fnr;
     }
     return true;
 }
@@ -85,10 +89,9 @@ int main(void) {
     test_bloom();
     test_stable();
     CHECK(page_plan(1e6, 5e5, 0.01, 0, 4 << 20), "4 MB are enough for half a million keys");
-    CHECK(page_prediction.mean_fpr >= 0 && page_prediction.mean_fpr <= 0.01,
-          "a plan keeps its bound");
-    MUST(eb_resolve(page_spec, canonical, sizeof canonical, &why));
-    CHECK(page_curve(page_spec, 1e3, 1e6, 2), "what was planned has a curve");
+    CHECK(page_offer.mean_fpr >= 0 && page_offer.mean_fpr <= 0.01, "a plan keeps its bound");
+    MUST(eb_resolve(page_offer.spec, canonical, sizeof canonical, &why));
+    CHECK(page_curve(page_offer.spec, 1e3, 1e6, 2), "what was planned has a curve");
     check_rates();
     CHECK(!page_plan(1e9, 5e8, 0.01, 0.01, 2048) && page_message[0],
           "a wish that nobody can keep is refused with a sentence");

@@ -251,7 +251,7 @@ static void spectral_predict(const ebi_params *p, const eb_workload *w, eb_predi
     ebi_counting_stream load;
     s.linear = spectral_is_linear(p);
     ebi_counting_predict(&s, w, out);
-    if (!ebi_counting_load(&s, w, &load)) return;
+    if (out->size != EBI_ASK_ALL || !ebi_counting_load(&s, w, &load)) return;
     if (s.joins) { /* a frozen one too: it has the same counters */
         s.store = s.linear ? ebi_store_wide() : ebi_store_wide()->conservative;
         ebi_wide_predict(&s, &load, out);

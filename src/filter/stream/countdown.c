@@ -65,7 +65,7 @@ void ebi_countdown_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) 
  * that are near each other make the fill, and the rates, a little lower. */
 void ebi_countdown_predict(const ebi_chain *c, const eb_workload *w, eb_prediction *out) {
     const double items = w->items > 0 ? w->items : INFINITY;
-    if (out->size == 0) return; /* misses only */
+    if (out->size == EBI_ASK_MISSES) return;
     out->fill = 1 - ebi_chain_zero(c, items);
     out->fpr = ebi_chain_fpr(c, items);
     out->mean_fpr = isinf(items) ? out->fpr : ebi_chain_mean_fpr(c, items);

@@ -1,0 +1,124 @@
+/* gaps.c - how far apart the repeats of a stream are, in records and in distinct keys.
+ *
+ * Time runs from 0 to 1 over the stream.  A key that comes 1 + Poisson(a) times (zipf 0) or
+ * Poisson(l) times (zipf > 0, l = records times its share) at uniform places has, of its repeats,
+ *
+ *     gap > x     (1-x)^2 e^(-a x)      or   [l (1-x) - 1] e^(-l x) + e^(-l)   of l - 1 + e^(-l)
+ *
+ * and is in a window of length x with probability 1 - (1-x) e^(-a x), or 1 - e^(-l x).  Of the
+ * repeats at the end of the stream the age is above x in proportion to e^(-l x) - e^(-l), weighted
+ * by l, or to unseen(x) - unseen(1) of meanfield.h.  An endless stream has exponential gaps.
+ *
+ * Ranks of Zipf's law are put into bins that grow by a quarter; the number of keys that are drawn
+ * from is solved for, so that `distinct` of them come.  Some hundred microseconds. */
+#include "meanfield.h"
+#include <assert.h>
+
+enum { GAPS_SINGLE = 16 }; /* ranks with bins of their own */
+static const double gaps_bin = 1.25;
+
+/* The ranks 1..keys in bins, the shares of all add up to 1. */
+static void gaps_bins(ebi_repeats *r, double keys) {
+    double sum = 0;
+    r->bins = 0;
+    for (double from = 1; from <= keys && r->bins < EBI_REPEATS_BINS;) {
+        const double next = from < GAPS_SINGLE ? from + 1 : fmin(ceil(from * gaps_bin), keys + 1);
+        const double middle = (from + next - 1) / 2, n = next - from;
+        /* Mean of i^-zipf: the value in the middle, and half its second derivative times the
+         * variance. */
+        const double bend = r->zipf * (r->zipf + 1) / (middle * middle) * (n * n - 1) / 24;
+        r->keys[r->bins] = n;
+        r->share[r->bins] = pow(middle, -r->zipf) * (1 + bend);
+        sum += n * r->share[r->bins];
+        r->bins++;
+        from = next;
+    }
+    for (size_t i = 0; i < r->bins; i++) r->share[i] /= sum;
+}
+
+static double gaps_there(const ebi_repeats *r, double records) { /* keys that came */
+    double sum = 0;
+    for (size_t i = 0; i < r->bins; i++) sum -= r->keys[i] * expm1(-records * r->share[i]);
+    return sum;
+}
+
+void ebi_repeats_of(ebi_repeats *r, double items, double distinct, double zipf) {
+    assert(distinct > 0 && items >= 0 && zipf >= 0);
+    *r = (ebi_repeats){.items = items, .distinct = distinct, .zipf = zipf};
+    if (zipf <= 0) {
+        r->copies = items > 0 ? fmax(items / distinct - 1, 1e-9) : INFINITY;
+        return;
+    }
+    double low = distinct, high = distinct;
+    gaps_bins(r, low);
+    if (!(items > 0)) return;
+    while (high < 1e18 && gaps_there(r, items) < distinct) gaps_bins(r, high *= 4);
+    for (int i = 0; i < 30 && high / low > 1.001; i++) {
+        const double middle = sqrt(low * high);
+        gaps_bins(r, middle);
+        if (gaps_there(r, items) < distinct)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+double ebi_repeats_distinct(const ebi_repeats *r, double x) {
+    if (r->zipf > 0) return gaps_there(r, x);
+    if (!(r->items > 0)) return -r->distinct * expm1(-x / r->distinct);
+    const double t = fmin(1, x / r->items);
+    return r->distinct * (1 - (1 - t) * exp(-r->copies * t));
+}
+
+/* Repeats with a gap above x of the stream, or the limit of many records: above x records. */
+static double gaps_above(const ebi_repeats *r, double x, bool at_end) {
+    if (r->zipf <= 0 && !(r->items > 0)) return exp(-x / r->distinct);
+    if (r->zipf <= 0 && at_end)
+        return ebi_shuffled_unseen(r->copies, x) - ebi_shuffled_unseen(r->copies, 1);
+    if (r->zipf <= 0) return (1 - x) * (1 - x) * exp(-r->copies * x);
+    double sum = 0;
+    for (size_t i = 0; i < r->bins; i++) {
+        const double l = (r->items > 0 ? r->items : 1) * r->share[i], far = exp(-l * x);
+        if (!(r->items > 0))
+            sum += r->keys[i] * l * far;
+        else if (at_end)
+            sum += r->keys[i] * l * (far - exp(-l));
+        else
+            sum += r->keys[i] * fmax(0, (l * (1 - x) - 1) * far + exp(-l));
+    }
+    return sum;
+}
+
+size_t ebi_repeats_gaps(const ebi_repeats *r, bool at_end, ebi_gap *out) {
+    const double end = r->items > 0 ? 1 : 40 * r->distinct;
+    const double first = r->items > 0 ? 0.5 / r->items : 0.5;
+    const double ratio = pow(end / first, 1.0 / EBI_GAPS), all = gaps_above(r, 0, at_end);
+    double above = all, from = 0, to = first;
+    size_t n = 0;
+    if (!(all > 0) || !(end > first)) return 0;
+    for (size_t i = 0; i < EBI_GAPS; i++) {
+        to = i + 1 < EBI_GAPS ? to * ratio : end;
+        const double left = i + 1 < EBI_GAPS ? fmax(0, gaps_above(r, to, at_end)) : 0;
+        const double middle = from > 0 ? sqrt(from * to) : to / 2;
+        const double records = middle * (r->items > 0 ? r->items : 1);
+        from = to;
+        if (!(above > left)) continue;
+        out[n++] = (ebi_gap){(above - left) / all, records, ebi_repeats_distinct(r, records)};
+        above = left;
+    }
+    return n;
+}
+
+double ebi_repeats_mean(const ebi_repeats *r, bool at_end, bool by_records, ebi_function *missed,
+                        const void *context) {
+    ebi_gap gaps[EBI_GAPS];
+    const size_t n = ebi_repeats_gaps(r, at_end, gaps);
+    double sum = 0, last = 0, last_gap = -1;
+    for (size_t i = 0; i < n; i++) {
+        const double gap = by_records ? gaps[i].records : gaps[i].distinct;
+        if (gap > last_gap * (1 + 1e-9)) last = missed(gap, context);
+        last_gap = gap;
+        sum += gaps[i].weight * last;
+    }
+    return sum;
+}
