@@ -169,6 +169,7 @@ AMALGAMATION_TESTS := test_api test_kinds test_snapshots test_window test_lru
 AMALGAMATION_RUNS := $(AMALGAMATION_TESTS:%=$(A)/%-gcc.run) $(A)/test_api-clang.run $(A)/test_kinds-clang.run
 $(A)/everbloom-gcc.o: FLAGS := -O1
 $(A)/everbloom-clang.o: FLAGS := -O0
+$(A)/everbloom-aarch64-linux-gnu-gcc.o: FLAGS := -O1
 $(A)/everbloom-%.o: $(A)/everbloom.c
 	cd $(A) && $* -std=c11 $(FLAGS) $(WARNINGS) -MMD -c -o $(@F) $(<F)
 	@! grep -e xxhash -e '[ /]src/' $(@:.o=.d) || { echo "$< needs more than a compiler"; exit 1; }
@@ -183,7 +184,7 @@ $(AMALGAMATION_RUNS): %.run: % FORCE
 $(A)/cxx: $(A)/everbloom-gcc.o
 	@echo '#include "experimental.h"' >$@.cpp; echo 'int main() { return eb_version() != EB_VERSION_NUMBER; }' >>$@.cpp
 	$(CXX.release) -std=c++17 $(WARNINGS) -DEB_STATIC_ONLY -o $@ $@.cpp $< -lm && $@
-amalgamation-test: $(AMALGAMATION_RUNS) $(A)/cxx ## it compiles with gcc and clang, and answers and saves as the library does
+amalgamation-test: $(AMALGAMATION_RUNS) $(A)/cxx $(A)/everbloom-aarch64-linux-gnu-gcc.o ## it compiles with gcc and clang, and answers and saves as the library does
 
 arm64: $(B)/everbloom ## the command for arm64 makes the same snapshots, in an emulator
 	@$(MAKE) --no-print-directory -s -j$(JOBS) FLAVOUR=arm64 build/arm64/everbloom
