@@ -19,7 +19,8 @@ FUZZ_RUNS ?= 10000
 
 # The version is written in the public header and nowhere else.
 VERSION := $(shell sed -n 's/^\#define EB_VERSION "\(.*\)".*/\1/p' include/everbloom/everbloom.h)
-SONAME := libeverbloom.so.$(firstword $(subst ., ,$(VERSION)))
+# While the version is 0.x every minor version may change the interface: so.0.1; from 1.0 on: so.1.
+SONAME := libeverbloom.so.$(shell echo $(VERSION) | sed -e 's/^\(0\.[0-9]*\).*/\1/' -e t -e 's/\..*//')
 
 # ---- Flavours: the compiler, its flags, and flags of the library alone (asserts stay in asan, tsan and fuzz).
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
@@ -274,6 +275,10 @@ install: all ## PREFIX (/usr/local) and DESTDIR
 	ln -sf $(notdir $(SHARED)) $(DESTDIR)$(LIBDIR)/$(SONAME)
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libeverbloom.so
 	install -m 644 include/everbloom/*.h include/everbloom/*.hpp $(DESTDIR)$(INCLUDEDIR)/everbloom
+	install -d $(DESTDIR)$(LIBDIR)/cmake/everbloom
+	for file in config config-version; do sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SHARED@|$(notdir $(SHARED))|' \
+	  -e 's|@SONAME@|$(SONAME)|' -e 's|@INCLUDE@|'$$(realpath -ms --relative-to=$(LIBDIR)/cmake/everbloom $(INCLUDEDIR))'|' \
+	  packaging/everbloom-$$file.cmake >$(DESTDIR)$(LIBDIR)/cmake/everbloom/everbloom-$$file.cmake || exit 1; done
 	$(file >$(B)/everbloom.pc,$(PC))
 	install -m 644 $(B)/everbloom.pc $(DESTDIR)$(LIBDIR)/pkgconfig
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,man/man1 $(dir $(COMPLETIONS)))
@@ -287,7 +292,7 @@ uninstall: ## the same PREFIX and DESTDIR
 	rm -f $(DESTDIR)$(BINDIR)/everbloom $(DESTDIR)$(LIBDIR)/libeverbloom.* \
 	  $(DESTDIR)$(LIBDIR)/pkgconfig/everbloom.pc $(DESTDIR)$(DATADIR)/man/man1/everbloom*.1 \
 	  $(addprefix $(DESTDIR)$(DATADIR)/,$(COMPLETIONS))
-	rm -rf $(DESTDIR)$(INCLUDEDIR)/everbloom
+	rm -rf $(DESTDIR)$(INCLUDEDIR)/everbloom $(DESTDIR)$(LIBDIR)/cmake/everbloom
 
 install-test: ## install into a folder under build/ and build README's example against it
 	@+MAKE="$(MAKE)" .ci/install-test
