@@ -34,7 +34,7 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 #define DEFAULT_JOIN_MEMORY "1G"
 #define DEFAULT_EVERY_SECONDS 30
 #define DEFAULT_HALF_LIFE_SECONDS 600
-#define DEFAULT_REFRESH_SECONDS 5
+#define DEFAULT_REFRESH_SECONDS 1
 #define DEFAULT_TOP 20
 #define HOT_MAX 1e9
 
@@ -63,6 +63,7 @@ typedef struct settings {
     const char *on_bad, *packed; /* NULL: not given */
     bool repeated, mark, absent;
     bool stats, json, quiet, force;
+    const char *as; /* what answers look like; NULL: not given */
     double items, distinct, gap, zipf;
     double max_drop;   /* 0: not given */
     const char *order; /* of repeats: shuffled, recent; NULL: unknown */
@@ -216,8 +217,7 @@ int run_add(const cli_command *c, const settings *set, char **operands, size_t n
 int run_test(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_distinct(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_count(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_iceberg(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_hot(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_top(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_range(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_join(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_sum(const cli_command *c, const settings *set, char **operands, size_t n);
@@ -234,7 +234,7 @@ int run_kinds(const cli_command *c, const settings *set, char **operands, size_t
 bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
 bool add_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
 bool count_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
-bool hot_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
+bool top_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
 bool range_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
 bool sum_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
 #endif

@@ -45,9 +45,47 @@ static int generate(char **words) {
     return STATUS_YES;
 }
 
+/* What people look for under another name. */
+static const char *const synonyms[][2] = {{"uniq", "dedup"},
+                                          {"unique", "dedup"},
+                                          {"filter", "dedup"},
+                                          {"heavy", "top"},
+                                          {"heavy-hitters", "top"},
+                                          {"iceberg", "top"},
+                                          {"hot", "top"},
+                                          {"topk", "top"},
+                                          {"freq", "top"},
+                                          {"frequent", "top"},
+                                          {"trending", "top"},
+                                          {"insert", "add"},
+                                          {"build", "add"},
+                                          {"contains", "test"},
+                                          {"grep", "test"},
+                                          {"lookup", "test"},
+                                          {"exists", "test"},
+                                          {"cardinality", "distinct"},
+                                          {"hll", "distinct"},
+                                          {"count-distinct", "distinct"},
+                                          {"frequency", "count"},
+                                          {"quantile", "range"},
+                                          {"quantiles", "range"},
+                                          {"percentile", "range"},
+                                          {"union", "merge"},
+                                          {"show", "info"},
+                                          {"stat", "info"},
+                                          {"stats", "info"},
+                                          {"inspect", "info"},
+                                          {"verify", "check"},
+                                          {"fsck", "check"},
+                                          {"list", "kinds"},
+                                          {NULL, NULL}};
+
 static const cli_command *find_command(const char *word) {
     const cli_command *c = cli_find(word);
     if (c) return c;
+    for (const char *const(*s)[2] = synonyms; (*s)[0]; s++)
+        if (strcmp((*s)[0], word) == 0)
+            cli_misuse(NULL, "there is no command %s; that is what %s does", word, (*s)[1]);
     nearest near = {0};
     for (c = cli_commands; c->name; c++) nearest_try(&near, word, c->name);
     const char *what = word[0] == '-' ? "option" : "command";
@@ -60,6 +98,9 @@ static int run_command(const cli_command *c, char **words) {
     settings set = {
         .delimiter = NO_DELIMITER, .every_seconds = DEFAULT_EVERY_SECONDS, .hot = HOT_MAX};
     size_t n = args_parse(c, words, &set);
+    if (set.as && set.json && strcmp(set.as, "json") != 0)
+        cli_misuse(c, "--json and --as %s: give one of them", set.as);
+    if (set.as && strcmp(set.as, "json") == 0) set.json = true;
     const int status = c->run(c, &set, words, n);
     free(set.keys.text);
     free(set.at_least.text);

@@ -135,6 +135,14 @@
              "rate, fill of the filter, and its false positive and false negative rate now."),     \
         FLAG(0, "json", json, "The same as one JSON object, on standard error as well.")
 
+#define AS_OPTIONS                                                                                 \
+    CHOICE("as", "FORMAT", "tsv|csv|json|table", as,                                               \
+           "How answers are printed: tsv (with tabs between; a key with a line end in it is put "  \
+           "in quotes), csv, json (one object a line), or table (aligned). (default: table on a "  \
+           "terminal, else tsv)"),                                                                 \
+        FLAG(0, "json", json, "The same as --as json."),                                           \
+        FLAG(0, "names", names, "Print the names of the columns first, also as tsv.")
+
 #define QUIET FLAG('q', "quiet", quiet, "No progress line.")
 
 /* Of commands that answer questions when a stream has ended. */
@@ -193,6 +201,9 @@
             "in a row agree. (default: only times in the future are bad, by more than the "        \
             "window and an hour)")
 
+#define COUNT_FILTERS                                                                              \
+    DEFAULT_COUNT ", or " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS " with --weight-field,"
+
 /* options_count.c: the commands that count. */
 extern const cli_option count_options[];
 extern const cli_example count_examples[];
@@ -200,12 +211,9 @@ extern const char count_text[];
 extern const cli_option distinct_options[];
 extern const cli_example distinct_examples[];
 extern const char distinct_text[];
-extern const cli_option hot_options[]; /* options_hot.c */
-extern const cli_example hot_examples[];
-extern const char hot_text[];
-extern const cli_option iceberg_options[];
-extern const cli_example iceberg_examples[];
-extern const char iceberg_text[];
+extern const cli_option top_options[]; /* options_top.c */
+extern const cli_example top_examples[];
+extern const char top_text[];
 
 /* options_query.c: the commands with questions of their own. */
 extern const cli_option range_options[];

@@ -5,8 +5,11 @@
  * ceil((L - 1) / p) of them begin, so that a window of one epoch more counts all of the last L
  * ticks, and at most p - 1 ticks before them.  Ticks are milliseconds, or lines. */
 #include "fade.h"
+#include "filterfile.h"
 #include "window.h"
+#include <everbloom/query.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BY_AGE "window|chordal|polygonal|poly|polyexp"
@@ -122,4 +125,86 @@ void fade_spec(const cli_command *c, const settings *set, char *spec, size_t cap
         aging_spec(c, set, function, spec, cap);
     else
         snprintf(spec, cap, "decay:halflife=%.6f,update=conservative", MILLI * seconds);
+}
+
+/* ---- All lines together. */
+
+/* What a line of this age counts. */
+static double weight_at(const fading *d, double age) {
+    const char *const function = function_of(d->set);
+    const double x = age / d->life;
+    if (age < 0) return 1;
+    if (d->halflife > 0) return exp2(-age / d->halflife);
+    if (x >= 1) return 0;
+    if (strcmp(function, "chordal") == 0) return 1 - x;
+    if (strcmp(function, "poly") == 0) { /* which falls by epochs */
+        const double epochs = d->set->epochs ? (double)d->set->epochs : EPOCHS_USUAL;
+        return pow(1 + floor(x * epochs), d->set->power > 0 ? -d->set->power : -1);
+    }
+    if (strcmp(function, "polygonal") != 0) return 1;
+    double height[EPOCHS_MAX + 2] = {100, 50, 20};
+    size_t n = d->set->shape ? 0 : 3;
+    for (const char *p = d->set->shape; p && n <= EPOCHS_MAX; p = strchr(p, ':'), p = p ? p + 1 : p)
+        height[n++] = strtod(p, NULL);
+    height[n] = 0;
+    const double at = x * (double)n;
+    const size_t i = (size_t)at;
+    return (height[i] + (at - (double)i) * (height[i + 1] - height[i])) / height[0];
+}
+
+void fading_open(fading *d, const settings *set, const eb_filter *f) {
+    static const double halflives = 20; /* after which a line counts a millionth */
+    eb_stats stats;
+    eb_error err;
+    EB_INIT(stats);
+    if (eb_stat(f, &stats, &err) != EB_OK) cli_fail("%s", err.text);
+    *d = (fading){.set = set, .unit = MILLI};
+    d->lasting = 1 / eb_faded(f, MILLI);
+    if (filter_is(f, "decay")) d->halflife = stats.halflife;
+    d->life = d->halflife > 0           ? halflives * d->halflife
+              : set->window.seconds > 0 ? set->window.seconds * MILLI
+                                        : d->lasting * MILLI;
+    d->span = (uint64_t)(d->life / (FADING_SPANS - 1)) + 1;
+}
+
+static void forget_until(fading *d, uint64_t time) {
+    const uint64_t now = time / d->span, newest = d->last / d->span;
+    if (now - newest >= FADING_SPANS)
+        memset(d->count, 0, sizeof d->count);
+    else
+        for (uint64_t i = newest; i++ < now;) d->count[i % FADING_SPANS] = 0;
+    d->last = time;
+}
+
+void fading_add(fading *d, const eb_batch *b) {
+    if (b->n == 0) return;
+    if (d->first == 0) d->first = d->last = b->time[0];
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->time[i] > d->last) forget_until(d, b->time[i]);
+        d->count[b->time[i] / d->span % FADING_SPANS] += b->value ? (double)b->value[i] : 1;
+        if (b->time[i] % d->unit != 0) d->unit = 1;
+    }
+}
+
+double fading_total(const fading *d, uint64_t now) {
+    const uint64_t newest = d->last / d->span;
+    double total = 0;
+    for (uint64_t i = 0; i < FADING_SPANS && i <= newest && d->first; i++) {
+        const double n = d->count[(newest - i) % FADING_SPANS];
+        const double middle = ((double)(newest - i) + 0.5) * (double)d->span;
+        if (n > 0) total += n * weight_at(d, (double)now - middle);
+    }
+    return total;
+}
+
+/* What lines that came evenly since the first one would count, in all: the weights of their ages,
+ * summed up.  Times in whole seconds say that a second has passed with each of them. */
+double fading_seconds(const fading *d, uint64_t now) {
+    enum { STEPS = 2000 };
+    const double passed = fmax((double)(now - d->first + d->unit), 1);
+    const double until = fmin(passed, d->life);
+    double sum = 0;
+    if (!d->first) return 0;
+    for (int i = 0; i < STEPS; i++) sum += weight_at(d, (i + 0.5) * until / STEPS);
+    return fmin(sum * until / STEPS / MILLI, d->lasting);
 }

@@ -278,7 +278,7 @@ static size_t read_source(void *ctx, void *buf, size_t n) {
     return done;
 }
 
-/* A snapshot fills its file, but for candidates of iceberg; what else stands behind it does not
+/* A snapshot fills its file, but for candidates of top; what else stands behind it does not
  * belong there. */
 static eb_status too_long(eb_error *err, bool candidates) {
     snprintf(err->text, sizeof err->text, "damaged snapshot: %s",
@@ -316,7 +316,7 @@ void snapshot_read(snapshot *s, const char *path) {
     close_source(&from);
 }
 
-/* Where the snapshot ends, and what stands behind it: candidates of iceberg, or the sections of a
+/* Where the snapshot ends, and what stands behind it: candidates of top, or the sections of a
  * state, whose journal is brought into the snapshot. */
 static eb_status find_parts(snapshot *s, eb_error *err) {
     eb_snapshot_info info = {.size = sizeof info};
@@ -400,7 +400,7 @@ static eb_filter *load(snapshot *s, const char *path) {
 eb_filter *snapshot_load(const char *path) {
     snapshot s;
     eb_filter *const f = load(&s, path);
-    if (s.is_iceberg) cli_fail("%s: a state of 'everbloom iceberg': only that can add to it", path);
+    if (s.is_iceberg) cli_fail("%s: a state of 'everbloom top': only that can add to it", path);
     snapshot_close(&s);
     return f;
 }
@@ -556,7 +556,7 @@ eb_filter *filter_open_numbers(const cli_command *c, const settings *set) {
     if (!set->state) return f;
     reader_key_note(set, note, sizeof note);
     if (was.is_iceberg)
-        cli_fail("%s: a state of 'everbloom iceberg': only that can add to it", set->state);
+        cli_fail("%s: a state of 'everbloom top': only that can add to it", set->state);
     if (was.bytes) compare_note(set, was.behind.note, note);
     state_begin(set->state, f, was.bytes ? &was.behind : NULL, note);
     snapshot_close(&was);

@@ -54,26 +54,50 @@ void check_same_input(double first, double again) {
                  again);
 }
 
-void print_header(const settings *set, bool labels) {
-    if (set->names) printf("%scount\tkey%c", labels ? "at least\t" : "", set->nul ? '\0' : '\n');
+void answers_open(answers *a, const settings *set, bool labels, double total, bool exact) {
+    const char *names[5] = {"at least", "count", "key"};
+    *a = (answers){.set = set, .total = total, .exact = exact};
+    if (set->json) return;
+    a->shares = total > 0 && table_format_of(set) == TABLE_ALIGNED;
+    if (a->shares) {
+        names[2] = "share";
+        names[3] = "key";
+    }
+    table_open(&a->rows, set, names + !labels);
 }
 
-void print_candidate(const settings *set, const char *label, const eb_candidate *c, bool exact) {
-    if (set->json) {
+void answers_put(answers *a, const char *label, const eb_candidate *c) {
+    const double count = count_or_infinity(c->count, INFINITY);
+    char share[24];
+    if (ferror(stdout)) return; /* nobody listens any more */
+    if (a->set->json) {
         report r;
         report_begin(&r, stdout, true);
         if (label) report_text(&r, "at_least", "at least", label);
         report_key(&r, "key", c->key);
-        report_real(&r, "count", "count", count_or_infinity(c->count, INFINITY));
-        report_plain(&r, "exact", exact ? "true" : "false");
+        report_real(&r, "count", "count", count);
+        report_plain(&r, "exact", a->exact ? "true" : "false");
         report_end(&r);
         return;
     }
-    if (label) printf("%s\t", label);
-    print_count(stdout, count_or_infinity(c->count, INFINITY));
-    putchar('\t');
-    fwrite(c->key.p, 1, c->key.len, stdout);
-    putchar(set->nul ? '\0' : '\n');
+    if (label) table_text(&a->rows, label);
+    table_count(&a->rows, count);
+    if (a->shares) {
+        snprintf(share, sizeof share, "%.1f%%", fmin(100, 100 * count / a->total));
+        table_number(&a->rows, share);
+    }
+    table_key(&a->rows, c->key);
+    table_end_row(&a->rows);
+}
+
+void answers_flush(answers *a) {
+    if (!a->set->json) table_flush(&a->rows);
+    finish_stdout();
+}
+
+void answers_close(answers *a) {
+    if (!a->set->json) table_close(&a->rows);
+    finish_stdout();
 }
 
 static int by_count(const void *a, const void *b) {
@@ -86,13 +110,4 @@ static int by_count(const void *a, const void *b) {
 
 void sort_candidates(eb_candidate *c, size_t n) {
     if (n > 0) qsort(c, n, sizeof *c, by_count);
-}
-
-void print_candidates(const settings *set, const char *label, const eb_candidate *c, size_t n,
-                      bool exact) {
-    for (size_t i = 0; i < n; i++) {
-        print_candidate(set, label, &c[i], exact);
-        if (ferror(stdout)) break;
-    }
-    finish_stdout();
 }

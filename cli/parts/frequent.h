@@ -1,6 +1,7 @@
-/* frequent.h - what iceberg and its --multiscan share: thresholds, answers, the input once more. */
+/* frequent.h - what top and its --multiscan share: thresholds, answers, the input once more. */
 #ifndef EVERBLOOM_FREQUENT_H
 #define EVERBLOOM_FREQUENT_H
+#include "output/table.h"
 #include "stream.h"
 #include <everbloom/experimental.h>
 
@@ -17,12 +18,18 @@ char **rescan_paths(const settings *set, char *const *operands);
 void check_same_input(double first, double again); /* of all weights */
 
 void sort_candidates(eb_candidate *c, size_t n); /* the largest counts first */
-/* label: what --at-least said, or NULL. */
-void print_header(const settings *set, bool labels);
-void print_candidates(const settings *set, const char *label, const eb_candidate *c, size_t n,
-                      bool exact);
-void print_candidate(const settings *set, const char *label, const eb_candidate *c, bool exact);
+/* Answers as rows.  label: what --at-least said, or NULL; total: of all counts, or 0. */
+typedef struct answers {
+    const settings *set;
+    table rows;
+    double total;
+    bool exact, shares;
+} answers;
+void answers_open(answers *a, const settings *set, bool labels, double total, bool exact);
+void answers_put(answers *a, const char *label, const eb_candidate *c);
+void answers_flush(answers *a);
+void answers_close(answers *a);
 
-/* cmd_multiscan.c */
+/* multiscan.c */
 int run_multiscan(const cli_command *c, const settings *set, char **operands);
 #endif

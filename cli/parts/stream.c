@@ -222,7 +222,7 @@ int stream_run(stream *s) {
     if (s->adds && s->filter) health_open(&s->health, s->filter);
     signals_catch();
     const bool full_fails = s->set->on_full && s->set->on_full[0] == 'f';
-    while (got != FILL_END && !signals_stop()) {
+    while (got != FILL_END && !signals_stop() && !s->stop) {
         if (full_fails && s->health.told) break;
         got = next_block(s);
         if (got == FILL_ERROR) {

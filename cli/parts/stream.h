@@ -38,6 +38,7 @@ typedef struct stream {
     void *ctx;
     void (*tick)(struct stream *s); /* between blocks, and at least so often, in seconds */
     double tick_seconds;
+    bool stop; /* set by tick: end as if the input had */
 
     const char *state;                    /* where to save on the way, or NULL */
     void (*save)(const struct stream *s); /* in place of filter_save */

@@ -14,7 +14,7 @@ everbloom dedup -d, -f 2 -o o --on-bad fail in; status_is 2; missing o
 everbloom count -d, -f 1 --weight-field 2 --key b --key c in; status_is 0; err_has 'skipped 2 of 5 lines'
 cut -f 1,6 out >got; printf '4\tb\n0\tc\n' >want; same got want
 everbloom count -d, -f 1 --weight-field 2 --key b --on-bad fail in; status_is 2; no_output
-everbloom iceberg -d, -f 2 --at-least 1 --verify in; status_is 0; out_is '2\t2\n1\t1\n'
+everbloom top -d, -f 2 --at-least 1 --verify in; status_is 0; out_is '2\t2\n1\t1\n'
 [ "$(wc -l <err)" = 1 ] || fail "told for each reading: $(shown err)"
 everbloom add -d, -f 2 -m 4K -o s in; status_is 0; everbloom test -d, -f 2 s in; out_is 'a,1\nb,2\nb,2\n'
 everbloom test -d, -f 2 --on-bad pass s in; out_is 'a,1\nb\nb,2\nb,2\nc\n'

@@ -17,7 +17,7 @@ for format in $formats; do
     # Several in one file, and beside plain ones; read twice.
     { $tool -c <plain; $tool -c <<<end; } >two
     everbloom dedup --seed 1 two; { cat want.lines; echo end; } | cmp -s - out || fail "$format: two in one file"
-    everbloom iceberg -d ' ' -f 2 --at-least 1 --verify packed plain; [ "$(wc -l <out)" = 10 ] || fail "$(shown out)"
+    everbloom top -d ' ' -f 2 --at-least 1 --verify packed plain; [ "$(wc -l <out)" = 10 ] || fail "$(shown out)"
     $tool -c </dev/null >none; everbloom dedup none; status_is 0; no_output; silent
     # Cut off, and damaged: what was read before is there; the message names the byte.
     size=$(wc -c <packed)

@@ -25,7 +25,7 @@ open('mutated', 'wb').write(bytes(random.choice(b'",\n\rab') for _ in range(3000
 P
 answers() { python3 -c 'import json, sys
 sys.stdout.buffer.write(b"".join(sorted(b"%d\t%s\0" % (o["count"], o["key"].encode()) for o in map(json.loads, open("out")))))'; }
-everbloom iceberg --csv -f 2 --at-least 1 --verify --json in; status_is 0; answers >got; same got want2
-everbloom iceberg --csv -f -1 --at-least 1 --verify --json < <(dd if=in bs=997 status=none) --rescan in; status_is 0; answers >got; same got wantlast
+everbloom top --csv -f 2 --at-least 1 --verify --json in; status_is 0; answers >got; same got want2
+everbloom top --csv -f -1 --at-least 1 --verify --json < <(dd if=in bs=997 status=none) --rescan in; status_is 0; answers >got; same got wantlast
 everbloom dedup --csv -f 2,1 --mark mutated; status_is 0
 everbloom dedup --csv -f 2 --on-bad pass --window 100000 --repeated mutated; status_is 0

@@ -35,12 +35,12 @@ back_and_forth old small; back_and_forth small old; back_and_forth old old; back
 [ "$(stat -c %s d)" -lt 3700 ] || fail "the way back is longer"
 
 # States of iceberg, with their candidates; to and from a plain snapshot, too.
-everbloom iceberg --seed 1 -m 64K --at-least 5 --state ice < <(seq 2000; seq 1000)
+everbloom top --seed 1 -m 64K --at-least 5 --state ice < <(seq 2000; seq 1000)
 cp ice ice1
-everbloom iceberg --at-least 5 --state ice < <(seq 900 3000)
+everbloom top --at-least 5 --state ice < <(seq 900 3000)
 back_and_forth ice1 ice; back_and_forth ice ice1; back_and_forth ice small; back_and_forth small ice
 everbloom diff -o d ice1 ice; everbloom patch -o made ice1 d; status_is 0
-everbloom iceberg --at-least 5 --state made </dev/null; status_is 0
+everbloom top --at-least 5 --state made </dev/null; status_is 0
 head -c $(($(stat -c %s ice1) - 1)) ice1 >cut
 everbloom patch -o made cut d; status_is 2
 

@@ -27,6 +27,6 @@ out_is 'seen,time,page\n0,13,/c\n1,14,/b\n'
 everbloom test --csv -f 2 --absent pages two # it never became a key
 status_is 0; out_is 'time,page\n13,/c\n'
 
-everbloom hot "$@" --time-field 1 -m 1M --seed 1 one two
+everbloom top "$@" --half-life 10m --time-field 1 -m 1M --seed 1 one two
 status_is 0; silent
 cut -f 3 out | sort | tr '\n' ' ' >keys; printf '/a /b /c ' >want; same keys want

@@ -10,7 +10,7 @@ everbloom --help
 status_is 0; silent
 cp out help
 for words in -h help; do everbloom $words; status_is 0; same out help; done
-for command in dedup add test count distinct iceberg hot range sum join weigh info check merge freeze thaw diff patch predict kinds; do
+for command in dedup add test count distinct top range sum join weigh info check merge freeze thaw diff patch predict kinds; do
     grep -q "^  $command " help || fail "$command is not in the help"
     everbloom $command --help
     status_is 0; silent

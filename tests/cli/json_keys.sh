@@ -3,10 +3,10 @@
 command -v python3 >/dev/null || skip "no python3"
 printf '%s\n' '{"user":{"id":7},"t":1}' '{"t":2,"user":{"name":"x","id":7}}' '{"user":{"id":"7"}}' '{"user":{"id":8}}' >in
 everbloom dedup --jsonl -f user.id in; status_is 0; silent; sed -n '1p;4p' in | out_is
-everbloom iceberg --jsonl -f 'items[1].sku' --at-least 1 < <(printf '%s\n' '{"items":[{"sku":"a"},{"sku":"b\u0041\ud83d\ude00"}]}' '{"items":[0,{"sku":"bA😀"}]}' '{"items":[]}')
+everbloom top --jsonl -f 'items[1].sku' --at-least 1 < <(printf '%s\n' '{"items":[{"sku":"a"},{"sku":"b\u0041\ud83d\ude00"}]}' '{"items":[0,{"sku":"bA😀"}]}' '{"items":[]}')
 out_is '2\tbA😀\n'; err_is 'everbloom: skipped 1 of 3 lines; the first is standard input: line 3: there is no items[1].sku\n'
-everbloom iceberg --jsonl -f '"a.b"."c[0]"' --at-least 1 < <(printf '%s\n' '{"a.b":{"c[0]":[1, 2]}}'); out_is '1\t[1, 2]\n'
-everbloom iceberg --jsonl -f v --at-least 1 < <(printf '%s\n' '{"v":null}' '{"v":true}' '{"v":1.0}' '{"v":1}' '{"w":1}' '{"v":"\ud800"}' '{"\u0076":"name"}')
+everbloom top --jsonl -f '"a.b"."c[0]"' --at-least 1 < <(printf '%s\n' '{"a.b":{"c[0]":[1, 2]}}'); out_is '1\t[1, 2]\n'
+everbloom top --jsonl -f v --at-least 1 < <(printf '%s\n' '{"v":null}' '{"v":true}' '{"v":1.0}' '{"v":1}' '{"w":1}' '{"v":"\ud800"}' '{"\u0076":"name"}')
 sort out >got; printf '1\t%s\n' 1 1.0 name null true $'\xef\xbf\xbd' | sort >want; same got want
 for bad in '' x '[]' '{' '{"v"' '{"v":' '{"v":"a' '{"v":"\x"}' '{"v":"\u12"}' '{"a":1 "v":2}' '{"a":[1,"v":2}' '{"v" 1}' '{"v":}' '{"v":"\'; do
     everbloom dedup --jsonl -f v < <(printf '%s\n' "$bad"); status_is 0; printf '%s\n' "$bad" | out_is; err_has 'passed on 1 of 1 lines'
@@ -63,9 +63,9 @@ for l in lines:
         b[i:i + random.randrange(3)] = bytes(random.choice(b'"\\{}[],:u0k ') for _ in range(random.randrange(3)))
     out.write(bytes(b).replace(b'\n', b'') + b'\n')
 P
-everbloom iceberg --jsonl -f 'k.j[1]' --at-least 1 --verify docs
+everbloom top --jsonl -f 'k.j[1]' --at-least 1 --verify docs
 status_is 0; err_has 'there is no k.j[1]'
-everbloom iceberg --jsonl -f 'k.j[1]' --at-least 1 --verify --json docs
+everbloom top --jsonl -f 'k.j[1]' --at-least 1 --verify --json docs
 python3 -c 'import json, sys
 sys.stdout.buffer.write(b"".join(sorted(b"%d\t%s\0" % (o["count"], o["key"].encode()) for o in map(json.loads, open("out", encoding="utf-8")))))' >got
 same got want

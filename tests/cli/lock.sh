@@ -19,7 +19,7 @@ holder dedup --state d/s --save-every 1ms -m 64K
 refused dedup --state d/s
 refused add --state d/s --filter lru:memory=64K
 refused count --state d/s
-refused iceberg --state d/s --at-least 1
+refused top --state d/s --at-least 1
 for ((i = 1; i <= 50; i++)); do
     echo "line $i" >&3
     "$EVERBLOOM" add --state d/s </dev/null 2>>second.err && fail "a second run got in"

@@ -4,7 +4,7 @@ printf 'id,user,pages\n1,ann,3\n2,bob,4\n3,ann,5\n' >a.csv
 printf '\357\273\277user,"id",pages\r\ncid,4,1\r\nann,5,1\r\n' >b.csv # other order, quotes, byte order mark
 everbloom dedup --csv -f user a.csv b.csv
 status_is 0; silent; out_is 'id,user,pages\n1,ann,3\n2,bob,4\ncid,4,1\r\n'
-everbloom iceberg --csv -f user --at-least 1 --verify a.csv b.csv
+everbloom top --csv -f user --at-least 1 --verify a.csv b.csv
 status_is 0; out_is '3\tann\n1\tbob\n1\tcid\n'
 everbloom count --csv -f user --weight-field pages --key ann a.csv; [ "$(cut -f 1 out)" = 8 ] || fail "$(shown out)"
 everbloom sum --csv -f user --weight-field pages --key ann --json a.csv; [ "$(value sum_upper out)" = 8 ] || fail "$(shown out)"
@@ -29,9 +29,9 @@ misused dedup '--header is for columns, not for --jsonl or --regex' dedup --json
 everbloom dedup -d, -f -1 < <(printf 'a,x\nb,c,x\nd\n'); out_is 'a,x\nd\n'
 everbloom dedup -d, -f -2 < <(printf 'a,x\na,y\nd\n'); out_is 'a,x\nd\n'
 err_is 'everbloom: passed on 1 of 3 lines; the first is standard input: line 3: there is no field -2 (fields end at a comma: see -d)\n'
-everbloom iceberg -d blank -f 2,1 --at-least 1 < <(printf ' a \t b\na  b  \n\nx y z\n'); sort out >got; printf '1\ty x\n2\tb a\n' >want; same got want
+everbloom top -d blank -f 2,1 --at-least 1 < <(printf ' a \t b\na  b  \n\nx y z\n'); sort out >got; printf '1\ty x\n2\tb a\n' >want; same got want
 err_is 'everbloom: skipped 1 of 4 lines; the first is standard input: line 3: there is no field 2 (fields end at blanks: see -d)\n'
-everbloom iceberg -d blank -f 2- --at-least 1 < <(printf 'a b  c\nx b c\n'); out_is '2\tb c\n'
+everbloom top -d blank -f 2- --at-least 1 < <(printf 'a b  c\nx b c\n'); out_is '2\tb c\n'
 
 # Case and blanks.
 everbloom dedup -i < <(printf 'Abc\naBC\n\303\204\n\303\244\n'); out_is 'Abc\n\303\204\n\303\244\n'
@@ -51,12 +51,12 @@ everbloom dedup --jsonl -f a,b < <(printf '{"a":"x,y","b":"z"}\n{"a":"x","b":"y,
 printf 'x user=ann page=/a\nuser=bob page=/a\nnothing\nuser=ann page=/b\n' >log
 everbloom dedup --regex 'user=(\w+)' log; status_is 0; out_is 'x user=ann page=/a\nuser=bob page=/a\nnothing\n'
 err_is 'everbloom: passed on 1 of 4 lines; the first is log: line 3: --regex does not match\n'
-everbloom iceberg --regex 'user=(\w+) page=(\S+)' --at-least 1 log; sort out >got
+everbloom top --regex 'user=(\w+) page=(\S+)' --at-least 1 log; sort out >got
 printf '1\tann,/a\n1\tann,/b\n1\tbob,/a\n' >want; same got want
-everbloom iceberg --regex 'user=(\w+) page=(?<page>\S+)' -f page --at-least 1 log; out_is '2\t/a\n1\t/b\n'
-everbloom iceberg --regex 'user=(\w+) page=(\S+)' -f 1 --at-least 1 log; out_is '2\tann\n1\tbob\n'
-everbloom iceberg --regex '=/.' --at-least 1 log; out_is '2\t=/a\n1\t=/b\n'
-everbloom iceberg --regex 'page=(\S+)|(nothing)' --at-least 1 log; sort out >got; printf '1\t,nothing\n1\t/b,\n2\t/a,\n' >want; same got want
+everbloom top --regex 'user=(\w+) page=(?<page>\S+)' -f page --at-least 1 log; out_is '2\t/a\n1\t/b\n'
+everbloom top --regex 'user=(\w+) page=(\S+)' -f 1 --at-least 1 log; out_is '2\tann\n1\tbob\n'
+everbloom top --regex '=/.' --at-least 1 log; out_is '2\t=/a\n1\t=/b\n'
+everbloom top --regex 'page=(\S+)|(nothing)' --at-least 1 log; sort out >got; printf '1\t,nothing\n1\t/b,\n2\t/a,\n' >want; same got want
 misused dedup '--regex has no group 2; it has 1' dedup --regex '(a)' -f 2
 misused dedup '--regex has no group x; it has 1' dedup --regex '(a)' -f x
 misused dedup '--regex a(: missing closing parenthesis, at byte 3' dedup --regex 'a('

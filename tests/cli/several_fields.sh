@@ -30,12 +30,12 @@ printf 'a:b:c\na:b\na\n' >in
 everbloom count -d: -f 1,3 --queries - --seed 1 in < <(printf 'a:c\na\n'); status_is 0
 cut -f 1,6- out >got; printf '1\ta:c\n0\ta\n' >want; same got want
 err_is 'everbloom: skipped 2 of 3 lines; the first is in: line 2: there is no field 3 (fields end at :: see -d)\n'
-everbloom iceberg -d: -f 2-3 --at-least 1 --on-bad fail in; status_is 2; no_output
+everbloom top -d: -f 2-3 --at-least 1 --on-bad fail in; status_is 2; no_output
 err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'
-everbloom iceberg -d: -f 3,1 --at-least 1 --on-bad fail in; err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'
-everbloom iceberg -d: -f 3- --at-least 1 --on-bad fail in; err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'
-everbloom iceberg -d: -f 2-,1 --at-least 1 --on-bad fail in; err_is 'everbloom: in: line 3: there is no field 2 (fields end at :: see -d)\n'
-everbloom iceberg -d: -f 1- --at-least 1 --verify in; status_is 0; sort out >got
+everbloom top -d: -f 3,1 --at-least 1 --on-bad fail in; err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'
+everbloom top -d: -f 3- --at-least 1 --on-bad fail in; err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'
+everbloom top -d: -f 2-,1 --at-least 1 --on-bad fail in; err_is 'everbloom: in: line 3: there is no field 2 (fields end at :: see -d)\n'
+everbloom top -d: -f 1- --at-least 1 --verify in; status_is 0; sort out >got
 printf '1\ta\n1\ta:b\n1\ta:b:c\n' >want; same got want
 
 # CSV: without quotes that are not needed, with those that are.
@@ -47,7 +47,7 @@ cat >in <<'IN'
 5,"say ""a""",b
 6,5" x,b
 IN
-everbloom iceberg --csv -f 2-3 --at-least 1 --verify in; status_is 0; sort out >got
+everbloom top --csv -f 2-3 --at-least 1 --verify in; status_is 0; sort out >got
 printf '%s\t%s\n' 1 '"5"" x",b' 1 '"a,b",c' 1 '"say ""a""",b' 1 'a,"b,c"' 2 'a,b' >want; same got want
 everbloom dedup --csv -f 3,2 in; grep -v '^2' in >want; same out want
 everbloom dedup --csv -f 2- < <(printf '1,a,b\r\n2,"a",b\n3,a,"b\r\n"\r\n4,a,"b\r\n"\n')
@@ -65,7 +65,7 @@ everbloom count -d, -f 700001,1 --key end,field in; out_has 'recurring	end,field
 printf 'x\tu\t1\ny\tu\t2\nx\tu\t3\n' >in
 everbloom add -f 1-2 -o s.eb in; status_is 0
 everbloom test s.eb -f 2,1 < <(printf 'u\tx\nx\tu\n'); out_is 'u\tx\n'; status_is 0
-everbloom hot -f 2,1 --time-field 3 --top 1 in; status_is 0; cut -f 3- out >got; printf 'u\tx\n' >want; same got want
+everbloom top -f 2,1 --half-life 10m --time-field 3 --top 1 in; status_is 0; cut -f 3- out >got; printf 'u\tx\n' >want; same got want
 everbloom sum -f 1,2 --key "x	u" in; status_is 0; out_has '2'
 printf 'u\tx\nu\tz\n' >s.tsv
 everbloom join -f 1,2 --s-field 2,1 --verify in s.tsv; status_is 0; out_is '2\tx\tu\n'

@@ -72,3 +72,10 @@ done
 refused 'lru: seed must be' --seed many
 refused 'stable: fpr must be' --filter stable:fpr=2
 missing x
+
+# Names that people know from elsewhere lead to the command.
+for pair in uniq:dedup heavy:top iceberg:top hot:top hll:distinct grep:test; do
+    everbloom ${pair%:*} </dev/null
+    status_is 2; no_output
+    err_is "everbloom: there is no command ${pair%:*}; that is what ${pair#*:} does\nTry 'everbloom --help'.\n"
+done

@@ -1,11 +1,11 @@
-/* cmd_iceberg.c - iceberg: the keys that came often, in one pass and in fixed memory.
+/* topcounts.c - top with counts since the beginning: in one pass and in fixed memory.
  *
  * The lines go through the loop of add, into a counting filter with candidates beside it.  Answers
  * below the watermark need the input again; --verify reads it again for exact counts.  --alert
  * names keys while they come. */
-#include "parts/filterfile.h"
-#include "parts/frequent.h"
-#include "parts/health.h"
+#include "filterfile.h"
+#include "health.h"
+#include "top.h"
 #include <everbloom/experimental.h>
 #include <math.h>
 #include <stdlib.h>
@@ -30,6 +30,9 @@ typedef struct iceberg {
     char **again; /* paths, or NULL */
     uint32_t readings;
     uint64_t lines, bytes; /* of the first reading */
+    screen screen;
+    double began, due; /* by the clock: the first line, and when the list is shown next */
+    bool shown;
 } iceberg;
 
 static void expect_ok(eb_status status, const char *what) {
@@ -99,7 +102,7 @@ static bool resume(iceberg *p) {
     eb_error err;
     if (!p->was.bytes) return false;
     if (p->was.length == p->was.end)
-        cli_fail("%s: a filter without candidates: iceberg cannot go on from it", p->s.state);
+        cli_fail("%s: a filter without candidates: top cannot go on from it", p->s.state);
     if (eb_iceberg_load(&p->ice, p->s.filter, (char *)p->was.bytes + p->was.end,
                         p->was.length - p->was.end, p->candidates, NULL, &err) != EB_OK)
         cli_fail("%s: %s", p->s.state, err.text);
@@ -148,10 +151,11 @@ static eb_candidate *candidates_from(const iceberg *p, double at_least, size_t *
     return list;
 }
 
-static void print_answer(const iceberg *p, const question *q, bool labels) {
+static void print_answer(const iceberg *p, answers *out, const question *q, bool labels) {
     size_t n;
     eb_candidate *const list = candidates_from(p, q->count, &n);
-    print_candidates(p->set, labels ? q->text : NULL, list, n, state_of(p).exact);
+    out->exact = state_of(p).exact;
+    for (size_t i = 0; i < n; i++) answers_put(out, labels ? q->text : NULL, &list[i]);
     free(list);
 }
 
@@ -243,9 +247,10 @@ static int answer_top(iceberg *p) {
     if (status > STATUS_NO) return status;
     size_t n;
     eb_candidate *const list = candidates_from(p, 1, &n);
-    print_header(p->set, false);
-    print_candidates(p->set, NULL, list, n < p->set->top ? n : (size_t)p->set->top,
-                     state_of(p).exact);
+    answers out;
+    answers_open(&out, p->set, false, state_of(p).total, state_of(p).exact);
+    for (size_t i = 0; i < n && i < p->set->top; i++) answers_put(&out, NULL, &list[i]);
+    answers_close(&out);
     free(list);
     return status;
 }
@@ -260,15 +265,20 @@ static int by_threshold(const void *a, const void *b) {
 static int answer_all(iceberg *p, question *questions, size_t n) {
     const double total = state_of(p).total;
     int worst = STATUS_YES;
+    answers out;
     for (size_t i = 0; i < n; i++) questions[i].count = threshold_of(questions[i].at_least, total);
     qsort(questions, n, sizeof *questions, by_threshold);
     for (size_t i = 0; i < n; i++) {
         const int status = prepare(p, &questions[i]);
-        if (status > STATUS_NO) return status;
+        if (status > STATUS_NO) {
+            if (i > 0) answers_close(&out);
+            return status;
+        }
         if (status > worst) worst = status;
-        if (i == 0) print_header(p->set, n > 1);
-        print_answer(p, &questions[i], n > 1);
+        if (i == 0) answers_open(&out, p->set, n > 1, total, false);
+        print_answer(p, &out, &questions[i], n > 1);
     }
+    answers_close(&out);
     return worst;
 }
 
@@ -300,6 +310,54 @@ static double least_asked(const question *questions, size_t n) {
     return least;
 }
 
+/* ---- On the way. */
+
+static void show(iceberg *p) {
+    const eb_iceberg_state now = state_of(p);
+    size_t n;
+    const double least =
+        p->set->at_least.n ? threshold_of(threshold_read(p->c, p->set->at_least.text[0]), now.total)
+                           : 1;
+    eb_candidate *const list = candidates_from(p, least, &n);
+    const size_t asked = p->set->top ? (size_t)p->set->top : n;
+    const size_t most = p->screen.on && asked < TOP_LIVE_ROWS ? TOP_LIVE_ROWS : asked;
+    const top_view v = {.rows = list,
+                        .n = n < most ? n : most,
+                        .total = now.total,
+                        .seconds = p->began > 0 ? fmax(now_seconds() - p->began, 1e-3) : 0,
+                        .watermark = now.watermark,
+                        .lines = p->s.lines};
+    if (p->screen.on)
+        top_draw(&p->screen, &v);
+    else {
+        if (p->shown && !p->set->json) putchar(p->set->nul ? '\0' : '\n');
+        top_print(p->set, &v);
+        p->shown = true;
+    }
+    free(list);
+}
+
+static void tick(stream *s) {
+    iceberg *const p = s->ctx;
+    const double now = now_seconds(), every = p->set->refresh_seconds > 0 ? p->set->refresh_seconds
+                                                                          : DEFAULT_REFRESH_SECONDS;
+    const bool steered = p->screen.on && screen_keys(&p->screen);
+    s->stop = p->screen.ended;
+    if (p->began == 0 && s->lines > 0) p->began = now; /* at most a tick late */
+    if ((p->screen.paused || now < p->due) && !steered) return;
+    p->due = now + every;
+    show(p);
+}
+
+static void open_refresh(iceberg *p, char *const *paths) {
+    static const double keys_every = 0.1;
+    if (top_is_live(p->set, paths)) screen_open(&p->screen);
+    if (!p->screen.on && !(p->set->refresh_seconds > 0)) return;
+    p->s.tick = tick;
+    p->s.tick_seconds = p->screen.on ? keys_every : p->set->refresh_seconds;
+    p->due = now_seconds() + p->s.tick_seconds;
+}
+
 static int find_icebergs(iceberg *p, char *const *paths, question *questions, size_t n) {
     static char *const none[] = {NULL};
     /* with a state, the operands are not all that was counted */
@@ -315,7 +373,10 @@ static int find_icebergs(iceberg *p, char *const *paths, question *questions, si
     p->s.save = save_state;
     p->s.ctx = p;
     p->readings = 1;
+    open_refresh(p, paths);
     int status = stream_run(&p->s);
+    screen_close(&p->screen);
+    p->s.tick = NULL;
     p->s.state = NULL; /* reading again changes the candidates */
     p->lines = p->s.lines;
     p->bytes = p->s.in.bytes;
@@ -326,59 +387,47 @@ static int find_icebergs(iceberg *p, char *const *paths, question *questions, si
     return status;
 }
 
+typedef struct alerts {
+    eb_trigger *trigger;
+    answers out;
+} alerts;
+
 /* Alerts leave the program with the batch that raised them. */
 static void take_alert(stream *s, const eb_batch *batch) {
+    alerts *const a = s->ctx;
     double fired[STREAM_BATCH];
     bool any = false;
-    const eb_status status = eb_trigger_add(s->ctx, s->key, batch, fired);
+    const eb_status status = eb_trigger_add(a->trigger, s->key, batch, fired);
     if (status == EB_ENOMEM)
         cli_fail("no room for more keys that were printed: give more -m, or a larger --alert");
     expect_ok(status, "the filter refuses keys");
     for (size_t i = 0; i < batch->n; i++) {
         if (fired[i] == 0) continue;
         const eb_candidate c = {s->key[i], fired[i]};
-        print_candidate(s->set, NULL, &c, false);
+        answers_put(&a->out, NULL, &c);
         any = true;
     }
-    if (any) finish_stdout();
+    if (any) answers_flush(&a->out);
 }
 
 static int raise_alerts(iceberg *p, char *const *paths) {
     eb_error err;
-    eb_trigger *trigger;
+    alerts a;
     open_filter(p, paths);
-    if (eb_trigger_new(&trigger, p->s.filter, p->set->alert, p->candidates, NULL, &err) != EB_OK)
+    if (eb_trigger_new(&a.trigger, p->s.filter, p->set->alert, p->candidates, NULL, &err) != EB_OK)
         cli_fail("%s", err.text);
     p->s.look_up = take_alert;
-    p->s.ctx = trigger;
-    print_header(p->set, false);
+    p->s.ctx = &a;
+    answers_open(&a.out, p->set, false, 0, false);
     int status = stream_run(&p->s);
-    finish_stdout();
+    answers_close(&a.out);
     if (counters_verdict(p->s.filter) != STATUS_YES && status == STATUS_YES) status = STATUS_NO;
-    eb_trigger_free(trigger);
+    eb_trigger_free(a.trigger);
     close_all(p);
     return status;
 }
 
-static void check_usage(const cli_command *c, const settings *set) {
-    const bool multiscan = set->multiscan || set->scans > 0;
-    const int asks = (set->at_least.n > 0) + (set->alert > 0) + (set->top > 0);
-    if (asks == 0) cli_misuse(c, "say what is often: --at-least COUNT, --top N or --alert COUNT");
-    if (asks > 1) cli_misuse(c, "--at-least, --top and --alert: give one of them");
-    if (set->names && set->json) cli_misuse(c, "--names and --json: give one of them");
-    if (set->alert > 0 && (multiscan || set->verify || set->rescan.n))
-        cli_misuse(c, "--alert reads once: no --verify, --rescan, --multiscan or --scans");
-    if (set->state && (set->alert > 0 || multiscan))
-        cli_misuse(c, "--state is for --at-least and --top, in one reading");
-    if (set->alert > 0 && set->stats) cli_misuse(c, "--stats is for --at-least and --top");
-    if (set->alert > 0 && !(set->alert >= 1 && set->alert <= EB_COUNT_FULL))
-        cli_misuse(c, "--alert must be a count from 1 to 2.8e14, not %g", set->alert);
-}
-
-int run_iceberg(const cli_command *c, const settings *set, char **operands, size_t n) {
-    (void)n;
-    check_usage(c, set);
-    if (set->multiscan || set->scans > 0) return run_multiscan(c, set, operands);
+int top_of_counts(const cli_command *c, const settings *set, char **operands) {
     iceberg p = {.c = c, .set = set};
     if (set->alert > 0) return raise_alerts(&p, operands);
     question *const questions = cli_alloc((set->at_least.n + 1) * sizeof *questions);

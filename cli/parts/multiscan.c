@@ -1,6 +1,6 @@
-/* cmd_multiscan.c - iceberg --multiscan: frequent keys, exactly, by several readings. */
-#include "parts/filterfile.h"
-#include "parts/frequent.h"
+/* multiscan.c - top --multiscan: frequent keys, exactly, by several readings. */
+#include "filterfile.h"
+#include "frequent.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -56,9 +56,11 @@ static void print_found(const settings *set, const eb_multiscan *m, size_t keys)
     eb_candidate *const list = cli_alloc((keys + 1) * sizeof *list);
     size_t n = 0;
     for (uint64_t at = 0; eb_multiscan_next(m, &at, &list[n]);) n++;
-    print_header(set, false);
+    answers out;
     sort_candidates(list, n);
-    print_candidates(set, NULL, list, n, true);
+    answers_open(&out, set, false, 0, true);
+    for (size_t i = 0; i < n; i++) answers_put(&out, NULL, &list[i]);
+    answers_close(&out);
     free(list);
 }
 

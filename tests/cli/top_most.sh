@@ -4,7 +4,7 @@ awk 'BEGIN { x = 7; for (i = 0; i < 60000; i++) { x = (x * 16807) % 2147483647; 
     printf "k%d %d\n", 9000 * r * r * r * r, x % 5 } }' >in
 cut -d ' ' -f 1 in | sort | uniq -c | awk '{ print $1 "\t" $2 }' | sort -k 1,1rn -k 2,2 >all
 first() { head -n "$1" all >want; }
-set -- iceberg -q -d ' ' -f 1 --seed 1
+set -- top -q -d ' ' -f 1 --seed 1
 
 # With room to spare, whatever N is; ties are in the order of keys.
 for n in 1 3 20 500 4000 1000000; do
@@ -14,7 +14,7 @@ done
 everbloom "$@" --top 3 --names --json in; status_is 2
 everbloom "$@" --top 2 --names in; { printf 'count\tkey\n'; first 2; cat want; } >header; same out header
 everbloom "$@" --top 1 --json in; out_is "{\"key\":\"k0\",\"count\":$(head -n 1 all | cut -f 1),\"exact\":false}\n"
-everbloom iceberg --top 5 </dev/null; status_is 0; no_output; silent
+everbloom top --top 5 </dev/null; status_is 0; no_output; silent
 
 # In little memory no key of the right ones is missing, and with --verify they are right.
 for m in 20K 24K 64K; do
@@ -32,7 +32,7 @@ done
 
 # Candidates that find no room: what is known is printed, and it is said what may be missing.
 for how in in '--verify in' -; do
-    everbloom iceberg -d ' ' -f 1 --seed 1 -m 64K --candidate-memory 2K --top 60 $how <in
+    everbloom top -d ' ' -f 1 --seed 1 -m 64K --candidate-memory 2K --top 60 $how <in
     status_is 1; err_is "everbloom: keys that came up to $(sed 's/.*up to \([0-9]*\).*/\1/' err) times may be missing: give more -m\n"
     n=$(wc -l <out); [ "$n" -gt 20 ] && [ "$n" -lt 60 ] || fail "$n keys"
     first "$n"; same out want
@@ -41,10 +41,10 @@ done
 everbloom "$@" --top 1000000 --verify in; status_is 0; same out all
 # Counters without room: files are read again.
 awk 'BEGIN { for (i = 0; i < 6000; i++) printf "k%d\t%d\n", i % 3000, 30000 + 10 * (i % 3000) }' >heavy
-everbloom iceberg -f 1 --weight-field 2 --top 2 -m 1M --candidate-memory 64K --seed 1 --filter spectral:store=u8 heavy
+everbloom top -f 1 --weight-field 2 --top 2 -m 1M --candidate-memory 64K --seed 1 --filter spectral:store=u8 heavy
 status_is 0; out_is '119980\tk2999\n119960\tk2998\n'
 grep -vx 'everbloom: the filter has no room for some counts: reading the input again' err && fail "$(shown err)"
-everbloom iceberg -f 1 --weight-field 2 --top 2 -m 1M --candidate-memory 64K --seed 1 --filter spectral:store=u8 <heavy
+everbloom top -f 1 --weight-field 2 --top 2 -m 1M --candidate-memory 64K --seed 1 --filter spectral:store=u8 <heavy
 status_is 1; err_has 'since the filter is full: give more -m, --rescan FILE or --filter spectral:store=line'
 
 # Weights, and a stream in parts.
@@ -54,7 +54,7 @@ head -n 30000 in >one; tail -n +30001 in >two
 everbloom "$@" --state s --top 9 one; status_is 0
 everbloom "$@" --state s --top 9 two; status_is 0; first 9; same out want
 
-misused iceberg '--at-least, --top and --alert: give one of them' iceberg --top 2 --alert 3
-misused iceberg '--at-least, --top and --alert: give one of them' iceberg --top 2 --at-least 3
-misused iceberg '--multiscan answers one --at-least' iceberg --top 2 --multiscan in
-misused iceberg '--top must be a whole number from 1 to 999999999, not "0"' iceberg --top 0 in
+misused top '--at-least, -n and --alert: give one of them' top --top 2 --alert 3
+misused top '--at-least, -n and --alert: give one of them' top --top 2 --at-least 3
+misused top '--multiscan answers one --at-least' top --top 2 --multiscan in
+misused top '--top must be a whole number from 1 to 999999999, not "0"' top --top 0 in

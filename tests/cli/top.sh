@@ -26,7 +26,7 @@ for seed in 1 2 3; do
             cp want exact
             # One pass: nothing is missing, nothing is counted too low.
             for memory in 12K 200K 4M; do
-                everbloom iceberg -q -f 1 --at-least $at_least -m $memory --seed $seed <stream
+                everbloom top -q -f 1 --at-least $at_least -m $memory --seed $seed <stream
                 if [ "$status" = 1 ]; then
                     err_has 'times may be missing: give more -m, or --rescan FILE'
                     first=$(sed 's/.* to \([0-9]*\) times.*/\1/' err)
@@ -39,16 +39,16 @@ for seed in 1 2 3; do
                 [ ! -s lost ] || fail "seed $seed, power $power, T $at_least, $memory: keys are lost"
             done
             # Exact: by verification, and by a second reading of candidates that did not fit at first.
-            everbloom iceberg -f 1 --at-least $at_least -m 4M --seed $seed --verify stream
+            everbloom top -f 1 --at-least $at_least -m 4M --seed $seed --verify stream
             status_is 0; silent; keys_of exact
-            everbloom iceberg -f 1 --at-least $at_least -m 4M --seed $seed --verify --rescan stream <stream
+            everbloom top -f 1 --at-least $at_least -m 4M --seed $seed --verify --rescan stream <stream
             status_is 0; keys_of exact
-            everbloom iceberg -q -f 1 --at-least $at_least -m 1M --candidate-memory 2K --seed $seed stream
+            everbloom top -q -f 1 --at-least $at_least -m 1M --candidate-memory 2K --seed $seed stream
             [ "$status" = 1 ] || keys_of exact
-            everbloom iceberg -f 1 --at-least $at_least -m 1M --multiscan --seed $seed stream
+            everbloom top -f 1 --at-least $at_least -m 1M --multiscan --seed $seed stream
             status_is 0; silent; keys_of exact
             # Alerts: each once, all of them.
-            everbloom iceberg -f 1 --alert $at_least -m 1M --seed $seed <stream
+            everbloom top -f 1 --alert $at_least -m 1M --seed $seed <stream
             status_is 0; silent
             cut -f 2 out | sort >named
             [ -z "$(uniq -d named)" ] || fail "a key is named twice"
@@ -56,13 +56,13 @@ for seed in 1 2 3; do
         done
         judge "select sum(w), a from t group by a having sum(w) >= 100"
         cp want exact
-        everbloom iceberg -f 1 --weight-field 2 --at-least 100 --verify -m 1M stream
+        everbloom top -f 1 --weight-field 2 --at-least 100 --verify -m 1M stream
         status_is 0; keys_of exact
-        everbloom iceberg -f 1 --weight-field 2 --at-least 100 --multiscan -m 1M stream
+        everbloom top -f 1 --weight-field 2 --at-least 100 --multiscan -m 1M stream
         status_is 0; keys_of exact
         judge "select count(*), a from t group by a having count(*) >= 0.005 * (select count(*) from t)"
         cp want exact
-        everbloom iceberg -f 1 --at-least 0.5% --verify -m 1M stream
+        everbloom top -f 1 --at-least 0.5% --verify -m 1M stream
         status_is 0; keys_of exact
     done
 done
@@ -72,49 +72,49 @@ generate 5 60000 40000 6 >stream
 judge "select count(*), a from t group by a having count(*) >= 300"
 cp want exact
 for memory in 6K 12K 48K; do
-    everbloom iceberg -f 1 --at-least 300 -m $memory --multiscan --seed 1 --stats stream
+    everbloom top -f 1 --at-least 300 -m $memory --multiscan --seed 1 --stats stream
     status_is 0; keys_of exact
 done
-everbloom iceberg -f 1 --at-least 300 -m 12K --scans 1 --seed 1 stream
+everbloom top -f 1 --at-least 300 -m 12K --scans 1 --seed 1 stream
 status_is 2; no_output; err_has 'after 1 readings too many keys are left for the memory: give -m'; err_has 'or more --scans'
-everbloom iceberg -f 1 --at-least 3 -m 12K --multiscan --seed 1 stream
+everbloom top -f 1 --at-least 3 -m 12K --multiscan --seed 1 stream
 status_is 2; no_output; err_has 'readings too many keys are left for the memory: give -m'
 
 # Most frequent first; several thresholds, each answered; names of columns; JSON; NUL.
 printf '%s\n' a b a c a b >in
-everbloom iceberg --at-least 2 in
+everbloom top --at-least 2 in
 status_is 0; silent; out_is '3\ta\n2\tb\n'
-everbloom iceberg --at-least 50% --at-least 1 --names in
+everbloom top --at-least 50% --at-least 1 --names in
 out_is 'at least\tcount\tkey\n1\t3\ta\n1\t2\tb\n1\t1\tc\n50%%\t3\ta\n'
-everbloom iceberg --at-least 3 --json in
+everbloom top --at-least 3 --json in
 out_is '{"key":"a","count":3,"exact":false}\n'
-everbloom iceberg --at-least 3 --at-least 1M --json --verify in
+everbloom top --at-least 3 --at-least 1M --json --verify in
 out_is '{"at_least":"3","key":"a","count":3,"exact":true}\n'
-everbloom iceberg -0 --at-least 2 < <(printf 'x\ny\0z\0x\ny\0')
+everbloom top -0 --at-least 2 < <(printf 'x\ny\0z\0x\ny\0')
 out_is '2\tx\ny\0'
-everbloom iceberg --csv -f 2 --header --at-least 2 < <(printf 'n,name\n1,"a ""b"""\n2,c\n3,"a ""b"""\n')
+everbloom top --csv -f 2 --header --at-least 2 < <(printf 'n,name\n1,"a ""b"""\n2,c\n3,"a ""b"""\n')
 out_is '2\ta "b"\n'
-everbloom iceberg --alert 2 --names in
+everbloom top --alert 2 --names in
 out_is 'count\tkey\n2\ta\n2\tb\n'
-everbloom iceberg --alert 3 --json in
+everbloom top --alert 3 --json in
 out_is '{"key":"a","count":3,"exact":false}\n'
-everbloom iceberg --at-least 1 --stats in
+everbloom top --at-least 1 --stats in
 err_has 'watermark            0'
 for input in /dev/null /dev/stdin; do
-    everbloom iceberg --at-least 1% $input </dev/null
+    everbloom top --at-least 1% $input </dev/null
     status_is 0; no_output; silent
 done
 
 # The same answers however the input comes in.
 generate 9 30000 5000 3 >stream
-everbloom iceberg -f 1 -m 20K --seed 4 --at-least 90 <stream
+everbloom top -f 1 -m 20K --seed 4 --at-least 90 <stream
 cp out whole; cp err said
-everbloom iceberg -f 1 -m 20K --seed 4 --at-least 90 < <(head -c 10001 stream; sleep 0.1; tail -c +10002 stream)
+everbloom top -f 1 -m 20K --seed 4 --at-least 90 < <(head -c 10001 stream; sleep 0.1; tail -c +10002 stream)
 same out whole; same err said
 
 # An alert comes at once, not at the end of the stream.
 mkfifo pipe
-"$EVERBLOOM" iceberg --alert 2 <pipe >alerts 2>err &
+"$EVERBLOOM" top --alert 2 <pipe >alerts 2>err &
 exec 7>pipe
 printf 'a\na\n' >&7
 for _ in $(seq 100); do [ -s alerts ] && break; sleep 0.1; done
@@ -124,68 +124,65 @@ wait
 
 # What cannot be promised is said; what is wrong is one sentence, before anything is printed.
 generate 2 30000 9000 1 >stream
-everbloom iceberg -f 1 --at-least 2 -m 8K --seed 1 <stream
+everbloom top -f 1 --at-least 2 -m 8K --seed 1 <stream
 status_is 1; err_has 'everbloom: keys that came up to '
-everbloom iceberg -f 1 --at-least 2 -m 8K --seed 1 stream
+everbloom top -f 1 --at-least 2 -m 8K --seed 1 stream
 status_is 1; err_has 'only: reading the input again'; err_has 'give more -m or use --multiscan'
-everbloom iceberg -q -f 1 --at-least 20 --filter spectral:cells=64,store=u8 --candidate-memory 1K --seed 1 stream
+everbloom top -q -f 1 --at-least 20 --filter spectral:cells=64,store=u8 --candidate-memory 1K --seed 1 stream
 status_is 2; no_output; err_is 'everbloom: the filter is full and tells keys no more apart: give more -m\n'
 head -n 100 stream >part
-everbloom iceberg -f 1 --at-least 2 --verify --rescan part stream
+everbloom top -f 1 --at-least 2 --verify --rescan part stream
 status_is 2; no_output
 err_is 'everbloom: the input is not the same when read again: 30000 keys at first, now 100\n'
-everbloom iceberg -f 1 --at-least 2 --multiscan -m 4K --rescan part stream
+everbloom top -f 1 --at-least 2 --multiscan -m 4K --rescan part stream
 status_is 2; no_output
-everbloom iceberg -f 3 --at-least 2 --on-bad fail stream
+everbloom top -f 3 --at-least 2 --on-bad fail stream
 status_is 2; no_output; err_has 'everbloom: stream: line 1: '
-everbloom iceberg -f 1 --weight-field 1 --at-least 2 --on-bad fail stream
+everbloom top -f 1 --weight-field 1 --at-least 2 --on-bad fail stream
 status_is 2; no_output; err_has 'the weight must be a whole number 0..4294967295'
-everbloom iceberg --at-least 2 none
+everbloom top --at-least 2 none
 status_is 2; no_output; err_is 'everbloom: none: No such file or directory\n'
-everbloom iceberg --at-least 2 --rescan none in
+everbloom top --at-least 2 --rescan none in
 status_is 2; no_output; err_is 'everbloom: none: No such file or directory\n'
-everbloom iceberg --at-least 2 --filter decay:halflife=100 in
-status_is 2; no_output; err_has 'counts of this filter may be too low'
-everbloom iceberg --at-least 2 --filter bloom in
+everbloom top --at-least 2 --filter bloom in
 status_is 2; no_output
 seq 5000 >many
-everbloom iceberg --alert 1 -m 64K many
+everbloom top --alert 1 -m 64K many
 status_is 2; err_has 'no room for more keys that were printed: give more -m, or a larger --alert'
-misused iceberg 'say what is often: --at-least COUNT, --top N or --alert COUNT' iceberg in
-misused iceberg '--at-least, --top and --alert: give one of them' iceberg --at-least 2 --alert 3
+misused top '--at-least, -n and --alert: give one of them' top --at-least 2 --alert 3
 for bad in 0 0.5 -1 x '' 0% 101% % 1%% 3e14; do
-    misused iceberg "--at-least must be a count from 1 to 2.8e14 or a share up to 100%, not \"$bad\"" iceberg --at-least="$bad"
+    misused top "--at-least must be a count from 1 to 2.8e14 or a share up to 100%, not \"$bad\"" top --at-least="$bad"
 done
-misused iceberg '--alert must be a count from 1 to 2.8e14, not 0.5' iceberg --alert 0.5
-misused iceberg '--alert reads once: no --verify, --rescan, --multiscan or --scans' iceberg --alert 5 --verify
-misused iceberg '--verify needs files, or --rescan FILE: the input cannot be read again' iceberg --at-least 5 --verify
-misused iceberg '--multiscan needs files, or --rescan FILE: the input cannot be read again' iceberg --at-least 5 --multiscan
-misused iceberg '--multiscan answers one --at-least' iceberg --at-least 5 --at-least 6 --multiscan in
-misused iceberg '--multiscan needs a count, not a share' iceberg --at-least 5% --scans 3 in
-misused iceberg '--multiscan makes filters of its own: no --filter, no --candidate-memory' iceberg --at-least 5 --scans 3 --filter spectral in
-misused iceberg '--candidate-memory must be a size from 1K to 64T, such as 500K, 64M or 2GiB, not "5q"' iceberg --at-least 5 --candidate-memory 5q in
-misused iceberg '--candidate-memory must be less than all of the memory' iceberg --at-least 5 -m 1M --candidate-memory 1M in
-misused iceberg 'candidates need at least 1K of memory' iceberg --at-least 5 -m 2K in
-misused iceberg '--names and --json: give one of them' iceberg --at-least 5 --names --json in
+misused top '--alert must be a count from 1 to 2.8e14, not 0.5' top --alert 0.5
+misused top '--alert reads once: no --verify, --rescan, --multiscan or --scans' top --alert 5 --verify
+misused top '--verify needs files, or --rescan FILE: the input cannot be read again' top --at-least 5 --verify
+misused top '--multiscan needs files, or --rescan FILE: the input cannot be read again' top --at-least 5 --multiscan
+misused top '--multiscan answers one --at-least' top --at-least 5 --at-least 6 --multiscan in
+misused top '--multiscan needs a count, not a share' top --at-least 5% --scans 3 in
+misused top '--multiscan makes filters of its own: no --filter, no --candidate-memory' top --at-least 5 --scans 3 --filter spectral in
+misused top '--candidate-memory must be a size from 1K to 64T, such as 500K, 64M or 2GiB, not "5q"' top --at-least 5 --candidate-memory 5q in
+misused top '--candidate-memory must be less than all of the memory' top --at-least 5 -m 1M --candidate-memory 1M in
+misused top 'candidates need at least 1K of memory' top --at-least 5 -m 2K in
+misused top '--names and --json: give one of them' top --at-least 5 --names --json in
 
 # Sums of weights are large, and there is room for them.  A filter that has none says so, and reads
 # again if it can.
 awk 'BEGIN { for (i = 0; i < 6000; i++) printf "k%d\t%d\n", i % 3000, i % 3000 == 7 ? 45000 : 30000 }' >heavy
-everbloom iceberg -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 heavy
+everbloom top -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 heavy
 status_is 0; silent; out_is '90000\tk7\n'
-everbloom iceberg -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
+everbloom top -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
 status_is 0; out_is '90000\tk7\n'
 err_is 'everbloom: the filter has no room for some counts: reading the input again\n'
-everbloom iceberg -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 --filter spectral:store=u8 <heavy
+everbloom top -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 --filter spectral:store=u8 <heavy
 status_is 1; out_has '90000	k7'
 err_has 'counts are not known (inf) since the filter is full: give more -m, --rescan FILE or --filter spectral:store=line'
-everbloom iceberg -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 heavy
+everbloom top -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 heavy
 status_is 0; silent; out_is '90000\tk7\n'
-everbloom iceberg -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
+everbloom top -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
 status_is 1; err_has ' counters are full, so counts may be far too high'
 
 # A reader who leaves early ends it quietly.
 set -o pipefail
-seq 200000 | "$EVERBLOOM" iceberg --at-least 1 2>err | head -n 1 >out
+seq 200000 | "$EVERBLOOM" top --at-least 1 2>err | head -n 1 >out
 [ "${PIPESTATUS[1]}" -eq 141 ] || fail "a closed pipe does not end iceberg"
 silent

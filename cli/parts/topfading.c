@@ -1,36 +1,37 @@
-/* cmd_hot.c - hot: the keys that are hottest now.
+/* topfading.c - top with counts that fade: the keys that are hottest now.
  *
  * A filter whose counts fade counts all keys; a small table (hottest.h) keeps the keys that may be
  * among the hottest.  Time is that of the lines (--time-field) or that of the clock.  What is shown
- * on the way is shown by the clock on a terminal or if lines have no time, else by the time of
+ * on the way is shown by the clock on a screen or if lines have no time, else by the time of
  * the lines. */
-#include "input/numbers.h"
-#include "parts/fade.h"
-#include "parts/filterfile.h"
-#include "parts/health.h"
-#include "parts/hottest.h"
-#include "parts/stream.h"
+#include "fade.h"
+#include "filterfile.h"
+#include "health.h"
+#include "hottest.h"
+#include "stream.h"
+#include "top.h"
 #include <everbloom/experimental.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-enum { CANDIDATES_LEAST = 1000, CANDIDATES_EACH = 10, TOP_MAX = 1000000, MILLI = 1000 };
+enum { CANDIDATES_LEAST = 1000, CANDIDATES_EACH = 10, MILLI = 1000 };
 
 typedef struct hot {
     const settings *set;
     stream s;
+    screen screen;
     hottest keys;
     eb_hash *hash; /* room for all keys of the table, to ask with */
     double *count;
     size_t *order;
+    eb_candidate *rows;
     double halflife, epsilon; /* of the filter, in milliseconds and arrivals */
     uint64_t period;          /* 0: counts fade by half-lives; else an epoch, by age */
     hot_marks marks;
-    size_t top;
-    bool terminal, by_lines; /* lines have their own time, and nobody watches */
+    fading fading;
+    threshold at_least;
+    bool by_lines; /* lines have their own time, and nobody watches */
     bool shown;
     uint64_t lines;      /* that count by now */
     uint64_t now;        /* the filter's clock; to ask the filter would be a walk over its cells */
@@ -72,75 +73,35 @@ static double watermark(const hot *h) {
     return exp2(h->keys.watermark - (double)h->now / h->halflife) + h->epsilon;
 }
 
-static double rate_of(const hot *h, double count) { /* a second, as a mean that fades */
-    return count * eb_faded(h->s.filter, MILLI);
-}
-
-static void show_json(const hot *h, size_t n) {
-    fprintf(stdout, "{\"time\":%.3f,\"lines\":%llu,\"watermark\":", (double)h->now / MILLI,
-            (unsigned long long)h->lines);
-    json_number(stdout, watermark(h));
-    fputs(",\"keys\":[", stdout);
-    for (size_t i = 0; i < n; i++) {
-        const hot_key *const k = &h->keys.keys[h->order[i]];
-        fputs(i ? ",{\"key\":" : "{\"key\":", stdout);
-        json_bytes(stdout, k->bytes, k->len);
-        fputs(",\"count\":", stdout);
-        json_number(stdout, h->count[h->order[i]]);
-        fputs(",\"rate\":", stdout);
-        json_number(stdout, rate_of(h, h->count[h->order[i]]));
-        putchar('}');
-    }
-    puts("]}");
-}
-
-static void show_text(const hot *h, size_t n) {
-    const char end = h->set->nul ? '\0' : '\n';
-    if (h->shown) putchar(end); /* an empty line between two tables */
-    for (size_t i = 0; i < n; i++) {
-        const hot_key *const k = &h->keys.keys[h->order[i]];
-        printf("%.6g\t%.4g\t", h->count[h->order[i]], rate_of(h, h->count[h->order[i]]));
-        fwrite(k->bytes, 1, k->len, stdout);
-        putchar(end);
-    }
-}
-
-/* A key on a terminal: nothing that could move the cursor, and no more than a line. */
-static void show_key(const hot_key *k, size_t width) {
-    for (size_t i = 0; i < k->len && i < width; i++) {
-        const unsigned char byte = (unsigned char)k->bytes[i];
-        putchar(byte < 0x20 || byte == 0x7f ? '?' : byte);
-    }
-}
-
-static void show_screen(const hot *h, size_t n) {
-    struct winsize size = {0};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row < 4 || size.ws_col < 30)
-        size = (struct winsize){.ws_row = 24, .ws_col = 80};
-    char time[NUMBER_TEXT];
-    number_write(NUMBER_TIME, eb_from_signed((int64_t)(h->now / MILLI)), time);
-    printf("\033[H\033[2J%s  %llu lines  complete above %.4g\n%12s %12s  KEY\n", time,
-           (unsigned long long)h->lines, watermark(h), "COUNT", "A SECOND");
-    for (size_t i = 0; i < n && i + 3 < size.ws_row; i++) {
+static top_view view(hot *h) {
+    top_view v = {.rows = h->rows,
+                  .total = fading_total(&h->fading, h->now),
+                  .seconds = fading_seconds(&h->fading, h->now),
+                  .watermark = watermark(h),
+                  .lines = h->lines,
+                  .now = h->now};
+    const double least = h->set->at_least.n ? threshold_of(h->at_least, v.total) : 0;
+    look(h);
+    const size_t asked = h->set->top ? (size_t)h->set->top : h->keys.n;
+    const size_t most = h->screen.on && asked < TOP_LIVE_ROWS ? TOP_LIVE_ROWS : asked;
+    for (size_t i = 0; i < h->keys.n && v.n < most; i++) {
         const double count = h->count[h->order[i]];
-        printf("%12.6g %12.4g  ", count, rate_of(h, count));
-        show_key(&h->keys.keys[h->order[i]], size.ws_col - 27u);
-        putchar('\n');
+        const hot_key *const k = &h->keys.keys[h->order[i]];
+        if (!(count > 0) || count < least) break;
+        h->rows[v.n++] = (eb_candidate){{k->bytes, k->len}, count};
     }
+    return v;
 }
 
 static void show(hot *h) {
-    size_t n = 0;
-    look(h);
-    while (n < h->keys.n && n < h->top && h->count[h->order[n]] > 0) n++;
-    if (h->set->json)
-        show_json(h, n);
-    else if (h->terminal)
-        show_screen(h, n);
-    else
-        show_text(h, n);
+    const top_view v = view(h);
+    if (h->screen.on) {
+        top_draw(&h->screen, &v);
+        return;
+    }
+    if (h->shown && !h->set->json) putchar(h->set->nul ? '\0' : '\n'); /* between two tables */
+    top_print(h->set, &v);
     h->shown = true;
-    finish_stdout();
 }
 
 /* ---- Lines. */
@@ -170,6 +131,7 @@ static void take(hot *h, const eb_batch *b, const eb_key *key) {
     if (eb_add_batch(h->s.filter, b, &err) != EB_OK)
         cli_fail("the filter refuses keys: %s", err.text);
     h->lines += b->n;
+    fading_add(&h->fading, b);
     filter_counts(h->s.filter, b->hash, b->n, count);
     h->now = b->time[b->n - 1];
     if (h->period > 0)
@@ -209,7 +171,10 @@ static void look_up(stream *s, const eb_batch *b) {
 static void tick(stream *s) {
     hot *const h = s->ctx;
     const double now = now_seconds();
-    if (now < h->clock_due) return;
+    const bool steered = h->screen.on && screen_keys(&h->screen);
+    s->stop = h->screen.ended;
+    if (h->screen.paused && !steered) return;
+    if (now < h->clock_due && !steered) return;
     h->clock_due = now + (double)h->every / MILLI;
     if (!s->times.of_lines) pass_time(h, times_now(&s->times));
     show(h);
@@ -217,16 +182,10 @@ static void tick(stream *s) {
 
 /* ---- The command. */
 
-static size_t read_top(const cli_command *c, const settings *set) {
-    if (set->top > TOP_MAX)
-        cli_misuse(c, "--top must be 1..%d, not %llu", TOP_MAX, (unsigned long long)set->top);
-    return set->top ? (size_t)set->top : DEFAULT_TOP;
-}
-
-static void open_table(hot *h, const cli_command *c) {
-    h->top = read_top(c, h->set);
-    const size_t room =
-        CANDIDATES_EACH * h->top < CANDIDATES_LEAST ? CANDIDATES_LEAST : CANDIDATES_EACH * h->top;
+static void open_table(hot *h) {
+    const size_t wanted = CANDIDATES_EACH * (size_t)(h->set->top ? h->set->top : CANDIDATES_LEAST);
+    const size_t room = wanted < CANDIDATES_LEAST ? CANDIDATES_LEAST : wanted;
+    h->rows = cli_alloc(room * sizeof *h->rows);
     hottest_open(&h->keys, room);
     h->hash = cli_alloc(room * sizeof *h->hash);
     h->count = cli_alloc(room * sizeof *h->count);
@@ -254,48 +213,45 @@ static void open_filter(hot *h, const cli_command *c) {
     eb_filter *const f = h->s.filter = filter_open(c, h->set);
     const eb_stats stats = filter_stats(f);
     if (!filter_is(f, "decay") && !filter_is(f, "aging"))
-        cli_misuse(c, "hot needs a filter whose counts fade: decay:halflife=MILLISECONDS");
-    if (!only_falls(f)) cli_misuse(c, "hot needs counts that only fall with age");
+        cli_misuse(c, "top needs a filter whose counts fade: decay:halflife=MILLISECONDS");
+    if (!only_falls(f)) cli_misuse(c, "top needs counts that only fall with age");
     h->halflife = stats.halflife;
     h->period = filter_is(f, "aging") ? filter_option(f, "period") : 0;
     if (h->period > 0) hot_marks_open(&h->marks, h->period * filter_option(f, "epochs"));
     h->epsilon = stats.epsilon;
+    fading_open(&h->fading, h->set, f);
     values_open(&h->s.values, c, h->set, h->s.filter, true);
     times_open(&h->s.times, c, h->set, h->s.filter);
 }
 
-/* On a terminal always, else if it is asked for. */
+/* On a screen always, else if it is asked for. */
 static void open_refresh(hot *h) {
+    static const double keys_every =
+        0.1; /* seconds in which a key that is pressed has its effect */
     const double wanted = h->set->refresh_seconds,
-                 usual = h->terminal ? DEFAULT_REFRESH_SECONDS : 0;
+                 usual = h->screen.on ? DEFAULT_REFRESH_SECONDS : 0;
     h->every = (uint64_t)ceil((wanted > 0 ? wanted : usual) * MILLI);
-    h->by_lines = h->set->time_field.n && !h->terminal;
+    h->by_lines = h->set->time_field.n && !h->screen.on;
     h->clock_due = now_seconds() + (double)h->every / MILLI;
     if (h->every > 0 && !h->by_lines) {
         h->s.tick = tick;
         h->s.tick_seconds = (double)h->every / MILLI;
+        if (h->screen.on) h->s.tick_seconds = fmin(h->s.tick_seconds, keys_every);
     }
 }
 
-bool hot_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
-    if (set->window.lines > 0) cli_misuse(c, "hot needs a --window in time, such as 10m");
-    fade_check(c, set);
-    fade_spec(c, set, spec, cap);
-    return false;
-}
-
-int run_hot(const cli_command *c, const settings *set, char **operands, size_t n) {
-    (void)n;
-    hot h = {.set = set,
-             .terminal = !set->json && isatty(STDOUT_FILENO),
-             .s = {.set = set, .print = PRINT_NONE, .adds = true, .look_up = look_up}};
+int top_of_fading(const cli_command *c, const settings *set, char **operands) {
+    hot h = {.set = set, .s = {.set = set, .print = PRINT_NONE, .adds = true, .look_up = look_up}};
     h.s.ctx = &h;
     h.s.times.by_time = true;
+    if (set->at_least.n) h.at_least = threshold_read(c, set->at_least.text[0]);
     stream_open(&h.s, c, operands);
     open_filter(&h, c);
-    open_table(&h, c);
+    open_table(&h);
+    if (top_is_live(set, operands)) screen_open(&h.screen);
     open_refresh(&h);
     int status = stream_run(&h.s);
+    screen_close(&h.screen);
     show(&h);
     if (counters_verdict(h.s.filter) != STATUS_YES && status == STATUS_YES) status = STATUS_NO;
     if (set->stats) stream_stats(&h.s);
@@ -305,5 +261,6 @@ int run_hot(const cli_command *c, const settings *set, char **operands, size_t n
     free(h.hash);
     free(h.count);
     free(h.order);
+    free(h.rows);
     return status;
 }

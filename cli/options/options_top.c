@@ -1,0 +1,97 @@
+/* options_top.c - the options of top: see options.c. */
+#include "options.h"
+
+const cli_option top_options[] = {
+    KEY_OPTIONS,
+    WEIGHT_OPTION,
+    HEADING("What is asked"),
+    OPTION('n', "top", "N", OPT_INDEX, top,
+           "The N keys that occur most often. Without --verify, a key whose count is too high may "
+           "take the place of another. (default: " TEXT_OF(DEFAULT_TOP) ")"),
+    OPTION(0, "at-least", "COUNT", OPT_TEXTS, at_least,
+           "All keys that occur COUNT times or more: 1000, 10K, or 1% of all lines (of all "
+           "weights). May be given several times; the least is answered first."),
+    OPTION(0, "alert", "COUNT", OPT_COUNT, alert,
+           "Print each key once, the moment it occurs for the COUNT-th time or, now and then, "
+           "earlier; none is missed."),
+    HEADING("Lately"),
+    DECAY_OPTIONS("", "poly: (1 + x) to the power of minus --power.", "poly", ""),
+    TIME_FIELD_OPTION,
+    HEADING("What is printed"),
+    OPTION(0, "every", "TIME", OPT_TIME, refresh_seconds,
+           "Print so often: by the clock, or by the time of the lines with --time-field. Units are "
+           "ms, s, m, h and d. (default: " TEXT_OF(
+               DEFAULT_REFRESH_SECONDS) "s on a terminal when "
+                                        "the input is a pipe, else only at the end)"),
+    AS_OPTIONS,
+    HEADING("Reading again, for exact counts"),
+    FLAG(0, "verify", verify, "Read the input a second time and count exactly."),
+    OPTION(0, "rescan", "FILE", OPT_TEXTS, rescan,
+           "The lines can be read again from FILE, when they come from standard input or a pipe. "
+           "May be given several times, for the parts of the input in their order."),
+    FLAG(0, "multiscan", multiscan,
+         "For memory far below the number of keys: read the input as often as needed (2 or 3 "
+         "times, as a rule), each time sorting out more keys that are not frequent. Counts are "
+         "exact."),
+    OPTION(0, "scans", "N", OPT_INDEX, scans, "The same, but at most N times."),
+    HEADING("Memory"),
+    OPTION('m', "memory", "SIZE", OPT_WORD, memory,
+           "Memory in all, such as 500K, 64M or 2G: a quarter for candidates, which are keys, the "
+           "rest for the filter. (default: " DEFAULT_MEMORY ")"),
+    OPTION(0, "candidate-memory", "SIZE", OPT_WORD, candidate_memory,
+           "Of it, so much for candidates."),
+    OPTION(0, "filter", "SPEC", OPT_TEXT, filter,
+           "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. "
+           "(default: " COUNT_FILTERS " and decay or aging for counts that fade)"),
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
+           "Seed of the filter, or 'random'. Equal seed, equal input: equal answers."),
+    OPTION(
+        0, "state", "FILE", OPT_TEXT, state,
+        "Go on from the filter and the candidates in FILE if FILE exists, and save them there at "
+        "the end and on the way. FILE is replaced in one step, so it is always whole; 'everbloom "
+        "count --snapshot' can ask it, too. Refused while another run uses it, which FILE.lock "
+        "shows. What is counted is all lines since FILE was made, so --verify needs --rescan "
+        "with all of them."),
+    EVERY_OPTION,
+    HEADING("Reports"),
+    FLAG(0, "stats", stats,
+         "At the end, print on standard error: lines, seconds, the candidates, the watermark. As "
+         "one JSON object with --json."),
+    FLAG('q', "quiet", quiet, "No progress line, and no word when the input is read again."),
+    END};
+
+const cli_example top_examples[] = {
+    {"everbloom top -f 7 -d ' ' access.log", "The 20 pages that are read most."},
+    {"tail -F access.log | everbloom top -f 1 -d ' ' --window 5m",
+     "Watch the hosts with the most requests of the last five minutes."},
+    {"everbloom top --csv -f customer --at-least 100 --verify orders.csv",
+     "Exactly what 'group by ... having count(*) >= 100' gives."},
+    {"everbloom top -f 1 -d ' ' --at-least 1% access.log", "Hosts with 1 % of all requests."},
+    {"tail -F failures.tsv | everbloom top -f 4 --alert 20", "Who failed 20 times? At once."},
+    {"everbloom top --half-life 10m -d ' ' --time-field 4 -f 7 --every 1h access.log",
+     "Replay the log of a web server: the hottest pages at the end of each hour."},
+    {"everbloom top --state hosts.eb -f 1 -d ' ' access.log.1",
+     "Of all logs so far, with a log added each day."},
+    {"everbloom top -m 1M --multiscan --at-least 10K big.log",
+     "In a megabyte, whatever the number of keys."},
+    {NULL, NULL}};
+
+const char top_text[] =
+    "Reads the lines of the FILEs, or of standard input if there is none or it is -, once, in "
+    "fixed "
+    "memory, and prints the keys that occur most often: their count, a tab and the key, most "
+    "frequent first. With several --at-least, each line begins with the one that it answers. On a "
+    "terminal, with input from a pipe, the list is shown live: q ends, space stops and goes on, "
+    "arrows move through it.\n\n"
+    "No key is missed. A key that occurs less often may be among them, since counts may be too "
+    "high, never too low; --verify makes them exact.\n\n"
+    "With --half-life, --window or --decay counts fade: a line counts 1 when it is read, a half "
+    "after a half-life, a quarter after two; or 1 until it is older than the window. A row is then "
+    "the count, a rate and the key. The rate is in lines a second, over the time that counts, or "
+    "since the first line if that is shorter.\n\n"
+    "A filter holds no keys, so the most frequent ones are kept beside it, as candidates. The "
+    "watermark ('complete above' on a screen) says how often a key may occur without being among "
+    "them; the answer is complete down to there. Below it, the input is read again, if it is "
+    "files; "
+    "if it cannot be, what is known is printed, a message says what may be missing, and the exit "
+    "status is 1.";
