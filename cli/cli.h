@@ -21,7 +21,7 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 /* The filters of dedup and add when the command line names none. */
 #define DEFAULT_DEDUP "lru"
 #define DEFAULT_ADD "bloom"
-#define DEFAULT_IMPORTANCE "importance"
+#define DEFAULT_IMPORTANCE "lru:keep=important"
 #define DEFAULT_COUNT "spectral"
 #define DEFAULT_REMOVABLE "spectral_rm"
 #define DEFAULT_WEIGHTS "line"

@@ -50,7 +50,7 @@ static void lay_out(const ebi_params *p, const model *m, uint64_t bucket, uint8_
 }
 
 static uint64_t lines_with_copies(const ebi_params *p) {
-    return p->derived[EBI_LRU_BUCKETS] + ebi_lru_leaders(p) * (EBI_LRU_EXPERTS - 1);
+    return p->derived[EBI_LRU_BUCKETS] + ebi_lru_leaders(p) * (ebi_lru_experts(p) - 1);
 }
 
 static bool same_as_twin(const eb_filter *f, const model *m) {
@@ -135,23 +135,29 @@ static unsigned duel_agrees(const char *spec, code_of *ops) {
     model *const m = model_new(canonical);
     phases s = {.rng = 9, .next = 1000};
     unsigned winners = 0;
+    const bool valued = eb_caps(f) & EB_USES_VALUE;
     f->ops = ops(&f->p);
     for (unsigned i = 0; f->ops && i < ROUNDS; i++) {
         eb_hash h[100];
+        uint64_t value[100];
         uint8_t there[100], seen[100];
         const size_t n = 1 + suite_below(&s.rng, 100);
         for (size_t j = 0; j < n; j++)
             h[j] = next_of(&s, i / 20 % 3, 5 * ebi_lru_b(&f->p), f->p.derived[EBI_LRU_BUCKETS]);
-        const eb_batch batch = A_BATCH(n, h, NULL, NULL);
+        const uint64_t low = f->p.value_min, high = f->p.value_max;
+        for (size_t j = 0; j < n; j++) /* of a key, always the same */
+            value[j] = valued ? low + ebi_mix(h[j]) % (high - low + 1) : 1;
+        const eb_batch batch = A_BATCH(n, h, valued ? value : NULL, NULL);
         calls_test(f, h, n, there);
         for (size_t j = 0; j < n; j++) HOLDS(model_test(m, h[j]) == (there[j] == 1));
         OK(calls_add(f, &batch, seen));
-        for (size_t j = 0; j < n; j++) HOLDS(model_add(m, h[j], 1, 0) == (seen[j] == 1));
+        for (size_t j = 0; j < n; j++)
+            HOLDS(model_add(m, h[j], (uint32_t)value[j], 0) == (seen[j] == 1));
         HOLDS(same_as_twin(f, m));
         HOLDS(f->kind->check(&f->p, f->block, NULL) == EB_OK);
         winners |= 1u << ebi_lru_duel_of(f->block)->winner;
     }
-    HOLDS(!f->ops || (winners & 1 && winners > 1));
+    HOLDS(!f->ops || (winners & (winners - 1)) != 0); /* more than one */
     model_free(m);
     eb_free(f);
     return winners;
@@ -170,6 +176,79 @@ static void duels_agree(void **state) {
             winners |= duel_agrees(spec, ebi_lru_portable) | duel_agrees(spec, ebi_lru_avx2);
         }
     HOLDS(winners == 7); /* each of them won somewhere */
+}
+
+static void duels_by_importance_agree(void **state) {
+    (void)state;
+    static const unsigned widths[] = {10, 12, 14, 16, 18, 20, 24, 32};
+    static const char *const ranges[] = {"", ",low=0,high=7", ",low=1000,high=4294967295"};
+    unsigned winners = 0;
+    for (size_t i = 0; i < SUITE_COUNT(widths); i++)
+        for (size_t j = 0; j < SUITE_COUNT(ranges); j++) {
+            const unsigned b = 4 * (128 / widths[i]) - (unsigned)j;
+            char spec[120];
+            (void)snprintf(spec, sizeof spec,
+                           "lru:print_bits=%u,slots=%u,cells=%u,keep=important%s", widths[i], b,
+                           80 * b, ranges[j]);
+            suite_at("%s", spec);
+            winners |= duel_agrees(spec, ebi_lru_portable) | duel_agrees(spec, ebi_lru_avx2);
+        }
+    HOLDS(winners == 31);
+}
+
+/* Important keys are missed less often than by lru, all keys together weighted as well: uniform
+ * gaps, half of the keys new, importance 1..100. */
+static void important_keys_stay(void **state) {
+    (void)state;
+    enum { RECORDS = 600000 };
+    eb_filter *const f = suite_new("lru:memory=16K,print_bits=16,keep=important");
+    eb_filter *const plain = suite_new("lru:memory=16K,print_bits=16,keep=recent");
+    const uint64_t reach = 5 * plain->p.opt[EBI_O_CELLS] / 2;
+    uint64_t *const key = model_zeros(RECORDS, sizeof *key), rng = 21;
+    double weight[2] = {0}, top[2] = {0};
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        const uint64_t back = 1 + suite_below(&rng, reach);
+        const bool repeat = suite_below(&rng, 2) == 0 && back <= i;
+        key[i] = repeat ? key[i - back] : ebi_mix(i);
+        const uint64_t value = 1 + ebi_mix(key[i] + 1) % 100;
+        uint8_t seen[2];
+        const eb_batch one = A_BATCH(1, &key[i], &value, NULL),
+                       bare = A_BATCH(1, &key[i], NULL, NULL);
+        OK(calls_add(f, &one, &seen[0]));
+        OK(calls_add(plain, &bare, &seen[1]));
+        for (unsigned k = 0; k < 2 && repeat; k++) {
+            weight[k] += seen[k] ? 0 : (double)value;
+            top[k] += !seen[k] && value > 80;
+        }
+    }
+    HOLDS(weight[0] < 0.8 * weight[1] && top[0] < 0.4 * top[1]);
+    free(key);
+    eb_free(f);
+    eb_free(plain);
+}
+
+static void damaged_ranks_are_refused(void **state) {
+    (void)state;
+    eb_filter *const f = suite_filled("lru:memory=64K,keep=important", 40000, 3);
+    const ebi_params *const p = &f->p;
+    ebi_lru_duel *const duel = (ebi_lru_duel *)(void *)(f->block + sizeof(ebi_block_head));
+    uint32_t *const count = (uint32_t *)(void *)(duel + 1);
+    const ebi_lru_duel kept = *duel;
+    HOLDS(f->kind->check(p, f->block, NULL) == EB_OK);
+    duel->rank[15] = 17;
+    HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
+    duel->rank[15] = 3;
+    duel->rank[14] = 4; /* less important, and a higher rank */
+    HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
+    *duel = kept;
+    duel->counted = 256;
+    HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
+    *duel = kept;
+    count[3] += 40000; /* more keys than came */
+    HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
+    count[3] -= 40000;
+    HOLDS(f->kind->check(p, f->block, NULL) == EB_OK);
+    eb_free(f);
 }
 
 /* Options */
@@ -200,6 +279,8 @@ static void fpr_decides_width_and_slots(void **state) {
     resolves_to("lru:bucket=word,print_bits=9,slots=1",
                 "lru:bucket=word,print_bits=9,slots=1,keep=recent,");
     resolves_to("lru:keep=recent", "lru:bucket=line,print_bits=24,slots=20,keep=recent,");
+    resolves_to("lru:keep=important,memory=64K",
+                "lru:bucket=line,print_bits=24,slots=20,keep=important,low=1,high=100,cells=");
     /* Prob(Poisson(8176000 / 999376) >= 16) = 1 % */
     resolves_to("lru:remember=8176000,print_bits=32",
                 "lru:bucket=line,print_bits=32,slots=16,keep=adaptive,cells=15990016,");
@@ -225,6 +306,9 @@ static void contradictions_are_refused(void **state) {
     refused("lru:print_bits=10,fpr=1e-3", "fpr must be at least 0.0362");
     refused("lru:cells=1010", "multiple of slots=20");
     refused("lru:bucket=word,keep=adaptive", "bucket=word knows keep=recent only");
+    refused("lru:low=1", "low and high are for keep=important only");
+    refused("lru:keep=important,low=5,high=5", "low must be below high=5, not 5");
+    refused("lru:bucket=word,keep=important", "bucket=word knows keep=recent only");
     refused("lru:memory=1M,remember=1e6", "remember=1000000 needs");
     refused("lru:memory=1T", "more than 64 bits of hash");
 }
@@ -278,17 +362,23 @@ static void damaged_copies_and_scores_are_refused(void **state) {
     const ebi_lru_duel kept = *duel;
     HOLDS(ebi_lru_leaders(p) == 1 && f->kind->check(p, f->block, NULL) == EB_OK);
     const ebi_lru_duel bad[] = {
-        {.winner = EBI_LRU_EXPERTS}, {.score = {-1, -1, -1}},
-        {.score = {0, 1, 0}},        {.score = {0, -4 * 1024 - 1, 0}},
-        {.score = {-1537, 0, 0}},    {.winner = 1, .score = {0, -1537}},
-        {.reserved = {[11] = 1}},
+        {.winner = 3},
+        {.score = {-1, -1, -1}},
+        {.score = {0, 1, 0}},
+        {.score = {0, -4 * 1024 - 1, 0}},
+        {.score = {-1537, 0, 0}},
+        {.winner = 1, .score = {0, -1537}},
+        {.reserved = {[4] = 1}},
+        {.score = {0, 0, 0, -1}},
+        {.rank = {1}},
+        {.counted = 1},
     };
     for (size_t i = 0; i < SUITE_COUNT(bad); i++) {
         *duel = bad[i];
         HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
     }
     *duel = kept;
-    for (unsigned e = 1; e < EBI_LRU_EXPERTS; e++) { /* a gap in a copy */
+    for (unsigned e = 1; e < ebi_lru_experts(p); e++) { /* a gap in a copy */
         uint8_t *const copy = f->block + ebi_lru_first(p) + ebi_lru_copy(p, 0, e) * 64;
         const uint64_t low = ebi_load64(copy), high = ebi_load64(copy + 32);
         ebi_store64(copy, low & ~ebi_ones(12));
@@ -600,6 +690,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(twin_portable_and_avx2_are_equal),
         cmocka_unit_test(duels_agree),
+        cmocka_unit_test(duels_by_importance_agree),
+        cmocka_unit_test(important_keys_stay),
+        cmocka_unit_test(damaged_ranks_are_refused),
         cmocka_unit_test(fpr_decides_width_and_slots),
         cmocka_unit_test(contradictions_are_refused),
         cmocka_unit_test(damaged_lists_are_refused),

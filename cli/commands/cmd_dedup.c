@@ -49,8 +49,8 @@ bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t 
     else if (set->items > 0 || set->distinct > 0 || set->order)
         plan_spec(c, set, max_drop, spec, cap);
     else
-        snprintf(spec, cap, "%s:fpr=%.9g",
-                 set->importance_field.n ? DEFAULT_IMPORTANCE : DEFAULT_DEDUP, max_drop);
+        snprintf(spec, cap, "%sfpr=%.9g",
+                 set->importance_field.n ? DEFAULT_IMPORTANCE "," : DEFAULT_DEDUP ":", max_drop);
     return set->window.lines > 0;
 }
 

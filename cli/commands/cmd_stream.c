@@ -82,7 +82,7 @@ static void check_removable(const settings *set, const eb_filter *f) {
 bool add_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
     (void)c;
     if (set->importance_field.n)
-        snprintf(spec, cap, "%s:fpr=%.9g", DEFAULT_IMPORTANCE, DEFAULT_IMPORTANCE_DROP);
+        snprintf(spec, cap, "%s,fpr=%.9g", DEFAULT_IMPORTANCE, DEFAULT_IMPORTANCE_DROP);
     else
         snprintf(spec, cap, "%s", DEFAULT_ADD);
     return false;

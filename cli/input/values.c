@@ -56,11 +56,13 @@ bool value_of_line(values *v, reader *r, const char *line, const char *end, eb_k
 
 static void open_importance(values *v, const cli_command *c, const settings *set,
                             const eb_filter *f) {
-    const bool aware = filter_is(f, "importance");
+    const bool aware =
+        filter_is(f, "importance") || (filter_is(f, "lru") && eb_caps(f) & EB_USES_VALUE);
     if (!set->importance_field.n && (set->importance_range || aware))
         cli_misuse(c, "an importance filter needs --importance-field");
     if (set->importance_field.n && !aware)
-        cli_misuse(c, "--importance-field needs a filter of kind importance");
+        cli_misuse(
+            c, "--importance-field needs a filter with importance, such as " DEFAULT_IMPORTANCE);
     if (!aware) return;
     *v = (values){.from = VALUES_FIELD, .name = "importance"};
     v->low = (uint32_t)filter_option(f, "low");

@@ -107,8 +107,8 @@
             0, "importance-field", "FIELD", OPT_FIELD, importance_field,                           \
             "This field of a line says how important its key is: important keys are remembered "   \
             "longer. "                                                                             \
-            "The filter is then importance:fpr=" TEXT_OF(                                          \
-                DEFAULT_IMPORTANCE_DROP) " unless another is asked for."),                         \
+            "The filter is then " DEFAULT_IMPORTANCE                                               \
+            ",fpr=" TEXT_OF(DEFAULT_IMPORTANCE_DROP) " unless another is asked for."),             \
         OPTION(0, "importance-range", "A:B", OPT_TEXT, importance_range,                           \
                "Importances are whole numbers from A to B; 1:100 unless given.")
 

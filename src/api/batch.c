@@ -60,10 +60,9 @@ typedef struct batch_sorted { /* a chunk by shards: shard s has places start[s].
     double count[BATCH_CHUNK];
 } batch_sorted;
 
-static const uint32_t batch_ones[EBI_BATCH] = {
-#define BATCH_EIGHT 1, 1, 1, 1, 1, 1, 1, 1
-    BATCH_EIGHT, BATCH_EIGHT, BATCH_EIGHT, BATCH_EIGHT, BATCH_EIGHT,
-    BATCH_EIGHT, BATCH_EIGHT, BATCH_EIGHT
+static const uint32_t batch_ones[EBI_LONG_BATCH] = {
+#define BATCH_EIGHT(x) x, x, x, x, x, x, x, x
+    BATCH_EIGHT(BATCH_EIGHT(BATCH_EIGHT(1)))
 #undef BATCH_EIGHT
 };
 
@@ -356,7 +355,7 @@ static eb_status batch_open(batch_job *j, const eb_filter *f, const eb_batch *b,
                             eb_error *err) {
     *j = (batch_job){.f = f, .b = b, .work = work, .refused = SIZE_MAX};
     j->uses_time = (f->kind->info.caps & EB_USES_TIME) != 0;
-    j->uses_value = (f->kind->info.caps & EB_USES_VALUE) != 0;
+    j->uses_value = (eb_caps(f) & EB_USES_VALUE) != 0;
     j->counts_new = ebi_counts_new(f->kind);
     EBI_TRY(batch_check_form(j, err));
     EBI_TRY(batch_set_range(j, err));
@@ -546,7 +545,7 @@ static void batch_single_open(batch_single *s, const eb_filter *f, eb_hash h, bo
 }
 
 static bool batch_takes_one(const eb_filter *f, eb_hash h) {
-    const bool valued = (f->kind->info.caps & EB_USES_VALUE) != 0;
+    const bool valued = (eb_caps(f) & EB_USES_VALUE) != 0;
     uint64_t low = 0, high = UINT64_MAX;
     if (f->kind->domain) f->kind->domain(&f->p, &low, &high);
     return (!valued || (f->p.value_min <= 1 && f->p.value_max >= 1)) && h >= low && h <= high;

@@ -370,11 +370,12 @@ static void spec_put_value(spec_out *out, const eb_option *o, uint64_t value, co
     spec_put(out, text, strlen(text));
 }
 
-/* What is off is left out: a choice of no, a number that is 0 where it cannot be. */
+/* What is off is left out: a choice of no, a number that is 0 where it cannot be, or EBI_OFF. */
 static bool spec_is_off(const eb_option *o, uint64_t value) {
     static const char *const whole[] = {"int", "count", "size", "fixed"};
     uint64_t least;
     double real;
+    if (value == EBI_OFF && !o->dflt) return true;
     if (value != 0) return false;
     if (spec_is_choice(o)) return spec_equal(spec_choice(o->type, 0), "no");
     for (size_t i = 0; i < EBI_COUNT_OF(whole); i++)

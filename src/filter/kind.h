@@ -30,6 +30,9 @@ enum { EBI_O_MEMORY, EBI_O_CELLS, EBI_O_SEED, EBI_O_SHARDS, EBI_O_HASH, EBI_O_KE
         "key", "hex", NULL, NULL, NULL, "128-bit key of hash=sip; else made from the seed", false  \
     }
 
+/* The value of an option without default that does not apply here: specs leave it out. */
+#define EBI_OFF UINT64_MAX
+
 /* Resolved: integers only.  opt has one number for each option in table order:
  * fixed in millionths, a|b|c as the index of the choice.  Wishes stay as the
  * text gave them and shape nothing after resolve. */
@@ -140,7 +143,7 @@ typedef struct ebi_growing {
 /* Traits of a kind. */
 enum {
     /* Takes EBI_LONG_BATCH keys at once: for loops that fetch some keys ahead of their turn and
-     * lose time at each start.  Only for kinds without values. */
+     * lose time at each start. */
     EBI_LONG_BATCHES = 1,
     /* Its functions take any bytes at any address: they look at the block byte by byte or through
      * ebi_load64, and whatever it holds they stay inside.  So a view needs no aligned copy, and

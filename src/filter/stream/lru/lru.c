@@ -5,9 +5,11 @@
  * reported seen and moves to the front; any other is inserted, and the last one
  * falls out.  With keep=recent a key is inserted at the front, so a bucket holds
  * the last b distinct keys that met it; with keep=adaptive (the default of lines)
- * where it is inserted follows from what has paid lately: lru_duel.c.
+ * where it is inserted follows from what has paid lately: lru_duel.c.  keep=important is the same
+ * with keys that have an importance: the less important, the deeper.
  *
  *     | ebi_block_head | keep=adaptive: 64 bytes, who wins | buckets | copies of leaders |
+ *                      | important: 128 bytes, and who is important |
  *
  *     bucket=word   one 64-bit word: b <= 64/w fields of w bits, slot 0 lowest
  *
@@ -39,11 +41,13 @@ static const eb_option lru_options[] = {
     {"print_bits", "int", NULL, "5", "32", "bits of a fingerprint; of a line even: 10-20, 24, 32",
      false},
     {"slots", "int", NULL, "1", "48", "fingerprints in a bucket; cells is a multiple of it", false},
-    {"keep", "adaptive|recent", NULL, NULL, NULL,
-     "which keys a full line keeps: what pays, or the last ones", false},
+    {"keep", "adaptive|recent|important", NULL, NULL, NULL,
+     "which keys a full line keeps: what pays, the last ones, or what pays by importance", false},
     {"fpr", "real", "1.2e-6", "3.7e-9", "0.5", "wanted false positives: w and b follow", true},
     {"remember", "count", NULL, "1", "1e14",
      "distinct keys to remember, 99 % at that distance: cells follow", true},
+    {"low", "int", NULL, "0", "4294967295", "keep=important: the least importance, else 1", false},
+    {"high", "int", NULL, "1", "4294967295", "keep=important: the greatest, else 100", false},
     {0}};
 
 /* Parameters */
@@ -139,22 +143,25 @@ static double lru_buckets_for(const ebi_params *p, double window) {
 /* Of so many lines: few, so that all copies stay in the cache and take little memory.  In a small
  * filter one leader is better than none, and better than several. */
 static uint64_t lru_leaders_of(const ebi_params *p, uint64_t lines) {
-    enum { LRU_LEAST = 64, LRU_SHARE = 768, LRU_MOST = 256 };
-    if (p->opt[EBI_LRU_KEEP] != EBI_LRU_ADAPTIVE || lines < LRU_LEAST) return 0;
-    return ebi_min(LRU_MOST, ebi_max(1, lines / LRU_SHARE));
+    enum { LRU_LEAST = 64, LRU_SHARE = 768, LRU_RANKED_SHARE = 384, LRU_MOST = 256 };
+    if (p->opt[EBI_LRU_KEEP] == EBI_LRU_RECENT) return 0;
+    if (lines < LRU_LEAST && !ebi_lru_is_ranked(p)) return 0;
+    return ebi_min(LRU_MOST,
+                   ebi_max(1, lines / (ebi_lru_is_ranked(p) ? LRU_RANKED_SHARE : LRU_SHARE)));
 }
 
 static uint64_t lru_bytes_of(const ebi_params *p, uint64_t buckets) { /* of a shard's segments */
     const uint64_t leaders = lru_leaders_of(p, buckets);
-    const uint64_t copies = leaders * (EBI_LRU_EXPERTS - 1);
-    const uint64_t state = leaders > 0 ? sizeof(ebi_lru_duel) : 0;
-    return state + ebi_round_up((buckets + copies) * lru_bucket_bytes(p), 64);
+    const uint64_t copies = leaders * (ebi_lru_experts(p) - 1);
+    return ebi_lru_state_bytes(p, leaders) +
+           ebi_round_up((buckets + copies) * lru_bucket_bytes(p), 64);
 }
 
 /* As many as the memory holds, with the copies of their leaders. */
 static uint64_t lru_buckets_in(const ebi_params *p, uint64_t budget) {
     const uint64_t all = budget / lru_bucket_bytes(p);
-    uint64_t buckets = all - ebi_min(all, lru_leaders_of(p, all) * (EBI_LRU_EXPERTS - 1) + 1);
+    const uint64_t copies = lru_leaders_of(p, all) * (ebi_lru_experts(p) - 1);
+    uint64_t buckets = all - ebi_min(all, copies + 2);
     while (lru_bytes_of(p, buckets + 1) <= budget) buckets++;
     return buckets;
 }
@@ -191,6 +198,26 @@ static eb_status lru_size(ebi_params *p, const ebi_args *a, eb_error *err) {
     return EB_OK;
 }
 
+/* Importances, and ceil(2^64 / their number): a product with it is below 16 in ebi_lru_class. */
+static eb_status lru_range(ebi_params *p, const ebi_args *a, eb_error *err) {
+    if (!ebi_lru_is_ranked(p)) {
+        if (a->given[EBI_LRU_LOW] || a->given[EBI_LRU_HIGH])
+            return ebi_fail(err, EB_ESPEC, "lru: low and high are for keep=important only");
+        p->opt[EBI_LRU_LOW] = p->opt[EBI_LRU_HIGH] = EBI_OFF;
+        return EB_OK;
+    }
+    if (!a->given[EBI_LRU_LOW]) p->opt[EBI_LRU_LOW] = 1;
+    if (!a->given[EBI_LRU_HIGH]) p->opt[EBI_LRU_HIGH] = 100;
+    const uint64_t low = p->opt[EBI_LRU_LOW], high = p->opt[EBI_LRU_HIGH];
+    if (low >= high)
+        return ebi_fail(err, EB_ESPEC, "lru: low must be below high=%llu, not %llu",
+                        (unsigned long long)high, (unsigned long long)low);
+    p->value_min = (uint32_t)low;
+    p->value_max = (uint32_t)high;
+    p->derived[EBI_LRU_INVERSE] = UINT64_MAX / (high - low + 1) + 1;
+    return EB_OK;
+}
+
 static eb_status lru_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
     if (a->given[EBI_LRU_B] && !a->given[EBI_LRU_W])
         return ebi_fail(err, EB_ESPEC, "lru: slots=%u needs print_bits", ebi_lru_b(p));
@@ -202,6 +229,7 @@ static eb_status lru_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
         p->opt[EBI_LRU_KEEP] = lru_is_line(p) ? EBI_LRU_ADAPTIVE : EBI_LRU_RECENT;
     else if (!lru_is_line(p) && p->opt[EBI_LRU_KEEP] != EBI_LRU_RECENT)
         return ebi_fail(err, EB_ESPEC, "lru: bucket=word knows keep=recent only");
+    EBI_TRY(lru_range(p, a, err));
     return lru_size(p, a, err);
 }
 
@@ -273,7 +301,7 @@ static bool lru_repeats(const lru_shape *s, const uint8_t *bucket, unsigned n) {
 static eb_status lru_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
     const lru_shape s = lru_shape_of(p);
     const uint64_t bytes = lru_bucket_bytes(p);
-    const uint64_t buckets = lru_buckets(p) + ebi_lru_leaders(p) * (EBI_LRU_EXPERTS - 1);
+    const uint64_t buckets = lru_buckets(p) + ebi_lru_leaders(p) * (ebi_lru_experts(p) - 1);
     const uint8_t *const first = block + ebi_lru_first(p);
     EBI_TRY(ebi_lru_duel_check(p, block, err));
     for (uint64_t i = 0; i < buckets; i++) {
@@ -302,14 +330,19 @@ static void lru_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
     out->fpr = (double)out->cells_used / (double)buckets / lru_prints(lru_w(p));
 }
 
+static unsigned lru_caps(const ebi_params *p) {
+    return EB_FORGETS | (ebi_lru_is_ranked(p) ? EB_USES_VALUE : 0);
+}
+
 const ebi_kind ebi_kind_lru = {
     .info = {"lru", "the last keys seen, in lists that move to front: for endless streams",
-             "everbloom's own", EB_FORGETS, lru_options,
+             "everbloom's own", EB_FORGETS | EB_USES_VALUE, lru_options,
              "Was it there before, in a stream that never ends?"},
     .version = 2,
     .traits = EBI_LONG_BATCHES,
     .resolve = lru_resolve,
     .select = lru_select,
+    .caps = lru_caps,
     .init = ebi_lru_duel_init,
     .check = lru_check,
     .stat = lru_stat,

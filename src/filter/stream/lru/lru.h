@@ -14,12 +14,15 @@ enum {
     EBI_LRU_B,
     EBI_LRU_KEEP,
     EBI_LRU_FPR,
-    EBI_LRU_WINDOW
+    EBI_LRU_WINDOW,
+    EBI_LRU_LOW,
+    EBI_LRU_HIGH
 };
 enum { EBI_LRU_LINE, EBI_LRU_WORD };
-enum { EBI_LRU_ADAPTIVE, EBI_LRU_RECENT };
-/* In ebi_params.derived: buckets of a shard, and how many of them lead. */
-enum { EBI_LRU_BUCKETS, EBI_LRU_LEADERS };
+enum { EBI_LRU_ADAPTIVE, EBI_LRU_RECENT, EBI_LRU_IMPORTANT };
+/* In ebi_params.derived: buckets of a shard, how many of them lead, and with keep=important what
+ * makes a class of a value. */
+enum { EBI_LRU_BUCKETS, EBI_LRU_LEADERS, EBI_LRU_INVERSE };
 enum { EBI_LRU_LINE_BYTES = 64, EBI_LRU_WORD_BYTES = 8 };
 
 /* The fields of a 64-bit word: n of them, each of `bits` bits, the first lowest. */
@@ -54,17 +57,37 @@ EBI_INLINE uint64_t ebi_lru_leaders(const ebi_params *p) {
 }
 
 /* The duel.  Each leader has a copy for each expert: the line itself is expert 0's. */
-enum { EBI_LRU_EXPERTS = 3 };
+enum { EBI_LRU_EXPERTS_MAX = 5, EBI_LRU_CLASSES = 16 };
 
 typedef struct ebi_lru_duel { /* the first segment, if there are leaders */
     uint32_t winner;
-    int32_t score[EBI_LRU_EXPERTS];
-    uint32_t reserved[12]; /* zero */
+    int32_t score[EBI_LRU_EXPERTS_MAX];
+    uint32_t counted;              /* keys in ebi_lru_ranks since ranks were last computed */
+    uint8_t rank[EBI_LRU_CLASSES]; /* share of all keys that are less important, in sixteenths */
+    uint32_t reserved[5];          /* zero; without keep=important, all from `counted` on */
 } ebi_lru_duel;
 static_assert(sizeof(ebi_lru_duel) == 64, "one cache line");
 
+typedef struct ebi_lru_ranks { /* the second segment of keep=important */
+    uint32_t count[EBI_LRU_CLASSES];
+} ebi_lru_ranks;
+static_assert(sizeof(ebi_lru_ranks) == 64, "one cache line");
+
+EBI_INLINE bool ebi_lru_is_ranked(const ebi_params *p) {
+    return p->opt[EBI_LRU_KEEP] == EBI_LRU_IMPORTANT;
+}
+
+EBI_INLINE unsigned ebi_lru_experts(const ebi_params *p) {
+    return ebi_lru_is_ranked(p) ? 5 : 3;
+}
+
+EBI_INLINE uint64_t ebi_lru_state_bytes(const ebi_params *p, uint64_t leaders) {
+    if (leaders == 0) return 0;
+    return sizeof(ebi_lru_duel) + (ebi_lru_is_ranked(p) ? sizeof(ebi_lru_ranks) : 0);
+}
+
 EBI_INLINE uint64_t ebi_lru_first(const ebi_params *p) { /* offset of bucket 0 in the block */
-    return sizeof(ebi_block_head) + (ebi_lru_leaders(p) > 0 ? sizeof(ebi_lru_duel) : 0);
+    return sizeof(ebi_block_head) + ebi_lru_state_bytes(p, ebi_lru_leaders(p));
 }
 
 EBI_INLINE const ebi_lru_duel *ebi_lru_duel_of(const uint8_t *block) {
@@ -73,7 +96,13 @@ EBI_INLINE const ebi_lru_duel *ebi_lru_duel_of(const uint8_t *block) {
 
 /* Which line is expert e's copy of leader i. */
 EBI_INLINE uint64_t ebi_lru_copy(const ebi_params *p, uint64_t i, unsigned e) {
-    return e == 0 ? i : p->derived[EBI_LRU_BUCKETS] + i * (EBI_LRU_EXPERTS - 1) + e - 1;
+    return e == 0 ? i : p->derived[EBI_LRU_BUCKETS] + i * (ebi_lru_experts(p) - 1) + e - 1;
+}
+
+/* keep=important: one of 16 equal slices of low..high. */
+EBI_INLINE unsigned ebi_lru_class(const ebi_params *p, uint64_t value) {
+    return (unsigned)eb_scale((value - p->opt[EBI_LRU_LOW]) * EBI_LRU_CLASSES,
+                              p->derived[EBI_LRU_INVERSE]);
 }
 
 /* Inserting at slot s: which fields of a plane of four words are s or above, and which is s. */
@@ -81,19 +110,22 @@ typedef struct ebi_lru_place {
     uint64_t open[4], at[4];
 } ebi_lru_place;
 
-/* How a line that is no leader inserts: at place[0], the front, or in a full line at place[1],
- * unless the coin of the key and the moment falls below `front`. */
+/* How a line that is no leader inserts: at place[0], the front, or in a full line at place[1 +
+ * class], unless the coin of the key and the moment falls below front[class].  Without
+ * keep=important all keys have class 0. */
 typedef struct ebi_lru_rule {
-    ebi_lru_place place[2];
-    uint64_t front;
+    ebi_lru_place place[1 + EBI_LRU_CLASSES];
+    uint64_t front[EBI_LRU_CLASSES];
 } ebi_lru_rule;
 
 /* The winner's rule, which changes only where a leader is met.  False, and no rule: the front wins.
  */
 bool ebi_lru_rule_of(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule);
 
-/* A key that meets leader i: all copies learn it, the winner's answers, the scores are kept. */
-bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, uint64_t before);
+/* A key that meets leader i: all copies learn it, the winner's answers, the scores are kept.  True:
+ * seen.  value is looked at with keep=important only. */
+bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, uint64_t before,
+                  uint64_t value);
 
 void ebi_lru_duel_init(const ebi_params *p, uint8_t *block);
 eb_status ebi_lru_duel_check(const ebi_params *p, const uint8_t *block, eb_error *err);

@@ -35,10 +35,10 @@ typedef struct lru_place {
 
 /* The rule's deeper place if there is no hit, not `front`, and the last slot is in use; else the
  * front.  Each of these is hard to foresee, so nothing branches on them. */
-LRU_AVX2 EBI_INLINE lru_place lru_place_of(const ebi_lru_rule *rule, unsigned hits, bool front,
-                                           uint64_t last) {
+LRU_AVX2 EBI_INLINE lru_place lru_place_of(const ebi_lru_rule *rule, unsigned hits, unsigned class,
+                                           bool front, uint64_t last) {
     const uint64_t deep = (uint64_t)((hits | (unsigned)front) == 0) & (uint64_t)(last != 0);
-    const ebi_lru_place *const place = rule->place + deep;
+    const ebi_lru_place *const place = rule->place + ((1 + class) & (0 - deep));
     return (lru_place){lru_load_mask(place->open), lru_load_mask(place->at)};
 }
 
@@ -96,11 +96,13 @@ LRU_AVX2 EBI_INLINE bool lru_lane_observe(uint8_t *line, uint64_t print, unsigne
 
 /* As ebi_lru_line_put. */
 LRU_AVX2 EBI_INLINE bool lru_lane_put(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
-                                      const ebi_lru_rule *rule, bool front, unsigned lane) {
+                                      const ebi_lru_rule *rule, unsigned class, bool front,
+                                      unsigned lane) {
     const lru_line x = lru_load(line), f = lru_lane_print(print, lane);
     const uint32_t hits = lru_lane_hits(x, f, lane);
     const unsigned last = ebi_ctz(hits | UINT32_C(1) << (s->b - 1) * lane);
-    const lru_place place = lru_place_of(rule, hits, front, ebi_lru_last_of(line, s->last_field));
+    const lru_place place =
+        lru_place_of(rule, hits, class, front, ebi_lru_last_of(line, s->last_field));
     const __m256i at = place.at, moved = _mm256_and_si256(lru_first_bytes(last + lane), place.open);
     const __m256i low = _mm256_blendv_epi8(lru_lane_up(x.low, f.low, lane), f.low, at);
     const __m256i high = _mm256_blendv_epi8(lru_lane_up(x.high, f.high, lane), f.high, at);
@@ -186,12 +188,12 @@ LRU_AVX2 EBI_INLINE __m256i lru_word_open(__m256i x, __m256i print, __m256i at, 
 
 /* As ebi_lru_line_put. */
 LRU_AVX2 EBI_INLINE bool lru_word_put(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
-                                      const ebi_lru_rule *rule, bool front) {
+                                      const ebi_lru_rule *rule, unsigned class, bool front) {
     const lru_line x = lru_load(line), y = lru_word_print(print, s->f);
     const __m256i equal = lru_avx2_word_equal(x, y, s->f);
     const unsigned misses = lru_word_misses(equal);
     const lru_place place =
-        lru_place_of(rule, misses ^ 15, front, ebi_lru_last_of(line, s->last_field));
+        lru_place_of(rule, misses ^ 15, class, front, ebi_lru_last_of(line, s->last_field));
     const __m256i at = place.at;
     const __m256i moved = _mm256_and_si256(lru_word_upto(equal, misses, s->used), place.open);
     lru_store(line, lru_word_open(x.low, y.low, at, moved, s->f),
@@ -213,10 +215,10 @@ LRU_AVX2 EBI_INLINE bool lru_observe(uint8_t *line, uint64_t print, const lru_av
 }
 
 LRU_AVX2 EBI_INLINE bool lru_put(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
-                                 const ebi_lru_rule *rule, bool front, unsigned w) {
-    return w == 16   ? lru_lane_put(line, print, s, rule, front, 1)
-           : w == 32 ? lru_lane_put(line, print, s, rule, front, 2)
-                     : lru_word_put(line, print, s, rule, front);
+                                 const ebi_lru_rule *rule, unsigned class, bool front, unsigned w) {
+    return w == 16   ? lru_lane_put(line, print, s, rule, class, front, 1)
+           : w == 32 ? lru_lane_put(line, print, s, rule, class, front, 2)
+                     : lru_word_put(line, print, s, rule, class, front);
 }
 
 LRU_AVX2 EBI_INLINE lru_avx2_shape lru_avx2_shape_of(unsigned w, unsigned b) {
@@ -227,7 +229,7 @@ LRU_AVX2 EBI_INLINE lru_avx2_shape lru_avx2_shape_of(unsigned w, unsigned b) {
 }
 
 LRU_AVX2 EBI_INLINE void lru_avx2_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
-                                      uint8_t *seen, unsigned w) {
+                                      uint8_t *seen, unsigned w, bool ranked) {
     const lru_avx2_shape s = lru_avx2_shape_of(w, ebi_lru_b(p));
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     const uint64_t leaders = ebi_lru_leaders(p);
@@ -241,13 +243,15 @@ LRU_AVX2 EBI_INLINE void lru_avx2_add(const ebi_params *p, uint8_t *block, const
         const uint64_t at = ebi_lru_bucket(&keys, i), print = ebi_lru_print(keys.hash[i], w);
         uint8_t *const line = lines + at * EBI_LRU_LINE_BYTES;
         if (at < leaders) {
-            seen[i] = ebi_lru_lead(p, block, at, keys.hash[i], before + i);
+            seen[i] =
+                ebi_lru_lead(p, block, at, keys.hash[i], before + i, ranked ? b->value[i] : 0);
             deep = ebi_lru_rule_of(p, block, &rule);
         } else if (!deep) {
             seen[i] = lru_observe(line, print, &s, w);
         } else {
-            const bool front = ebi_lru_coin(keys.hash[i], before + i) < rule.front;
-            seen[i] = lru_put(line, print, &s, &rule, front, w);
+            const unsigned class = ranked ? ebi_lru_class(p, b->value[i]) : 0;
+            const bool front = ebi_lru_coin(keys.hash[i], before + i) < rule.front[class];
+            seen[i] = lru_put(line, print, &s, &rule, class, front, w);
         }
     }
 }
@@ -271,7 +275,11 @@ LRU_AVX2 EBI_INLINE void lru_avx2_test(const ebi_params *p, const uint8_t *block
 #define LRU_LOOP(w)                                                                                \
     LRU_AVX2 static void lru_avx2_add_##w(const ebi_params *p, uint8_t *block, const ebi_batch *b, \
                                           uint8_t *seen) {                                         \
-        lru_avx2_add(p, block, b, seen, w);                                                        \
+        lru_avx2_add(p, block, b, seen, w, false);                                                 \
+    }                                                                                              \
+    LRU_AVX2 static void lru_avx2_ranked_add_##w(const ebi_params *p, uint8_t *block,              \
+                                                 const ebi_batch *b, uint8_t *seen) {              \
+        lru_avx2_add(p, block, b, seen, w, true);                                                  \
     }                                                                                              \
     LRU_AVX2 static void lru_avx2_test_##w(const ebi_params *p, const uint8_t *block,              \
                                            const ebi_batch *b, uint8_t *seen) {                    \
@@ -283,15 +291,18 @@ EBI_LRU_WIDTHS(LRU_LOOP)
 const ebi_ops *ebi_lru_avx2(const ebi_params *p) {
     static const struct {
         unsigned w;
-        ebi_ops ops;
+        ebi_ops ops[2]; /* without and with importance */
     } loops[] = {
-#define LRU_LOOP(w) {w, {.add = lru_avx2_add_##w, .test = lru_avx2_test_##w}},
+#define LRU_LOOP(w)                                                                                \
+    {w,                                                                                            \
+     {{.add = lru_avx2_add_##w, .test = lru_avx2_test_##w},                                        \
+      {.add = lru_avx2_ranked_add_##w, .test = lru_avx2_test_##w}}},
         EBI_LRU_WIDTHS(LRU_LOOP)
 #undef LRU_LOOP
     };
     if (!ebi_has_avx2() || p->opt[EBI_LRU_BUCKET] != EBI_LRU_LINE) return NULL;
     for (size_t i = 0; i < EBI_COUNT_OF(loops); i++)
-        if (loops[i].w == p->opt[EBI_LRU_W]) return &loops[i].ops;
+        if (loops[i].w == p->opt[EBI_LRU_W]) return &loops[i].ops[ebi_lru_is_ranked(p)];
     return NULL;
 }
 #else

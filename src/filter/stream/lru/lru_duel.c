@@ -9,21 +9,57 @@
  *     1 middle    slot 6/10 (b-1): a key must come twice to be kept long
  *     2 last      the last slot, one time in 32 at the front: old keys stay
  *
+ * With keep=important there are five, and where a key goes depends on its rank r: the share of keys
+ * that are less important.
+ *
+ *     0 front     slot 0
+ *     1 gentle    slot 3/10 (1-r) (b-1), which wins at first
+ *     2 slope     slot 6/10 (1-r) (b-1)
+ *     3 steep     slot (1-r) (b-1)
+ *     4 upper     slot 0 if r is 3/4 or more, else as `last`
+ *
  * The first D lines are leaders.  Each is kept once for every expert, and all copies get the same
  * keys, so that their hits differ by the experts' merit alone.  The copy of the winner answers, and
  * all other lines insert as the winner does:
  *
- *     score[e] += hits in 1/1024, less a drift for e > 0; the best is set to 0, none is below -4D
+ *     score[e] += hits in 1/1024, less a drift but for the first winner; the best is set to 0, none
+ *     is below -4D
  *     the winner changes if another's score leads by D/4 hits, at least 1.5
  *
- * The drift makes the front win where others are hardly better, and pays for the false hits of
- * fingerprints.  The front begins with a lead of a hit for each leader: when lines have just become
- * full, old keys still return to those who kept them, and the first few hits say nothing of what
- * will pay.  docs/decisions/lru.md has the measurements. */
+ * A hit of a key with importance v counts 2 v/high.  Ranks are those of 16 equal slices of
+ * low..high among the keys that met leaders, computed anew every 256 of them.
+ *
+ * The drift makes the first winner win where others are hardly better, and pays for the false hits
+ * of fingerprints.  Without importance the front begins with a lead of a hit for each leader: when
+ * lines have just become full, old keys still return to those who kept them, and the first few hits
+ * say nothing of what will pay.  docs/decisions/lru.md has the measurements. */
+#include "cells/packed.h"
 #include "lru_line.h"
 
 enum { LRU_DUEL_HIT = 1024 };
-enum { LRU_DUEL_FRONT, LRU_DUEL_MIDDLE, LRU_DUEL_LAST };
+
+typedef enum lru_duel_expert {
+    LRU_DUEL_FRONT,
+    LRU_DUEL_MIDDLE,
+    LRU_DUEL_LAST,
+    LRU_DUEL_GENTLE,
+    LRU_DUEL_SLOPE,
+    LRU_DUEL_STEEP,
+    LRU_DUEL_UPPER
+} lru_duel_expert;
+
+static lru_duel_expert lru_duel_expert_of(const ebi_params *p, unsigned e) {
+    static const lru_duel_expert adaptive[] = {LRU_DUEL_FRONT, LRU_DUEL_MIDDLE, LRU_DUEL_LAST};
+    static const lru_duel_expert important[] = {LRU_DUEL_FRONT, LRU_DUEL_GENTLE, LRU_DUEL_SLOPE,
+                                                LRU_DUEL_STEEP, LRU_DUEL_UPPER};
+    assert(e < ebi_lru_experts(p));
+    return ebi_lru_is_ranked(p) ? important[e] : adaptive[e];
+}
+
+/* Who wins until others have shown to be better: keep=important is asked for by who wants it. */
+static unsigned lru_duel_home(const ebi_params *p) {
+    return ebi_lru_is_ranked(p) ? 1 : 0;
+}
 
 /* One of so many fresh keys or fewer is a false hit: then a few hits decide nothing. */
 enum { LRU_DUEL_OFTEN = 100 };
@@ -46,13 +82,64 @@ static lru_duel_rules lru_duel_rules_of(const ebi_params *p) {
                             (int32_t)(1 + (256 * b + prints / 2) / prints)};
 }
 
-static unsigned lru_duel_slot(const ebi_params *p, unsigned expert) {
-    const unsigned last = ebi_lru_b(p) - 1;
-    return expert == LRU_DUEL_FRONT ? 0 : expert == LRU_DUEL_MIDDLE ? last * 6 / 10 : last;
+/* Ranks */
+
+enum {
+    LRU_DUEL_WHOLE = 16,
+    LRU_DUEL_UPPER_FROM = 12,
+    LRU_DUEL_RERANK = 256,
+    LRU_DUEL_COUNTED_MOST = 1 << 16
+};
+
+static ebi_lru_ranks *lru_duel_ranks(uint8_t *block) {
+    return (ebi_lru_ranks *)(void *)(block + sizeof(ebi_block_head) + sizeof(ebi_lru_duel));
 }
 
-static uint64_t lru_duel_front(unsigned expert) { /* coins below this insert at the front */
-    return expert == LRU_DUEL_LAST ? UINT64_C(1) << 59 : 0;
+/* Share of the keys below the middle of each class; halves all counts when they are many, so that
+ * ranks follow the stream. */
+static void lru_duel_rerank(ebi_lru_duel *duel, ebi_lru_ranks *ranks) {
+    uint64_t all = 0, below = 0;
+    for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) all += ranks->count[c];
+    for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) {
+        duel->rank[c] = (uint8_t)((2 * below + ranks->count[c]) * LRU_DUEL_WHOLE / (2 * all));
+        below += ranks->count[c];
+        if (all > LRU_DUEL_COUNTED_MOST) ranks->count[c] /= 2;
+    }
+    duel->counted = 0;
+}
+
+static void lru_duel_learn(uint8_t *block, ebi_lru_duel *duel, unsigned class) {
+    ebi_lru_ranks *const ranks = lru_duel_ranks(block);
+    ranks->count[class]++;
+    if (++duel->counted == LRU_DUEL_RERANK) lru_duel_rerank(duel, ranks);
+}
+
+/* Places */
+
+static unsigned lru_duel_slot(const ebi_params *p, lru_duel_expert expert, unsigned rank) {
+    const unsigned last = ebi_lru_b(p) - 1;
+    switch (expert) {
+    case LRU_DUEL_MIDDLE:
+        return last * 6 / 10;
+    case LRU_DUEL_LAST:
+        return last;
+    case LRU_DUEL_GENTLE:
+        return last * 3 * (LRU_DUEL_WHOLE - rank) / (10 * LRU_DUEL_WHOLE);
+    case LRU_DUEL_SLOPE:
+        return last * 6 * (LRU_DUEL_WHOLE - rank) / (10 * LRU_DUEL_WHOLE);
+    case LRU_DUEL_STEEP:
+        return last * (LRU_DUEL_WHOLE - rank) / LRU_DUEL_WHOLE;
+    case LRU_DUEL_UPPER:
+        return rank >= LRU_DUEL_UPPER_FROM ? 0 : last;
+    case LRU_DUEL_FRONT:
+        break;
+    }
+    return 0;
+}
+
+/* Coins below this insert at the front. */
+static uint64_t lru_duel_front(lru_duel_expert expert) {
+    return expert == LRU_DUEL_LAST || expert == LRU_DUEL_UPPER ? UINT64_C(1) << 59 : 0;
 }
 
 static ebi_lru_place lru_duel_place(ebi_lru_fields f, unsigned slot) {
@@ -67,72 +154,110 @@ static ebi_lru_place lru_duel_place(ebi_lru_fields f, unsigned slot) {
     return place;
 }
 
-static void lru_duel_rule(const ebi_params *p, unsigned expert, ebi_lru_rule *rule) {
-    const ebi_lru_fields f = ebi_lru_line_fields((unsigned)p->opt[EBI_LRU_W]);
-    rule->place[0] = lru_duel_place(f, 0);
-    rule->place[1] = lru_duel_place(f, lru_duel_slot(p, expert));
-    rule->front = lru_duel_front(expert);
-}
-
 bool ebi_lru_rule_of(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule) {
-    const unsigned winner =
-        ebi_lru_leaders(p) > 0 ? ebi_lru_duel_of(block)->winner : LRU_DUEL_FRONT;
-    if (winner != LRU_DUEL_FRONT) lru_duel_rule(p, winner, rule);
-    return winner != LRU_DUEL_FRONT;
+    const ebi_lru_duel *const duel = ebi_lru_duel_of(block);
+    const ebi_lru_fields f = ebi_lru_line_fields((unsigned)p->opt[EBI_LRU_W]);
+    if (ebi_lru_leaders(p) == 0 || duel->winner == 0) return false;
+    const lru_duel_expert expert = lru_duel_expert_of(p, duel->winner);
+    rule->place[0] = lru_duel_place(f, 0);
+    for (unsigned c = 0; c < (ebi_lru_is_ranked(p) ? EBI_LRU_CLASSES : 1); c++) {
+        rule->place[1 + c] = lru_duel_place(f, lru_duel_slot(p, expert, duel->rank[c]));
+        rule->front[c] = lru_duel_front(expert);
+    }
+    return true;
 }
 
-static void lru_duel_score(const lru_duel_rules *rules, ebi_lru_duel *duel, const bool *hit) {
+/* Scores */
+
+static void lru_duel_score(const ebi_params *p, ebi_lru_duel *duel, const bool *hit,
+                           int32_t worth) {
+    const lru_duel_rules rules = lru_duel_rules_of(p);
+    const unsigned experts = ebi_lru_experts(p);
     int32_t best = INT32_MIN;
     unsigned leader = 0;
-    for (unsigned e = 0; e < EBI_LRU_EXPERTS; e++) {
-        duel->score[e] += (hit[e] ? LRU_DUEL_HIT : 0) - (e > 0 ? rules->drift : 0);
+    for (unsigned e = 0; e < experts; e++) {
+        duel->score[e] += (hit[e] ? worth : 0) - (e != lru_duel_home(p) ? rules.drift : 0);
         if (duel->score[e] > best) best = duel->score[leader = e];
     }
-    for (unsigned e = 0; e < EBI_LRU_EXPERTS; e++) {
+    for (unsigned e = 0; e < experts; e++) {
         duel->score[e] -= best;
-        if (duel->score[e] < -rules->limit) duel->score[e] = -rules->limit;
+        if (duel->score[e] < -rules.limit) duel->score[e] = -rules.limit;
     }
-    if (duel->score[duel->winner] < -rules->lead) duel->winner = leader;
+    if (duel->score[duel->winner] < -rules.lead) duel->winner = leader;
 }
 
-bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, uint64_t before) {
+bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, uint64_t before,
+                  uint64_t value) {
     assert(i < ebi_lru_leaders(p));
     ebi_lru_duel *const duel = (ebi_lru_duel *)(void *)(block + sizeof(ebi_block_head));
     const unsigned w = (unsigned)p->opt[EBI_LRU_W], winner = duel->winner;
+    const bool ranked = ebi_lru_is_ranked(p);
+    const unsigned class = ranked ? ebi_lru_class(p, value) : 0, rank = duel->rank[class];
     const ebi_lru_shape s = ebi_lru_shape_of(w, ebi_lru_b(p));
-    const lru_duel_rules rules = lru_duel_rules_of(p);
     const uint64_t coin = ebi_lru_coin(h, before);
-    bool hit[EBI_LRU_EXPERTS];
-    assert(winner < EBI_LRU_EXPERTS);
-    for (unsigned e = 0; e < EBI_LRU_EXPERTS; e++) {
-        ebi_lru_rule rule;
+    bool hit[EBI_LRU_EXPERTS_MAX];
+    assert(winner < ebi_lru_experts(p));
+    for (unsigned e = 0; e < ebi_lru_experts(p); e++) {
         uint8_t *const line = block + ebi_lru_first(p) + ebi_lru_copy(p, i, e) * EBI_LRU_LINE_BYTES;
-        lru_duel_rule(p, e, &rule);
-        hit[e] = ebi_lru_line_put(line, ebi_lru_print(h, w), s, rule.place, coin < rule.front);
+        const lru_duel_expert expert = lru_duel_expert_of(p, e);
+        const ebi_lru_place place[2] = {lru_duel_place(s.f, 0),
+                                        lru_duel_place(s.f, lru_duel_slot(p, expert, rank))};
+        hit[e] =
+            ebi_lru_line_put(line, ebi_lru_print(h, w), s, place, 1, coin < lru_duel_front(expert));
     }
-    lru_duel_score(&rules, duel, hit);
+    lru_duel_score(p, duel, hit,
+                   ranked ? (int32_t)(2 * LRU_DUEL_HIT * value / p->opt[EBI_LRU_HIGH])
+                          : LRU_DUEL_HIT);
+    if (ranked) lru_duel_learn(block, duel, class);
     return hit[winner];
 }
 
 void ebi_lru_duel_init(const ebi_params *p, uint8_t *block) {
     if (ebi_lru_leaders(p) == 0) return;
     ebi_lru_duel *const duel = (ebi_lru_duel *)(void *)(block + sizeof(ebi_block_head));
-    for (unsigned e = 1; e < EBI_LRU_EXPERTS; e++) duel->score[e] = -lru_duel_rules_of(p).start;
+    duel->winner = lru_duel_home(p);
+    if (!ebi_lru_is_ranked(p)) {
+        for (unsigned e = 1; e < ebi_lru_experts(p); e++)
+            duel->score[e] = -lru_duel_rules_of(p).start;
+        return;
+    }
+    for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) duel->rank[c] = (uint8_t)c;
+}
+
+/* Ranks rise with the class, and fewer keys were counted than came. */
+static bool lru_duel_ranks_are_possible(const ebi_params *p, const uint8_t *block) {
+    const ebi_lru_duel *const duel = ebi_lru_duel_of(block);
+    const uint8_t *const counts = block + sizeof(ebi_block_head) + sizeof *duel;
+    const ebi_lru_ranks *const ranks = (const ebi_lru_ranks *)(const void *)counts;
+    if (!ebi_lru_is_ranked(p)) return duel->counted == 0 && ebi_tail_is_zero(duel->rank, 0, 16);
+    uint64_t all = 0;
+    bool ok = duel->counted < LRU_DUEL_RERANK;
+    for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) {
+        ok =
+            ok && duel->rank[c] <= LRU_DUEL_WHOLE && (c == 0 || duel->rank[c] >= duel->rank[c - 1]);
+        all += ranks->count[c];
+    }
+    return ok && all >= duel->counted && all <= LRU_DUEL_COUNTED_MOST + LRU_DUEL_RERANK &&
+           all <= ebi_head_of(block)->items;
 }
 
 eb_status ebi_lru_duel_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
     if (ebi_lru_leaders(p) == 0) return EB_OK;
     const ebi_lru_duel *const duel = ebi_lru_duel_of(block);
     const lru_duel_rules rules = lru_duel_rules_of(p);
-    bool ok = duel->winner < EBI_LRU_EXPERTS, best = false;
-    for (unsigned e = 0; e < EBI_LRU_EXPERTS; e++) {
+    const unsigned experts = ebi_lru_experts(p);
+    bool ok = duel->winner < experts, best = false;
+    for (unsigned e = 0; e < experts; e++) {
         ok = ok && duel->score[e] <= 0 && duel->score[e] >= -rules.limit;
         best = best || duel->score[e] == 0;
     }
+    for (unsigned e = experts; e < EBI_LRU_EXPERTS_MAX; e++) ok = ok && duel->score[e] == 0;
     ok = ok && best && duel->score[duel->winner] >= -rules.lead;
     for (size_t i = 0; i < EBI_COUNT_OF(duel->reserved); i++) ok = ok && duel->reserved[i] == 0;
     if (!ok)
         return ebi_fail(err, EB_EFORMAT,
                         "damaged lru filter: the scores of its duel are impossible");
+    if (!lru_duel_ranks_are_possible(p, block))
+        return ebi_fail(err, EB_EFORMAT, "damaged lru filter: its ranks are impossible");
     return EB_OK;
 }

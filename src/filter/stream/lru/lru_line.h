@@ -109,13 +109,14 @@ EBI_INLINE void ebi_lru_open_plane(uint8_t *plane, ebi_lru_pair print, const ebi
     }
 }
 
-/* A hit moves to the front; a key that is new to a full line is inserted at place[1] unless
+/* A hit moves to the front; a key that is new to a full line is inserted at place[deep] unless
  * `front`, else at place[0]. */
 EBI_INLINE bool ebi_lru_line_put(uint8_t *line, uint64_t print, ebi_lru_shape s,
-                                 const ebi_lru_place *place, bool front) {
+                                 const ebi_lru_place *place, unsigned deep, bool front) {
     const ebi_lru_print2 x = ebi_lru_spread(print, s.f);
     const ebi_lru_found found = ebi_lru_find(line, x, s);
-    place += !found.hit & !front & (ebi_lru_last_of(line, s.last_field) != 0);
+    const bool open = !found.hit & !front & (ebi_lru_last_of(line, s.last_field) != 0);
+    place += deep & (0u - open);
     ebi_lru_open_plane(line, x.low, &found, place, s.f);
     ebi_lru_open_plane(line + 32, x.high, &found, place, s.f);
     return found.hit;

@@ -4,7 +4,7 @@
 /* Lines */
 
 EBI_INLINE void lru_line_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
-                             unsigned w) {
+                             unsigned w, bool ranked) {
     const ebi_lru_shape s = ebi_lru_shape_of(w, ebi_lru_b(p));
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     const uint64_t leaders = ebi_lru_leaders(p);
@@ -18,13 +18,15 @@ EBI_INLINE void lru_line_add(const ebi_params *p, uint8_t *block, const ebi_batc
         const uint64_t at = ebi_lru_bucket(&keys, i), print = ebi_lru_print(keys.hash[i], w);
         uint8_t *const line = lines + at * EBI_LRU_LINE_BYTES;
         if (at < leaders) {
-            seen[i] = ebi_lru_lead(p, block, at, keys.hash[i], before + i);
+            seen[i] =
+                ebi_lru_lead(p, block, at, keys.hash[i], before + i, ranked ? b->value[i] : 0);
             deep = ebi_lru_rule_of(p, block, &rule);
         } else if (!deep) {
             seen[i] = ebi_lru_line_observe(line, print, s);
         } else {
-            const bool front = ebi_lru_coin(keys.hash[i], before + i) < rule.front;
-            seen[i] = ebi_lru_line_put(line, print, s, rule.place, front);
+            const unsigned class = ranked ? ebi_lru_class(p, b->value[i]) : 0;
+            const bool front = ebi_lru_coin(keys.hash[i], before + i) < rule.front[class];
+            seen[i] = ebi_lru_line_put(line, print, s, rule.place, 1 + class, front);
         }
     }
 }
@@ -80,7 +82,11 @@ static void lru_word_test(const ebi_params *p, const uint8_t *block, const ebi_b
 #define LRU_LOOP(w)                                                                                \
     static void lru_line_add_##w(const ebi_params *p, uint8_t *block, const ebi_batch *b,          \
                                  uint8_t *seen) {                                                  \
-        lru_line_add(p, block, b, seen, w);                                                        \
+        lru_line_add(p, block, b, seen, w, false);                                                 \
+    }                                                                                              \
+    static void lru_ranked_add_##w(const ebi_params *p, uint8_t *block, const ebi_batch *b,        \
+                                   uint8_t *seen) {                                                \
+        lru_line_add(p, block, b, seen, w, true);                                                  \
     }                                                                                              \
     static void lru_line_test_##w(const ebi_params *p, const uint8_t *block, const ebi_batch *b,   \
                                   uint8_t *seen) {                                                 \
@@ -93,14 +99,17 @@ const ebi_ops *ebi_lru_portable(const ebi_params *p) {
     static const ebi_ops word = {.add = lru_word_add, .test = lru_word_test};
     static const struct {
         unsigned w;
-        ebi_ops ops;
+        ebi_ops ops[2]; /* without and with importance */
     } line[] = {
-#define LRU_LOOP(w) {w, {.add = lru_line_add_##w, .test = lru_line_test_##w}},
+#define LRU_LOOP(w)                                                                                \
+    {w,                                                                                            \
+     {{.add = lru_line_add_##w, .test = lru_line_test_##w},                                        \
+      {.add = lru_ranked_add_##w, .test = lru_line_test_##w}}},
         EBI_LRU_WIDTHS(LRU_LOOP)
 #undef LRU_LOOP
     };
     if (p->opt[EBI_LRU_BUCKET] != EBI_LRU_LINE) return &word;
     size_t i = 0;
     while (line[i].w != p->opt[EBI_LRU_W]) i++;
-    return &line[i].ops;
+    return &line[i].ops[ebi_lru_is_ranked(p)];
 }
