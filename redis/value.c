@@ -31,6 +31,20 @@ static int value_allowed(size_t bytes) {
     return bytes <= ev_limit();
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* The server's allocator is unknown to the sanitizer: blocks of filters come from one that it
+ * watches. */
+#include <stdlib.h>
+static void *value_alloc(void *ctx, size_t bytes) {
+    return value_allowed(bytes) ? value_count(ctx, malloc(bytes), bytes) : NULL;
+}
+static void *value_alloc_zeroed(void *ctx, size_t bytes) {
+    return value_allowed(bytes) ? value_count(ctx, calloc(1, bytes), bytes) : NULL;
+}
+static void value_return(void *p) {
+    free(p);
+}
+#else
 static void *value_alloc(void *ctx, size_t bytes) {
     return value_allowed(bytes) ? value_count(ctx, RedisModule_TryAlloc(bytes), bytes) : NULL;
 }
@@ -47,12 +61,17 @@ static void *value_alloc_zeroed(void *ctx, size_t bytes) {
     return value_count(ctx, RedisModule_Calloc(1, bytes), bytes);
 }
 
+static void value_return(void *p) {
+    RedisModule_Free(p);
+}
+#endif
+
 static void value_free(void *ctx, void *p, size_t bytes) {
     ev_value *const v = ctx;
     if (!p) return;
     v->bytes -= bytes;
     ev_total_bytes -= bytes;
-    RedisModule_Free(p);
+    value_return(p);
 }
 
 eb_allocator ev_allocator(ev_value *v) {
@@ -257,7 +276,7 @@ eb_status ev_arrive(ev_value *v, const char *chunk, size_t n, eb_error *err) {
             strcpy(err->text, "there is no memory for the next chunk within max-filter-bytes");
             return EB_ENOMEM;
         }
-        memcpy(p, v->arrived, v->arrived_len);
+        if (v->arrived_len > 0) memcpy(p, v->arrived, v->arrived_len);
         value_free(v, v->arrived, v->arrived_cap);
         v->arrived = p;
         v->arrived_cap = cap;

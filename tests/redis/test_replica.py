@@ -1,0 +1,92 @@
+"""A replica has the bytes of its primary, after many random operations on every kind, and forgets as it does."""
+
+import os
+
+import redis
+from harness import Server, same, until
+from kinds import Operations, specs
+
+OPERATIONS = int(float(os.environ.get("EVERBLOOM_OPERATIONS", "20000")))
+WINDOW = int(os.environ.get("EVERBLOOM_WINDOW", "1000"))  # milliseconds
+SEED = 20261118
+
+
+def linked(replica):
+    return replica.r.info("replication")["master_link_status"] == "up"
+
+
+def in_step(primary, replica):
+    return (linked(replica) and
+            primary.r.info("replication")["master_repl_offset"] == replica.r.info("replication")["slave_repl_offset"])
+
+
+def compare(primary, replica):
+    until("the replica to catch up", lambda: in_step(primary, replica))
+    keys = sorted(primary("KEYS", "*"))
+    same(sorted(replica("KEYS", "*")), keys)
+    for key in keys:
+        assert primary("EB.SAVE", key) == replica("EB.SAVE", key), f"{key} differs"
+        same(replica("DEBUG", "DIGEST-VALUE", key), primary("DEBUG", "DIGEST-VALUE", key))
+    return len(keys)
+
+
+with Server("primary") as primary, Server("replica", "--replica-read-only", "yes") as replica:
+    # The first half comes in the first synchronisation, the rest in the stream.
+    made = specs("16K")
+    for key, spec in made.items():
+        same(primary("EB.RESERVE", key, spec), b"OK")
+    primary("CMS.INITBYDIM", "cms", 300, 4)
+    primary("CF.RESERVE", "cf", 300)
+    operations = Operations(made, SEED)
+    refused = 0
+
+    def run(count):
+        global refused
+        for at in range(0, count, 250):
+            pipe = primary.r.pipeline(transaction=operations.random.random() < 0.1)
+            for _ in range(250):
+                pipe.execute_command(*operations.next())
+            pipe.execute_command("BF.ADD", "bf", at)
+            pipe.execute_command("CMS.INCRBY", "cms", at % 1000, 3, "x", 1)
+            pipe.execute_command("CF.INSERTNX", "cf", "ITEMS", at % 700, at % 300)
+            pipe.execute_command("CF.DEL", "cf", at % 500)
+            refused += sum(isinstance(x, redis.ResponseError) for x in pipe.execute(raise_on_error=False))
+
+    run(OPERATIONS // 2)
+    replica("REPLICAOF", "127.0.0.1", primary.port)
+    until("the first synchronisation", lambda: linked(replica))
+    run(OPERATIONS // 2)
+    n = compare(primary, replica)
+    assert n > 2 * len(made) - 5 and refused < OPERATIONS // 3, (n, refused)
+
+    # A window forgets after its time, on both, and no earlier.
+    for server in (primary, replica):
+        server("CONFIG", "SET", "appendonly", "no")
+    primary("EB.RESERVE", "soon", f"window:window={WINDOW},unit=time,memory=64K")
+
+    def now(server):
+        seconds, micros = server("TIME")
+        return int(seconds) * 1000 + int(micros) // 1000
+
+    early = now(primary)
+    same(primary("EB.ADD", "soon", "x"), 1)
+    late = now(primary)
+    until("the replica to catch up", lambda: in_step(primary, replica))
+    forgotten = set()
+
+    def watch():
+        for server in (primary, replica):
+            seen = server("EB.EXISTS", "soon", "x")
+            if now(server) < early + WINDOW:
+                same((server.name, seen), (server.name, 1))
+            if not seen:
+                forgotten.add(server.name)
+        return len(forgotten) == 2
+
+    until("the window to pass", watch)
+    assert now(primary) > early + WINDOW
+    same(primary("EB.ADD", "soon", "x"), 1)
+    same(int(float(primary("EB.INFO", "soon")[27])) >= WINDOW, True)
+    compare(primary, replica)
+    primary.alive()
+    replica.alive()
