@@ -97,9 +97,9 @@ static void aging_spec(const cli_command *c, const settings *set, const char *fu
                        size_t cap) {
     const double length = stretch_ticks(set->window);
     const double period = ceil(length / epochs_of(c, set, function));
-    size_t used = (size_t)snprintf(
-        spec, cap, "aging:by=%s,epochs=%.0f,period=%.0f,update=conservative,width=32", function,
-        ceil((length - 1) / period) + 1, period);
+    size_t used =
+        (size_t)snprintf(spec, cap, "aging:by=%s,epochs=%.0f,period=%.0f,update=conservative",
+                         function, ceil((length - 1) / period) + 1, period);
     if (set->power > 0)
         used += (size_t)snprintf(spec + used, cap - used, ",power=%.9g", set->power);
     if (set->half_life > 0)

@@ -2,6 +2,8 @@
  *
  *     | head | state, 64 bytes | records |
  *     record: | stamp, 8 bytes | a counter for each bucket of epochs, the youngest first |
+ *     store=wide: | stamp, 4 bytes | youngest, its upper 4 bytes | its lower 2 bytes | 2 bytes each
+ * |
  *
  * Time is cut into epochs of `period`.  An arrival counts g(x) when x epochs have begun since its
  * own, and nothing from the age `window` on:
@@ -25,11 +27,17 @@
  * the time alone, so a record can be brought up to date when it is next needed, by any number of
  * epochs at once: letting time pass costs nothing.
  *
- * Never too low; too high by collisions, and by the joined buckets (eb_stats: excess).  A counter
- * that reaches its largest value stays there and counts as 2^44 until its bucket is forgotten;
- * eb_stats counts such events.  update=conservative raises only what is below the new minimum, and
- * cannot be merged.  An idle filter is empty when `window` epochs have passed (joined buckets: when
- * their youngest epoch is so old). */
+ * With store=wide the youngest bucket, the only one that is added to, is counted exactly, in 48
+ * bits. When its epoch ends it becomes a float of 16 bits, rounded up once: exact below 2048, then
+ * too high by less than 2^-10 of it, and by as much again when buckets are joined or filters
+ * merged. Larger floats are larger numbers, so the minimum of k counters is that of their bits.
+ * Stamps count epochs from state.base.  Once in 2^32 epochs all records are brought up to date.
+ *
+ * Never too low; too high by collisions, by the joined buckets and the floats (eb_stats: excess).
+ * With store=cells a counter that reaches its largest value stays there and counts as 2^44
+ * until its bucket is forgotten; eb_stats counts such events.  update=conservative raises only what
+ * is below the new minimum, and cannot be merged.  An idle filter is empty when `window` epochs
+ * have passed (joined buckets: when their youngest epoch is so old). */
 #include "base/hash.h"
 #include "filter/kind.h"
 #include "math/probability.h"
@@ -45,7 +53,8 @@ enum {
     AGING_O_SHAPE,
     AGING_O_DETAIL,
     AGING_O_WIDTH,
-    AGING_O_UPDATE
+    AGING_O_UPDATE,
+    AGING_O_STORE
 };
 enum {
     AGING_DECAY_WINDOW,
@@ -75,14 +84,17 @@ static const eb_option aging_options[] = {
     {"factor", "fixed", "0.9", "0.01", "0.999", "of by=polyexp, for each epoch", false},
     {"heights", "list", "100:50:20", "1", "255", "by=polygonal: heights at equal distances", false},
     {"detail", "int", "4", "1", "32", "by=poly: epochs at least as old as this many join", false},
-    {"width", "8|16|32", "16", NULL, NULL, "bits of a counter", false},
+    {"width", "8|16|32", NULL, NULL, NULL, "bits of a counter, with store=cells", false},
     {"update", "plain|conservative", "plain", NULL, NULL,
      "conservative: smaller errors, no merging", false},
+    {"store", "cells|wide", NULL, NULL, NULL,
+     "wide: what is new is counted in 48 bits, then floats of 16", false},
     {0}};
 
 typedef struct aging_state {
     uint64_t saturated; /* times that a counter became full */
-    uint64_t reserved[7];
+    uint64_t base;      /* store=wide: the epoch that stamps count from */
+    uint64_t reserved[6];
 } aging_state;
 static_assert(sizeof(aging_state) == 64, "one cache line");
 
@@ -94,10 +106,14 @@ typedef struct aging {
     uint64_t stride, cells;
     unsigned words; /* of a record behind its stamp; what is not a counter's is zero */
     bool conservative;
+    bool exact;                     /* store=wide */
     uint64_t part[AGING_K_MAX + 1]; /* first records of the k parts, and the end */
     aging_state *state;
     uint8_t *records;
 } aging;
+
+enum { AGING_STORE_CELLS, AGING_STORE_WIDE };
+enum { AGING_WIDTH_8, AGING_WIDTH_16 };
 
 /* Parameters */
 
@@ -111,11 +127,12 @@ static unsigned aging_levels(unsigned decay, uint64_t window, uint64_t detail) {
 static aging aging_shape(const ebi_params *p) {
     aging a = {.k = (unsigned)p->opt[AGING_O_K],
                .decay = (unsigned)p->opt[AGING_O_DECAY],
-               .bytes = 1u << p->opt[AGING_O_WIDTH],
+               .exact = p->opt[AGING_O_STORE] == AGING_STORE_WIDE,
                .window = p->opt[AGING_O_WINDOW],
                .period = p->opt[AGING_O_PERIOD],
                .detail = p->opt[AGING_O_DETAIL],
                .conservative = p->opt[AGING_O_UPDATE] != 0};
+    a.bytes = 1u << p->opt[AGING_O_WIDTH];
     a.levels = aging_levels(a.decay, a.window, a.detail);
     /* on level l the youngest epoch's age is below (2 detail + 1) 2^l, and from detail 2^l on */
     const uint64_t joined = 2 * a.detail + 1 + a.levels * (a.detail + 1);
@@ -136,7 +153,21 @@ static aging aging_open(const ebi_params *p, const uint8_t *block) {
     return a;
 }
 
+/* Who gives a width means cells. */
+static eb_status aging_resolve_store(ebi_params *p, const ebi_args *args, eb_error *err) {
+    const bool width = args->given[AGING_O_WIDTH];
+    if (!args->given[AGING_O_STORE])
+        p->opt[AGING_O_STORE] = width ? AGING_STORE_CELLS : AGING_STORE_WIDE;
+    if (!width) p->opt[AGING_O_WIDTH] = AGING_WIDTH_16;
+    if (p->opt[AGING_O_STORE] == AGING_STORE_CELLS || p->opt[AGING_O_WIDTH] == AGING_WIDTH_16)
+        return EB_OK;
+    return ebi_fail(err, EB_ESPEC,
+                    "aging: width is always 16 with store=wide, not %u: use store=cells",
+                    8u << p->opt[AGING_O_WIDTH]);
+}
+
 static eb_status aging_resolve(ebi_params *p, const ebi_args *args, eb_error *err) {
+    EBI_TRY(aging_resolve_store(p, args, err));
     const aging a = aging_shape(p);
     if (a.decay != AGING_DECAY_POLY && a.window > AGING_BUCKETS_MAX)
         return ebi_fail(err, EB_ESPEC, "aging: epochs must be 1..%d unless by=poly, not %llu",
@@ -217,8 +248,30 @@ EBI_INLINE uint32_t aging_most(unsigned bytes) {
     return (uint32_t)ebi_ones(8 * bytes);
 }
 
-static uint32_t aging_sum(unsigned bytes, uint64_t x, uint64_t y) { /* full stays full */
-    return (uint32_t)ebi_min(x + y, aging_most(bytes));
+/* Floats of store=wide: below 1024 the number, else (1024 + m) 2^e as (e + 1) << 10 | m. */
+
+enum { AGING_FLOAT_BITS = 10, AGING_FLOAT_ONE = 1 << AGING_FLOAT_BITS, AGING_FLOAT_MOST = 52 };
+
+static uint32_t aging_float(uint64_t value) { /* rounded up; of numbers below 2^62 */
+    if (value < AGING_FLOAT_ONE) return (uint32_t)value;
+    const unsigned e = ebi_log2(value) - AGING_FLOAT_BITS;
+    const uint64_t m = (value >> e) + ((value & ebi_ones(e)) != 0); /* 1024..2048: carries */
+    return (uint32_t)(((uint64_t)e << AGING_FLOAT_BITS) + m);
+}
+
+EBI_INLINE uint64_t aging_unfloat(uint32_t f) {
+    if (f < AGING_FLOAT_ONE) return f;
+    const unsigned e = (f >> AGING_FLOAT_BITS) - 1;
+    return (uint64_t)(AGING_FLOAT_ONE + (f & (AGING_FLOAT_ONE - 1)))
+           << ebi_min(e, AGING_FLOAT_MOST);
+}
+
+/* A counter of a closed bucket that has what two of them have; full stays full. */
+static uint32_t aging_sum(const aging *a, uint32_t x, uint32_t y) {
+    if (a->exact && (x == 0 || y == 0)) return x | y;
+    if (a->exact)
+        return aging_float(ebi_min(aging_unfloat(x) + aging_unfloat(y), UINT64_C(1) << 61));
+    return (uint32_t)ebi_min((uint64_t)x + y, aging_most(a->bytes));
 }
 
 static bool aging_is_there(const aging *a, const void *counters) {
@@ -260,34 +313,70 @@ static void aging_join(const aging *a, const uint8_t *from, uint64_t stamp, cons
         aging_list_at(a, stamp, &then); /* else all are forgotten */
     for (unsigned i = 0, to = 0; i < then.n; i++) {
         while (to < now->n && now->first[to] > then.first[i]) to++;
-        if (to < now->n) value[to] = aging_sum(a->bytes, value[to], aging_get(a->bytes, from, i));
+        if (to < now->n) value[to] = aging_sum(a, value[to], aging_get(a->bytes, from, i));
     }
     memset(counters, 0, a->words * AGING_WORD);
     for (unsigned i = 0; i < now->n; i++) aging_set(a->bytes, counters, i, value[i]);
 }
 
+static uint64_t aging_stamp(const aging *a, const uint8_t *record) { /* the epoch */
+    uint32_t passed;
+    if (!a->exact) return ebi_load64(record);
+    memcpy(&passed, record, sizeof passed);
+    return a->state->base + passed;
+}
+
+/* What is counted now, in a record that is up to date. */
+EBI_INLINE uint64_t aging_youngest(const aging *a, const uint8_t *record) {
+    const uint64_t low = aging_get(a->bytes, record + AGING_STAMP, 0);
+    return a->exact ? ebi_load64(record) >> 32 << 16 | low : low;
+}
+
+static void aging_set_youngest(const aging *a, uint8_t *record, uint64_t value) {
+    aging_set(a->bytes, record + AGING_STAMP, 0, (uint32_t)value);
+    if (a->exact) ebi_store64(record, (ebi_load64(record) & UINT32_MAX) | value >> 16 << 32);
+}
+
 /* The counters of a record that is not up to date as of the list's moment; to: may be its own. */
 static void aging_age(const aging *a, const uint8_t *record, const aging_list *now, uint8_t *to) {
-    const uint64_t stamp = ebi_load64(record);
+    const uint64_t stamp = aging_stamp(a, record);
+    const uint8_t *from = record + AGING_STAMP;
+    uint64_t closed[AGING_WORDS_MAX];
+    if (a->exact) {
+        memcpy(closed, from, a->words * AGING_WORD);
+        from = (const uint8_t *)closed;
+        aging_set(a->bytes, (uint8_t *)closed, 0, aging_float(aging_youngest(a, record)));
+    }
     if (a->levels == 0)
-        aging_shift(a, record + AGING_STAMP, now->now - stamp, to);
+        aging_shift(a, from, now->now - stamp, to);
     else
-        aging_join(a, record + AGING_STAMP, stamp, now, to);
+        aging_join(a, from, stamp, now, to);
 }
 
 /* A record's counters as of the list's moment: where they are, if it is up to date; else in room,
  * whose last word was zero. */
 EBI_INLINE const uint8_t *aging_read(const aging *a, const uint8_t *record, const aging_list *now,
                                      uint64_t *room) {
-    if (ebi_load64(record) == now->now) return record + AGING_STAMP;
+    if (aging_stamp(a, record) == now->now) return record + AGING_STAMP;
     aging_age(a, record, now, (uint8_t *)room);
     return (const uint8_t *)room;
 }
 
 EBI_INLINE void aging_freshen(const aging *a, uint8_t *record, const aging_list *now) {
-    if (ebi_load64(record) == now->now) return;
+    if (aging_stamp(a, record) == now->now) return;
     aging_age(a, record, now, record + AGING_STAMP);
-    ebi_store64(record, now->now);
+    ebi_store64(record, a->exact ? now->now - a->state->base : now->now);
+}
+
+/* Before records can be stamped with that epoch. */
+static void aging_reach(const aging *a, const aging_list *now) {
+    if (!a->exact || now->now - a->state->base <= UINT32_MAX) return;
+    for (uint64_t i = 0; i < a->cells; i++) {
+        uint8_t *const record = a->records + i * a->stride;
+        aging_age(a, record, now, record + AGING_STAMP);
+        ebi_store64(record, 0);
+    }
+    a->state->base = now->now;
 }
 
 static uint64_t aging_epoch(const aging *a, const uint8_t *block) {
@@ -321,36 +410,57 @@ EBI_INLINE const uint64_t *aging_key(const aging *a, const uint64_t *at, size_t 
     return at + i * a->k;
 }
 
-/* The least of the k counters in each bucket. */
+/* The least of the k counters in each bucket; of the youngest apart from the others. */
+typedef struct aging_minima {
+    uint64_t youngest, words[AGING_WORDS_MAX];
+} aging_minima;
+
 static void aging_least(const aging *a, const uint64_t *at, const aging_list *now,
-                        uint64_t *least) {
+                        aging_minima *out) {
     uint64_t room[AGING_WORDS_MAX];
     room[a->words - 1] = 0;
-    memcpy(least, aging_read(a, a->records + at[0], now, room), a->words * AGING_WORD);
-    for (unsigned j = 1; j < a->k; j++)
-        aging_less(a, least, aging_read(a, a->records + at[j], now, room));
+    out->youngest = UINT64_MAX;
+    for (unsigned j = 0; j < a->k; j++) {
+        const uint8_t *const record = a->records + at[j];
+        const uint8_t *const counters = aging_read(a, record, now, room);
+        const bool fresh = counters != (const uint8_t *)room;
+        out->youngest = ebi_min(out->youngest, fresh ? aging_youngest(a, record) : 0);
+        if (j == 0)
+            memcpy(out->words, counters, a->words * AGING_WORD);
+        else
+            aging_less(a, out->words, counters);
+    }
+    aging_set(a->bytes, (uint8_t *)out->words, 0, 0);
+}
+
+static bool aging_has(const aging *a, const aging_minima *least) {
+    return least->youngest > 0 || aging_is_there(a, least->words);
 }
 
 /* Loops */
 
-static void aging_raise(const aging *a, uint8_t *counters, uint32_t value) { /* of the youngest */
-    const uint32_t before = aging_get(a->bytes, counters, 0);
-    if (before >= value) return;
-    if (value == aging_most(a->bytes)) a->state->saturated++;
-    aging_set(a->bytes, counters, 0, value);
+static uint64_t aging_youngest_most(const aging *a) {
+    return a->exact ? ebi_ones(48) : aging_most(a->bytes);
+}
+
+static void aging_raise(const aging *a, uint8_t *record, uint64_t value) { /* the youngest */
+    const uint64_t most = aging_youngest_most(a), before = aging_youngest(a, record);
+    if (before >= ebi_min(value, most)) return;
+    if (value >= most) a->state->saturated++;
+    aging_set_youngest(a, record, ebi_min(value, most));
 }
 
 static bool aging_add_one(const aging *a, const uint64_t *at, const aging_list *now,
                           uint32_t value) {
-    uint64_t least[AGING_WORDS_MAX];
+    aging_minima least;
     for (unsigned j = 0; j < a->k; j++) aging_freshen(a, a->records + at[j], now);
-    aging_least(a, at, now, least);
+    aging_least(a, at, now, &least);
     for (unsigned j = 0; j < a->k; j++) {
-        uint8_t *const counters = a->records + at[j] + AGING_STAMP;
-        const uint8_t *const from = a->conservative ? (const uint8_t *)least : counters;
-        aging_raise(a, counters, aging_sum(a->bytes, aging_get(a->bytes, from, 0), value));
+        uint8_t *const record = a->records + at[j];
+        aging_raise(a, record,
+                    (a->conservative ? least.youngest : aging_youngest(a, record)) + value);
     }
-    return aging_is_there(a, least);
+    return aging_has(a, &least);
 }
 
 static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
@@ -360,7 +470,10 @@ static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, u
     aging_find(&a, b->hash, b->n, at);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t epoch = b->time[i] / a.period;
-        if (i == 0 || epoch != now.now) aging_list_at(&a, epoch, &now);
+        if (i == 0 || epoch != now.now) {
+            aging_list_at(&a, epoch, &now);
+            aging_reach(&a, &now);
+        }
         seen[i] = aging_add_one(&a, aging_key(&a, at, i, b->n), &now, b->value[i]);
     }
 }
@@ -368,14 +481,15 @@ static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, u
 static void aging_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                        uint8_t *seen) {
     const aging a = aging_open(p, block);
-    uint64_t at[EBI_BATCH * AGING_K_MAX], least[AGING_WORDS_MAX];
+    uint64_t at[EBI_BATCH * AGING_K_MAX];
+    aging_minima least;
     aging_list now = {.n = 0};
     aging_find(&a, b->hash, b->n, at);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t epoch = b->time[i] / a.period;
         if (i == 0 || epoch != now.now) aging_list_at(&a, epoch, &now);
-        aging_least(&a, aging_key(&a, at, i, b->n), &now, least);
-        seen[i] = aging_is_there(&a, least);
+        aging_least(&a, aging_key(&a, at, i, b->n), &now, &least);
+        seen[i] = aging_has(&a, &least);
     }
 }
 
@@ -417,21 +531,28 @@ static void aging_weights(const ebi_params *p, const aging_list *now, double *we
     for (unsigned i = 0; i < now->n; i++) weight[i] = aging_g(p, now->now - aging_last(now, i));
 }
 
-EBI_INLINE double aging_weigh(unsigned bytes, const uint8_t *least, unsigned n,
-                              const double *weight) {
-    double count = 0;
-    for (unsigned i = 0; i < n; i++) {
-        const uint32_t value = aging_get(bytes, least, i);
-        count += weight[i] * (value == aging_most(bytes) ? AGING_FULL : value);
-    }
+static double aging_value(const aging *a, uint64_t counter) {
+    return !a->exact && counter == aging_most(a->bytes) ? AGING_FULL : (double)counter;
+}
+
+static double aging_weigh(const aging *a, const aging_minima *least, unsigned n,
+                          const double *weight) {
+    const uint8_t *const counters = (const uint8_t *)least->words;
+    double count = n > 0 ? weight[0] * aging_value(a, least->youngest) : 0;
+    if (a->exact)
+        for (unsigned i = 1; i < n; i++)
+            count += weight[i] * (double)aging_unfloat(aging_get(2, counters, i));
+    else
+        for (unsigned i = 1; i < n; i++)
+            count += weight[i] * aging_value(a, aging_get(a->bytes, counters, i));
     return count;
 }
 
 static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                         double *count) {
     const aging a = aging_open(p, block);
-    uint64_t at[EBI_BATCH * AGING_K_MAX], least[AGING_WORDS_MAX];
-    const uint8_t *const counters = (const uint8_t *)least;
+    uint64_t at[EBI_BATCH * AGING_K_MAX];
+    aging_minima least;
     double weight[AGING_BUCKETS_MAX];
     aging_list now = {.n = 0};
     aging_find(&a, b->hash, b->n, at);
@@ -441,10 +562,8 @@ static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_bat
             aging_list_at(&a, epoch, &now);
             aging_weights(p, &now, weight);
         }
-        aging_least(&a, aging_key(&a, at, i, b->n), &now, least);
-        count[i] = a.bytes == 1   ? aging_weigh(1, counters, now.n, weight)
-                   : a.bytes == 2 ? aging_weigh(2, counters, now.n, weight)
-                                  : aging_weigh(4, counters, now.n, weight);
+        aging_least(&a, aging_key(&a, at, i, b->n), &now, &least);
+        count[i] = aging_weigh(&a, &least, now.n, weight);
     }
 }
 
@@ -469,13 +588,17 @@ static void aging_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
     aging_list now;
     aging_list_at(&a, ebi_max(aging_epoch(&a, into), aging_epoch(&b, from)), &now);
     room[a.words - 1] = 0;
+    aging_reach(&a, &now);
     for (uint64_t i = 0; i < p->opt[EBI_O_CELLS]; i++) {
         uint8_t *const record = a.records + i * a.stride, *const counters = record + AGING_STAMP;
+        const uint8_t *const other = b.records + i * b.stride;
         aging_freshen(&a, record, &now);
-        const uint8_t *const theirs = aging_read(&b, b.records + i * b.stride, &now, room);
-        for (unsigned j = 0; j < now.n; j++) {
+        const uint8_t *const theirs = aging_read(&b, other, &now, room);
+        if (aging_stamp(&b, other) == now.now)
+            aging_raise(&a, record, aging_youngest(&a, record) + aging_youngest(&b, other));
+        for (unsigned j = 1; j < now.n; j++) {
             const uint32_t more = aging_get(a.bytes, theirs, j);
-            const uint32_t sum = aging_sum(a.bytes, aging_get(a.bytes, counters, j), more);
+            const uint32_t sum = aging_sum(&a, aging_get(a.bytes, counters, j), more);
             a.state->saturated += sum == aging_most(a.bytes) && more > 0 && more < sum;
             aging_set(a.bytes, counters, j, sum);
         }
@@ -484,10 +607,10 @@ static void aging_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
 }
 
 static bool aging_record_ok(const aging *a, const uint8_t *record, uint64_t epoch) {
-    const uint64_t stamp = ebi_load64(record);
+    const uint64_t stamp = aging_stamp(a, record);
     aging_list then;
     uint8_t any = 0;
-    if (stamp > epoch) return false;
+    if (stamp > epoch || stamp < a->state->base) return false;
     aging_list_at(a, stamp, &then);
     for (uint64_t i = AGING_STAMP + then.n * a->bytes; i < a->stride; i++) any |= record[i];
     return any == 0;
@@ -499,7 +622,8 @@ static eb_status aging_check(const ebi_params *p, const uint8_t *block, eb_error
     for (size_t i = 0; i < EBI_COUNT_OF(a.state->reserved); i++) any |= a.state->reserved[i];
     const uint64_t bytes = p->opt[EBI_O_CELLS] * a.stride;
     for (uint64_t i = bytes; i < ebi_round_up(bytes, 64); i++) any |= a.records[i];
-    bool good = any == 0;
+    bool good = any == 0 && a.state->base <= aging_epoch(&a, block);
+    if (!a.exact && a.state->base != 0) good = false;
     for (uint64_t i = 0; good && i < p->opt[EBI_O_CELLS]; i++)
         good = aging_record_ok(&a, a.records + i * a.stride, aging_epoch(&a, block));
     return good ? EB_OK
@@ -519,10 +643,12 @@ static void aging_stat(const ebi_params *p, const uint8_t *block, eb_stats *out)
         const uint64_t first = a.part[j], end = a.part[j + 1];
         for (uint64_t i = first; i < end; i++) {
             const uint8_t *const record = a.records + i * a.stride;
-            if (!aging_is_there(&a, record + AGING_STAMP)) continue;
             const uint8_t *const counters = aging_read(&a, record, &now, room);
-            out->cells_used += aging_is_there(&a, counters);
-            for (unsigned b = 0; b < now.n; b++) used[b] += aging_get(a.bytes, counters, b) > 0;
+            const bool fresh = aging_stamp(&a, record) == now.now;
+            const bool young = fresh && aging_youngest(&a, record) > 0;
+            out->cells_used += young || aging_is_there(&a, counters);
+            used[0] += young;
+            for (unsigned b = 1; b < now.n; b++) used[b] += aging_get(a.bytes, counters, b) > 0;
         }
         for (unsigned b = 0; b < now.n; b++) chance[b] *= (double)used[b] / (double)(end - first);
     }
@@ -584,8 +710,10 @@ static double aging_weight(const ebi_params *p) {
 static void aging_fading(const ebi_params *p, ebi_faded_counts *out) {
     const double power = (double)p->opt[AGING_O_POWER] / AGING_MILLION,
                  detail = (double)p->opt[AGING_O_DETAIL];
-    const bool joins = aging_shape(p).levels > 0;
-    *out = (ebi_faded_counts){.excess = joins ? pow(1 + 1 / detail, power) - 1 : 0,
+    const aging a = aging_shape(p);
+    const double joined = a.levels > 0 ? pow(1 + 1 / detail, power) : 1;
+    const double rounded = a.exact ? pow(1 + 1.0 / AGING_FLOAT_ONE, a.levels + 1) : 1;
+    *out = (ebi_faded_counts){.excess = joined * rounded - 1,
                               .weight = aging_weight(p) * (double)p->opt[AGING_O_PERIOD]};
 }
 
