@@ -136,11 +136,152 @@ static void where_all_keys_fit_none_is_missed(void **state) {
     HOLDS(p.mean_fnr > 0.1 && missed[1] < 0.001); /* near repeats are what is left to find */
 }
 
+/* In the quantity that is wanted, nothing gets worse with more memory or a laxer bound. */
+static bool first_offer(const goal *g, eb_offer *o) {
+    size_t n;
+    *o = (eb_offer){.size = sizeof *o};
+    return eb_plan(&g->want, o, 1, &n, NULL) == EB_OK;
+}
+
+static double wanted(const goal *g, const eb_offer *o) {
+    if (g->want.prefer == EB_SMALLEST) return o->bytes;
+    return g->want.prefer == EB_FEWEST_FALSE ? o->most_fpr : o->mean_fnr;
+}
+
+static void a_laxer_wish_is_never_worse(void **state) {
+    (void)state;
+    uint64_t random = 3;
+    for (int i = 0; i < 18; i++) {
+        goal g;
+        eb_offer strict, lax;
+        random_goal(&random, &g);
+        g.load.order = i % 2 == 0 ? EB_ORDER_SHUFFLED : EB_ORDER_UNKNOWN;
+        g.want.all_kinds = 0;
+        g.want.prefer = 1 + (uint32_t)i % 3;
+        if (g.want.prefer != EB_FEWEST_MISSES) g.want.max_fnr = random_power(&random, 1e-3, 0.5);
+        if (g.want.prefer == EB_SMALLEST) g.want.max_bytes = 0;
+        const bool any = first_offer(&g, &strict);
+        g.want.max_bytes *= random_power(&random, 1.001, 2);
+        g.want.max_fpr = fmin(0.9, g.want.max_fpr * random_power(&random, 1.001, 2));
+        g.want.max_fnr = fmin(0.9, g.want.max_fnr * random_power(&random, 1.001, 2));
+        const bool still = first_offer(&g, &lax);
+        suite_at("goal %d, prefer %u, distinct %.0f, items %.0f: %s, then %s", i,
+                 (unsigned)g.want.prefer, g.load.distinct, g.load.items, any ? strict.spec : "none",
+                 still ? lax.spec : "none");
+        if (!any) continue;
+        HOLDS(still);
+        HOLDS(wanted(&g, &lax) <= wanted(&g, &strict) * 1.02 + 1e-5);
+    }
+}
+
+/* Wishes that nobody can keep */
+
+static void impossible_wishes_get_what_is_possible(void **state) {
+    (void)state;
+    eb_workload w = {.size = sizeof w, .items = 1e9, .distinct = 5e8};
+    eb_goal g = {.size = sizeof g,
+                 .load = &w,
+                 .max_bytes = 1 << 20,
+                 .max_fpr = 1e-3,
+                 .max_fnr = 0.01,
+                 .prefer = EB_FEWEST_MISSES};
+    eb_offer o = {.size = sizeof o};
+    eb_error err;
+    size_t n;
+    GIVES(EB_ELIMIT, eb_plan(&g, &o, 1, &n, &err));
+    HOLDS(strstr(err.text, "1.0M") && strstr(err.text, " would with ") &&
+          strstr(err.text, "no structure whatever"));
+    g.max_fnr = 0; /* nothing that knows more than a coin is left */
+    w.order = EB_ORDER_SHUFFLED;
+    g.max_bytes = 4096;
+    GIVES(EB_ELIMIT, eb_plan(&g, &o, 1, &n, &err));
+    g.caps = EB_CAN_COUNT | EB_KEYS_ARE_NUMBERS | EB_USES_TIME;
+    GIVES(EB_ELIMIT, eb_plan(&g, &o, 1, &n, &err));
+    HOLDS(strstr(err.text, "capabilities"));
+    g.caps = 0;
+    g.options = "sed=7";
+    GIVES(EB_ESPEC, eb_plan(&g, &o, 1, &n, &err));
+    g.options = "seed=7,shards=2";
+    g.max_bytes = 1 << 30;
+    OK(eb_plan(&g, &o, 1, &n, &err));
+    HOLDS(strstr(o.spec, "seed=7") && strstr(o.spec, "shards=2"));
+    g.prefer = 0;
+    GIVES(EB_EINVAL, eb_plan(&g, &o, 1, &n, &err));
+}
+
+/* Offers come best first, keep all bounds, and are what their specs predict. */
+static void offers_are_in_order(void **state) {
+    (void)state;
+    enum { MOST = 20 };
+    uint64_t random = 4;
+    for (int i = 0; i < 8; i++) {
+        goal g;
+        eb_offer o[MOST] = {{.size = sizeof o[0]}};
+        size_t n;
+        random_goal(&random, &g);
+        g.load.distinct = fmin(g.load.distinct, 1e6);
+        OK(eb_plan(&g.want, o, MOST, &n, NULL));
+        HOLDS(n > 1);
+        for (size_t j = 0; j < n; j++) {
+            eb_prediction p = {.size = sizeof p};
+            OK(eb_predict(o[j].spec, &g.load, NULL, 1, &p, NULL));
+            HOLDS(o[j].mean_fpr <= g.want.max_fpr * 1.001 && o[j].bytes <= g.want.max_bytes);
+            HOLDS(p.mean_fpr == o[j].mean_fpr && p.mean_fnr == o[j].mean_fnr);
+            HOLDS(j == 0 || o[j].mean_fnr >= o[j - 1].mean_fnr);
+        }
+    }
+}
+
+/* Curves: their last point is the prediction for the stream, and a kind that only fills up has at
+ * each place what a stream would have that ends there. */
+static void curve_of(const suite_case *c) {
+    enum { POINTS = 130 };
+    const eb_workload w = {.size = sizeof w, .items = 1e6, .distinct = 2e5};
+    eb_prediction curve[POINTS] = {{.size = sizeof curve[0]}}, end = {.size = sizeof end};
+    double items[POINTS];
+    for (int i = 0; i < POINTS; i++) items[i] = w.items * (i + 1) / POINTS;
+    OK(eb_predict(c->spec, &w, items, POINTS, curve, NULL));
+    OK(eb_predict(c->spec, &w, NULL, 1, &end, NULL));
+    HOLDS(curve[POINTS - 1].items == end.items);
+    const double at_end[] = {curve[POINTS - 1].fpr, curve[POINTS - 1].mean_fpr,
+                             curve[POINTS - 1].mean_fnr, curve[POINTS - 1].fill};
+    const double alone[] = {end.fpr, end.mean_fpr, end.mean_fnr, end.fill};
+    for (size_t i = 0; i < SUITE_COUNT(alone); i++)
+        HOLDS(isnan(alone[i]) == isnan(at_end[i]) &&
+              (isnan(alone[i]) || fabs(at_end[i] - alone[i]) <= 0.01 * alone[i] + 1e-9));
+    for (int i = 0; i < POINTS; i++) {
+        HOLDS(fabs(curve[i].items - items[i]) <= 1e-6 * items[i]);
+        HOLDS(curve[i].fpr_low >= 0 && curve[i].fpr_low <= curve[i].fpr_high);
+        HOLDS(curve[i].fnr_low <= curve[i].fnr_high && curve[i].fnr_high <= 1);
+    }
+}
+
+static void curves_end_where_predictions_are(void **state) {
+    (void)state;
+    suite_each_base(curve_of);
+}
+
+static void bad_curves_are_refused(void **state) {
+    (void)state;
+    const eb_workload w = {.size = sizeof w, .items = 100};
+    eb_prediction p[2] = {{.size = sizeof p[0]}};
+    const double bad[][2] = {{0, 1}, {2, 1}, {1, 101}, {NAN, 5}, {-1, 5}};
+    for (size_t i = 0; i < SUITE_COUNT(bad); i++)
+        GIVES(EB_EINVAL, eb_predict("bloom:memory=4K", &w, bad[i], 2, p, NULL));
+    GIVES(EB_EINVAL, eb_predict("bloom:memory=4K", &w, NULL, 2, p, NULL));
+    OK(eb_predict("bloom:memory=4K", &w, bad[0], 0, p, NULL));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_leave_no_kind_out),
         cmocka_unit_test(more_room_is_never_worse),
         cmocka_unit_test(where_all_keys_fit_none_is_missed),
+        cmocka_unit_test(a_laxer_wish_is_never_worse),
+        cmocka_unit_test(impossible_wishes_get_what_is_possible),
+        cmocka_unit_test(offers_are_in_order),
+        cmocka_unit_test(curves_end_where_predictions_are),
+        cmocka_unit_test(bad_curves_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -80,7 +80,7 @@ bool ebi_merge_scales(const eb_filter *f);
 
 /* predict.c: is it a workload?  The prediction for one. */
 eb_status ebi_predict_check(const eb_workload *w, eb_error *err);
-void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w,
+void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w, size_t ask,
                  eb_prediction *out);
 
 /* handle.c: a handle without a block, or with one that is still to be filled.  They take a spec

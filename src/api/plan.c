@@ -28,7 +28,7 @@ typedef struct plan_offer { /* what one kind can do */
     const ebi_kind *kind;
     ebi_params p;
     double bytes, fpr, fnr; /* fpr, fnr: of the stream as told, or shuffled */
-    double most_fpr, most_fnr, error;
+    double most_fpr, most_fnr;
     double missed[PLAN_STREAMS];
     double regret; /* the worst ratio of its misses to the least of all offers */
 } plan_offer;
@@ -109,10 +109,9 @@ static double plan_known(double rate, double at_most) { /* where there is no for
 
 static void plan_predict(plan_offer *o, const eb_goal *g) {
     eb_prediction r;
-    ebi_predict(o->kind, &o->p, g->load, &r);
+    ebi_predict(o->kind, &o->p, g->load, EBI_ASK_RATES, &r);
     o->fpr = plan_known(r.mean_fpr, r.fpr_high);
     o->fnr = plan_known(r.mean_fnr, r.fnr_high);
-    o->error = r.error;
     o->most_fpr = plan_is_told(g->load) ? o->fpr : r.most_fpr;
     o->most_fnr = plan_is_told(g->load) ? o->fnr : 0;
     for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++) {
@@ -120,7 +119,7 @@ static void plan_predict(plan_offer *o, const eb_goal *g) {
         near.gap = plan_gaps[i] * fmax(near.distinct, 1);
         o->missed[i] = o->fnr;
         if (near.gap > 0 && !(o->kind->info.caps & EB_NO_FALSE_NEGATIVES)) {
-            ebi_predict(o->kind, &o->p, &near, &r);
+            ebi_predict(o->kind, &o->p, &near, EBI_ASK_RATES, &r);
             o->missed[i] = plan_known(r.mean_fnr, r.fnr_high);
         }
         if (plan_counts(g->load, i)) o->most_fnr = fmax(o->most_fnr, o->missed[i]);
@@ -132,7 +131,11 @@ static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, dou
                      plan_offer *o) {
     plan_spec s = *given;
     plan_wishes(&s, g, bytes, fpr);
-    if (!plan_settle(&s, g)) return false;
+    if (!plan_settle(&s, g)) { /* its own wish may be stricter than a bound on the mean */
+        s = *given;
+        plan_wishes(&s, g, bytes, 0);
+        if (!plan_settle(&s, g)) return false;
+    }
     *o = (plan_offer){.kind = s.kind, .p = s.p, .regret = 1};
     o->bytes = (double)s.p.span * (double)s.p.opt[EBI_O_SHARDS] + EBI_OVERHEAD;
     plan_predict(o, g);
@@ -187,27 +190,53 @@ static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
 
 /* What is wanted, of one kind */
 
+/* How far an offer is from the bound that moves with its size, in logarithms: above 0 it breaks it.
+ * A kind with a wish for fpr keeps that, and misses the more. */
+static double plan_excess(const eb_goal *g, const plan_offer *o) {
+    if (g->max_fnr > 0 && ebi_spec_option(o->kind, "fpr") < EBI_OPTIONS_MAX)
+        return log(o->most_fnr / g->max_fnr);
+    return log(o->most_fpr / g->max_fpr);
+}
+
+typedef struct plan_size { /* a size that was asked for */
+    double bytes, excess;
+} plan_size;
+
+static bool plan_try(const plan_spec *s, const eb_goal *g, double bytes, plan_size *at,
+                     plan_offer *o) {
+    *at = (plan_size){bytes, NAN};
+    if (!plan_ask(s, g, bytes, g->max_fpr, o)) return false;
+    at->excess = plan_excess(g, o);
+    return plan_keeps(g, o);
+}
+
+/* Where a line through the excesses crosses 0, a little above, but well inside; else the middle. */
+static double plan_between(plan_size low, plan_size high) {
+    const double ratio = high.bytes / low.bytes, cut = low.excess / (low.excess - high.excess);
+    if (!(cut > 0 && cut < 1)) return low.bytes * sqrt(ratio);
+    const double at = low.bytes * pow(ratio, cut) * 1.003;
+    return fmax(low.bytes * pow(ratio, 0.1), fmin(high.bytes / 1.008, at));
+}
+
 /* The smallest size at which the kind keeps the bounds, to 1 %. */
 static bool plan_smallest(const plan_spec *s, const eb_goal *g, plan_offer *best) {
     plan_offer o;
     const double most = g->max_bytes > 0 ? g->max_bytes : plan_bytes_max;
-    const double least =
-        fmin(fmax(PLAN_BYTES_MIN, plan_least_bytes(g, g->max_fpr, g->max_fnr)), most);
-    double high = least, step = 1.4;
-    while (!(plan_ask(s, g, high, g->max_fpr, &o) && plan_keeps(g, &o))) {
-        if (high >= most) return false;
-        high = fmin(high * step, most);
-        step *= 1.2;
+    const double sure = plan_least_bytes(g, g->max_fpr, g->max_fnr);
+    plan_size low, high = {0, 0}, at;
+    double bytes = fmin(fmax(PLAN_BYTES_MIN, sure), most), step = 1.4;
+    for (low.bytes = 0; !plan_try(s, g, bytes, &at, &o); step *= 1.2) {
+        low = at;
+        if (bytes >= most) return false;
+        bytes = fmin(bytes * step, most);
     }
+    high = at;
     *best = o;
-    for (double low = fmax(least, high / step); high / low > 1.01 && high > least;) {
-        const double middle = sqrt(low * high);
-        if (plan_ask(s, g, middle, g->max_fpr, &o) && plan_keeps(g, &o)) {
-            high = middle;
-            *best = o;
-        } else {
-            low = middle;
-        }
+    for (int i = 0; low.bytes > 0 && high.bytes / low.bytes > 1.01; i++) {
+        const double next = i % 3 < 2 ? plan_between(low, high) : sqrt(low.bytes * high.bytes);
+        const bool keeps = plan_try(s, g, next, &at, &o);
+        *(keeps ? &high : &low) = at;
+        if (keeps) *best = o;
     }
     return true;
 }
@@ -244,7 +273,7 @@ static bool plan_may(const ebi_kind *kind, const eb_goal *g) {
     const bool remembers = (caps & EB_NO_FALSE_NEGATIVES) && g->load->items > 0;
     if ((caps & g->caps) != g->caps) return false;
     if (caps & ~g->caps & EB_KEYS_ARE_NUMBERS) return false; /* only for those who ask */
-    if (!g->all_kinds && !kind->info.question) return false;
+    if (!g->all_kinds && (!kind->info.question || (caps & ~g->caps & EB_CAN_COUNT))) return false;
     return !(g->window > 0) || remembers || ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
 }
 
@@ -429,7 +458,7 @@ static double plan_lines(const plan_offer *o) {
     return k < EBI_OPTIONS_MAX ? (double)o->p.opt[k] : 1;
 }
 
-static void plan_write(const plan_offer *o, eb_offer *out) {
+static void plan_write(const plan_offer *o, const eb_workload *w, eb_offer *out) {
     *out = (eb_offer){.size = sizeof *out,
                       .kind = &o->kind->info,
                       .bytes = o->bytes,
@@ -439,7 +468,12 @@ static void plan_write(const plan_offer *o, eb_offer *out) {
                       .most_fnr = o->most_fnr,
                       .regret = o->regret,
                       .lines = plan_lines(o),
-                      .error = o->error};
+                      .error = NAN};
+    if (o->kind->info.caps & EB_CAN_COUNT) { /* takes long: only for those that are offered */
+        eb_prediction r;
+        ebi_predict(o->kind, &o->p, w, EBI_ASK_ALL, &r);
+        out->error = r.error;
+    }
     const size_t len = ebi_spec_print(o->kind, &o->p, out->spec, sizeof out->spec);
     const ebi_kind *kind;
     ebi_params p;
@@ -459,6 +493,6 @@ eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_
     const size_t found = plan_offers(goal, offers, &asked);
     if (found == 0) return plan_impossible(goal, offers, asked, err);
     *n = ebi_min(found, cap);
-    for (size_t i = 0; i < *n; i++) plan_write(&offers[i], &out[i]);
+    for (size_t i = 0; i < *n; i++) plan_write(&offers[i], goal->load, &out[i]);
     return EB_OK;
 }

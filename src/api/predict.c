@@ -108,11 +108,11 @@ static void predict_point(const ebi_kind *kind, const ebi_params *p, const eb_wo
     predict_misses(kind, p, load, (double)p->opt[EBI_O_SHARDS], out);
 }
 
-void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w,
+void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w, size_t ask,
                  eb_prediction *out) {
     const double shards = (double)p->opt[EBI_O_SHARDS];
     const eb_workload load = predict_of_shard(w, shards);
-    predict_point(kind, p, &load, EBI_ASK_ALL, out);
+    predict_point(kind, p, &load, ask, out);
     predict_finish(kind, shards, out);
 }
 
@@ -239,7 +239,7 @@ eb_status eb_predict(const char *spec, const eb_workload *load, const double *it
     EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
     EBI_TRY(ebi_predict_check(load, err));
     if (!items) {
-        ebi_predict(kind, &p, load, out);
+        ebi_predict(kind, &p, load, EBI_ASK_ALL, out);
         return EB_OK;
     }
     EBI_TRY(predict_check_points(load, items, n, err));

@@ -251,12 +251,13 @@ static void spectral_predict(const ebi_params *p, const eb_workload *w, eb_predi
     ebi_counting_stream load;
     s.linear = spectral_is_linear(p);
     ebi_counting_predict(&s, w, out);
-    if (out->size != EBI_ASK_ALL || !ebi_counting_load(&s, w, &load)) return;
+    if (!ebi_counting_load(&s, w, &load)) return;
     if (s.joins) { /* a frozen one too: it has the same counters */
         s.store = s.linear ? ebi_store_wide() : ebi_store_wide()->conservative;
         ebi_wide_predict(&s, &load, out);
         return;
     }
+    if (out->size != EBI_ASK_ALL) return;
     ebi_counting_predict_errors(
         &s, &load, (s.linear ? ebi_errors_ms : ebi_errors_mi)(&load.sharing, &load.spectrum), out);
 }

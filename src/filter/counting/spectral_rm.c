@@ -508,7 +508,7 @@ static void spectral_rm_predict(const ebi_params *p, const eb_workload *w, eb_pr
     const ebi_counting c = ebi_counting_first(p);
     ebi_counting_stream load;
     ebi_counting_predict(&c, w, out);
-    if (ebi_counting_load(&c, w, &load))
+    if (out->size == EBI_ASK_ALL && ebi_counting_load(&c, w, &load))
         ebi_counting_predict_errors(&c, &load, spectral_rm_errors(p, &load), out);
 }
 

@@ -62,15 +62,17 @@ static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: 
     return fmax(CHOOSY_XMAX_MIN, floor(pow(fpr, 1. / k) * EBI_CHOOSY_MILLION) / EBI_CHOOSY_MILLION);
 }
 
-/* Set s so that the mean of the false positives is `fpr`; if even the choosiest filter has more,
- * set xmax so that nothing can break the wish.  The rate rises with s: halve the interval, or
- * cut it where a line through the errors at its ends crosses zero, in turn. */
-static ebi_choosy_rates choosy_solve_s(ebi_choosy *c, double fpr) {
-    double low = CHOOSY_S_MIN, high = c->k, low_error = -1;
+/* Set s in low..high so that the mean of the false positives is `fpr`, to `accuracy` below; if even
+ * the choosiest filter has more, set xmax so that nothing can break the wish.  The rate rises with
+ * s: halve the interval, or cut it where a line through the errors at its ends crosses zero, in
+ * turn. */
+static ebi_choosy_rates choosy_solve_between(ebi_choosy *c, double fpr, double low, double high,
+                                             double accuracy) {
+    double low_error = -1;
     c->s = high;
     ebi_choosy_rates r = ebi_choosy_field(c);
     double error = r.mean_fpr / fpr - 1, high_error = error;
-    for (int i = 0; i < 24 && (error > 0 ? high - low > 1e-5 : i > 0 && error < -1e-3); i++) {
+    for (int i = 0; i < 24 && (error > 0 ? high - low > 1e-5 : i > 0 && error < -accuracy); i++) {
         const double cut = i % 2 == 0 ? 0.5 : -low_error / (high_error - low_error);
         c->s = low + (high - low) * cut;
         r = ebi_choosy_field(c);
@@ -85,6 +87,19 @@ static ebi_choosy_rates choosy_solve_s(ebi_choosy *c, double fpr) {
     return ebi_choosy_field(c);
 }
 
+/* First with long steps, then with short ones near what came out. */
+static ebi_choosy_rates choosy_solve_s(ebi_choosy *c, double fpr) {
+    const double near = 0.06;
+    ebi_choosy rough = *c;
+    rough.rough = true;
+    (void)choosy_solve_between(&rough, fpr, CHOOSY_S_MIN, c->k, 0.02);
+    ebi_choosy low = *c;
+    low.s = fmax(CHOOSY_S_MIN, rough.s - near);
+    if (rough.xmax == c->xmax && ebi_choosy_field(&low).mean_fpr <= fpr)
+        return choosy_solve_between(c, fpr, low.s, fmin(c->k, rough.s + near), 1e-3);
+    return choosy_solve_between(c, fpr, CHOOSY_S_MIN, low.s, 1e-3);
+}
+
 static void choosy_store(ebi_params *p, const ebi_args *a, const ebi_choosy *c) {
     if (!a->given[EBI_CHOOSY_K]) p->opt[EBI_CHOOSY_K] = c->k;
     if (!a->given[EBI_CHOOSY_S])
@@ -93,19 +108,30 @@ static void choosy_store(ebi_params *p, const ebi_args *a, const ebi_choosy *c) 
         p->opt[EBI_CHOOSY_XMAX] = (uint64_t)floor(c->xmax * EBI_CHOOSY_MILLION);
 }
 
-/* The best k of 1..7 that keeps the wish, each with its s. */
+/* Repeats missed with k bits a key, roughly; more than all if the wish is not kept. */
+static double choosy_missed(ebi_choosy c, unsigned k, double fpr) {
+    c.k = k;
+    c.rough = true;
+    const ebi_choosy_rates r = choosy_solve_between(&c, fpr, CHOOSY_S_MIN, k, 0.02);
+    return r.mean_fpr > fpr * 1.001 ? 2 : r.mean_fnr;
+}
+
+/* The best k of 1..7 that keeps the wish, with its s.  Misses fall with k and rise again, so a few
+ * steps lead from the usual k to the best. */
 static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr) {
-    ebi_choosy best = c;
-    double best_fnr = INFINITY;
-    for (unsigned k = 1; k <= 7; k++) {
-        ebi_choosy one = c;
-        one.k = k;
-        const ebi_choosy_rates r = choosy_solve_s(&one, fpr);
-        if (r.mean_fpr > fpr * 1.001 || r.mean_fnr >= best_fnr) continue;
-        best = one;
-        best_fnr = r.mean_fnr;
-    }
-    return best;
+    const int most = 7;
+    int k = (int)fmax(1, fmin(most, round(0.6 * c.bits_per_key)));
+    double missed = choosy_missed(c, (unsigned)k, fpr);
+    for (int way = 1; way >= -1; way -= 2)
+        while (k + way >= 1 && k + way <= most) {
+            const double next = choosy_missed(c, (unsigned)(k + way), fpr);
+            if (next > missed) break;
+            k += way;
+            missed = next;
+        }
+    c.k = (unsigned)k;
+    (void)choosy_solve_s(&c, fpr);
+    return c;
 }
 
 /* Any order.  The bits that are set are bits of keys that came, and no line is fuller than xmax. So
@@ -330,9 +356,12 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     }
     const double distinct = w->distinct > 0 ? w->distinct : w->items;
     const double share = w->items > 0 ? distinct / w->items : 1e-6;
-    const ebi_choosy c = {choosy_k(p), (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
+    const ebi_choosy c = {choosy_k(p),
+                          (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
                           (double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION,
-                          (double)p->opt[EBI_O_CELLS] / distinct, choosy_share(share)};
+                          (double)p->opt[EBI_O_CELLS] / distinct,
+                          choosy_share(share),
+                          false};
     const ebi_choosy_rates r = ebi_choosy_field(&c);
     out->fill = r.load;
     out->fpr = r.fpr;

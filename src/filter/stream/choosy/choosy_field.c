@@ -190,9 +190,12 @@ ebi_choosy_rates ebi_choosy_field(const ebi_choosy *wanted) {
     c.share = 1 / (1 + a);
     ebi_choosy_rates r = {0};
     choosy_field_state f = {.called_new = 1};
-    double dt = fmin(1e-4, 0.002 * c.bits_per_key / (c.k * (1 + a)));
+    const double stride = c.rough ? 4 : 1;
+    double dt = stride * fmin(1e-4, 0.002 * c.bits_per_key / (c.k * (1 + a)));
     for (double t = 0; t < 1 - 1e-12; t += dt) {
-        if (t > 0) dt = fmin(fmin(dt * 1.5, 0.2 / (40 + a)), f.speed > 0 ? 0.004 / f.speed : 1);
+        if (t > 0)
+            dt = fmin(fmin(dt * 1.5, stride * 0.2 / (40 + a)),
+                      f.speed > 0 ? stride * 0.004 / f.speed : 1);
         if (t + 1.5 * dt > 1) dt = 1 - t;
         choosy_field_step s = choosy_field_arrivals(a, t, dt);
         const choosy_field_flow flow = choosy_field_advance(&c, &f, &s);

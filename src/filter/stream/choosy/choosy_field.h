@@ -2,6 +2,7 @@
  * if few of its bits are still zero. */
 #ifndef EBI_CHOOSY_FIELD_H
 #define EBI_CHOOSY_FIELD_H
+#include <stdbool.h>
 
 typedef struct ebi_choosy {
     unsigned k;          /* bits of a key, 1..12 */
@@ -9,6 +10,7 @@ typedef struct ebi_choosy {
     double xmax;         /* no line fills beyond this share, 0..1 */
     double bits_per_key; /* all bits / all distinct keys, > 0 */
     double share;        /* distinct keys / records, 0 < share < 1 */
+    bool rough;          /* steps four times as long: rates within 3 % */
 } ebi_choosy;
 
 typedef struct ebi_choosy_rates {
