@@ -130,8 +130,11 @@ static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr) {
             missed = next;
         }
     c.k = (unsigned)k;
-    (void)choosy_solve_s(&c, fpr);
-    return c;
+    const double best = choosy_solve_s(&c, fpr).mean_fnr;
+    ebi_choosy fewer = c; /* long steps flatter many bits a little */
+    fewer.k = c.k > 1 ? c.k - 1 : 1;
+    const ebi_choosy_rates r = choosy_solve_s(&fewer, fpr);
+    return r.mean_fpr <= fpr * 1.001 && r.mean_fnr < best ? fewer : c;
 }
 
 /* Any order.  The bits that are set are bits of keys that came, and no line is fuller than xmax. So
