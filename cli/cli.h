@@ -95,7 +95,7 @@ typedef struct settings {
     double counter_bits; /* 0: not given */
     const char *having, *with, *exact, *counts, *method;
     const char *per;
-    bool ship, candidates, verify, size, snapshots;
+    bool ship, candidates, verify, estimate, size, snapshots;
     texts at_least, rescan;
     double alert;                 /* 0: not given */
     const char *candidate_memory; /* NULL: not given */

@@ -2,6 +2,7 @@
  *
  * The stream goes through the loop of add.  Questions are answered when it has ended, or, with
  * --snapshot, by a filter in a file. */
+#include "output/table.h"
 #include "parts/fade.h"
 #include "parts/filterfile.h"
 #include "parts/health.h"
@@ -17,8 +18,8 @@ typedef struct asker {
     const eb_filter *filter;
     reader in;    /* whose keys have the same case */
     double total; /* no key can have come more often */
-    char end;     /* of a line */
     bool fades;   /* by time in milliseconds */
+    table rows;
 } asker;
 
 /* What the kind does not know is NAN. */
@@ -36,12 +37,11 @@ static eb_estimate ask(const asker *a, eb_hash h, bool *bounded) {
     return e;
 }
 
-static void put_column(double value) {
+static void put_column(table *t, double value) {
     if (isnan(value))
-        fputs("-", stdout);
+        table_number(t, "-");
     else
-        print_count(stdout, value);
-    putchar('\t');
+        table_count(t, value);
 }
 
 /* Of counts that fade: arrivals in a second. */
@@ -49,15 +49,15 @@ static double rate_of(const asker *a, const eb_estimate *e) {
     return e->count * eb_faded(a->filter, 1000);
 }
 
-static void put_text(const asker *a, const eb_estimate *e, const char *hint, eb_key key) {
-    put_column(e->count);
-    put_column(e->lower);
-    put_column(e->upper);
-    put_column(e->confidence);
-    printf("%s\t", hint ? hint : "-");
-    if (a->fades) put_column(rate_of(a, e));
-    fwrite(key.p, 1, key.len, stdout);
-    putchar(a->end);
+static void put_text(asker *a, const eb_estimate *e, const char *hint, eb_key key) {
+    put_column(&a->rows, e->count);
+    put_column(&a->rows, e->lower);
+    put_column(&a->rows, e->upper);
+    put_column(&a->rows, e->confidence);
+    table_text(&a->rows, hint ? hint : "-");
+    if (a->fades) put_column(&a->rows, rate_of(a, e));
+    table_bytes(&a->rows, key);
+    table_end_row(&a->rows);
 }
 
 static void put_json(const asker *a, const eb_estimate *e, const char *hint, eb_key key) {
@@ -99,19 +99,23 @@ static int answer_all(const settings *set, const eb_filter *f, double total) {
                .filter = f,
                .total = total,
                .in = {.fd = -1, .ignore_case = set->ignore_case, .trim = set->trim},
-               .end = set->nul ? '\0' : '\n',
                .fades = (set->half_life > 0 || set->window.seconds > 0 || set->time_field.n > 0) &&
                         eb_faded(f, 1) > 0};
-    const char *const rate = a.fades ? "rate\t" : "";
-    if (set->names) printf("count\tlower\tupper\tconfidence\thint\t%skey%c", rate, a.end);
+    const char *names[8] = {"count", "lower", "upper", "confidence", "hint", "rate", "key"};
+    if (!a.fades) {
+        names[5] = "key";
+        names[6] = NULL;
+    }
+    if (!set->json) table_open(&a.rows, set, names);
     for (size_t i = 0; i < set->keys.n; i++)
         answer(&a, (eb_key){set->keys.text[i], strlen(set->keys.text[i])});
     if (set->queries) {
-        reader in = {.separator = a.end};
+        reader in = {.separator = set->nul ? '\0' : '\n'};
         reader_open_one(&in, set->queries);
         reader_each(&in, answer_line, &a);
         reader_close(&in);
     }
+    if (!set->json) table_close(&a.rows);
     finish_stdout();
     reader_close(&a.in);
     return counters_verdict(f);

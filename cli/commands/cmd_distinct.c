@@ -1,5 +1,6 @@
 /* cmd_distinct.c - distinct: how many different keys there are, in all or for each group of lines.
  */
+#include "output/table.h"
 #include "parts/filterfile.h"
 #include "parts/keytable.h"
 #include "parts/sketch.h"
@@ -72,7 +73,7 @@ static int larger_first(const void *a, const void *b) {
     return bytes ? bytes : (x->group.len > y->group.len) - (x->group.len < y->group.len);
 }
 
-static void print_answer(const distinct *d, const answer *a) {
+static void print_answer(const distinct *d, table *rows, const answer *a) {
     const double error = a->estimate * sketch_error(a->of);
     if (d->set->json) {
         report r;
@@ -83,12 +84,10 @@ static void print_answer(const distinct *d, const answer *a) {
         report_end(&r);
         return;
     }
-    printf("%.0f\t%.0f", round(a->estimate), ceil(error));
-    if (d->set->by.n) {
-        putchar('\t');
-        fwrite(a->group.p, 1, a->group.len, stdout);
-    }
-    putchar(d->set->nul ? '\0' : '\n');
+    table_count(rows, round(a->estimate));
+    table_count(rows, ceil(error));
+    if (d->set->by.n) table_bytes(rows, a->group);
+    table_end_row(rows);
 }
 
 static void print_all(const distinct *d) {
@@ -100,8 +99,11 @@ static void print_all(const distinct *d) {
         list[k->count].group = (eb_key){d->groups.bytes + k->at, k->len};
     }
     qsort(list, d->n, sizeof *list, larger_first);
-    if (d->set->names) printf("distinct\terror%s\n", d->set->by.n ? "\tgroup" : "");
-    for (size_t i = 0; i < d->n && !ferror(stdout); i++) print_answer(d, &list[i]);
+    const char *const names[] = {"distinct", "error", d->set->by.n ? "group" : NULL, NULL};
+    table rows;
+    if (!d->set->json) table_open(&rows, d->set, names);
+    for (size_t i = 0; i < d->n && !ferror(stdout); i++) print_answer(d, &rows, &list[i]);
+    if (!d->set->json) table_close(&rows);
     finish_stdout();
     free(list);
 }

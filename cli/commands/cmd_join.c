@@ -9,6 +9,7 @@
  *
  * Estimates are never too low, so no answer is missing, and of "less than" none is wrong but for
  * keys that are not in S at all.  R's keys that S's filter does not know are forgotten at once. */
+#include "output/table.h"
 #include "parts/filterfile.h"
 #include "parts/health.h"
 #include "parts/join.h"
@@ -34,16 +35,33 @@ typedef struct join {
     uint64_t answers, found;
     atomic_file file;
     output out;
+    table rows; /* in place of both */
+    bool exact, answers_as_json;
 } join;
 
 /* ---- Lines out. */
 
+/* Answers on standard output, for people or programs; else lines, for the other site or a file. */
+static bool has_rows(const join *j) {
+    return !j->set->output && !j->set->candidates && !j->set->exact;
+}
+
 static void open_output(join *j) {
+    static const char *const names[] = {"pairs", "key", NULL};
+    if (has_rows(j)) {
+        if (!j->answers_as_json) table_open(&j->rows, j->set, names);
+        return;
+    }
     atomic_open(&j->file, j->set->output ? j->set->output : "-");
     output_open(&j->out, j->file.fd, j->file.path);
 }
 
 static void close_output(join *j) {
+    if (has_rows(j)) {
+        if (!j->answers_as_json) table_close(&j->rows);
+        finish_stdout();
+        return;
+    }
     output_flush(&j->out);
     output_close(&j->out);
     atomic_commit(&j->file);
@@ -61,13 +79,32 @@ static void put_key(join *j, eb_key key) {
     output_put(&j->out, &end, 1);
 }
 
+static void put_row(join *j, const char *count, eb_key key) {
+    if (j->answers_as_json) {
+        report r;
+        report_begin(&r, stdout, true);
+        report_key(&r, "key", key);
+        report_plain(&r, "pairs", count);
+        report_end(&r);
+        return;
+    }
+    table_number(&j->rows, count);
+    table_bytes(&j->rows, key);
+    table_end_row(&j->rows);
+}
+
 static void put_count(join *j, uint64_t count, eb_key key) {
     char text[24];
+    j->answers++;
+    if (has_rows(j)) {
+        snprintf(text, sizeof text, "%llu", (unsigned long long)count);
+        put_row(j, text, key);
+        return;
+    }
     const int n = snprintf(text, sizeof text, "%llu\t", (unsigned long long)count);
     output_put(&j->out, text, (size_t)n);
     output_put(&j->out, key.p, key.len);
     output_put(&j->out, &(char){line_end(j)}, 1);
-    j->answers++;
 }
 
 /* ---- R's keys. */
@@ -86,8 +123,8 @@ static size_t digits(uint64_t n) {
 
 static void keep_candidate(join *j, eb_hash hash, eb_key key, uint64_t f_r) {
     if (table_is_full(&j->candidates, j->limit))
-        cli_fail("%zu candidates and more do not fit into %zu bytes: give more -m, or a --having "
-                 "that fewer keys meet",
+        cli_fail("%zu candidates and more do not fit into %zu bytes: give more -m, a --having that "
+                 "fewer keys meet, or --estimate",
                  j->candidates.n, j->limit);
     keytable_get(&j->candidates, hash, key)->count = f_r;
 }
@@ -234,19 +271,19 @@ static int answer_here(join *j, relation *r, relation *s) {
     int status;
     j->filter = filter_of(s, &status);
     const double column = s->column;
-    j->collects = j->set->verify;
+    j->collects = j->exact;
     relation_scan(r, j->filter, false, take_known, j);
-    if (!j->set->verify) open_output(j);
+    if (!j->exact) open_output(j);
     tally_each(&j->of_r, consider, j);
-    if (j->set->verify) {
+    if (j->exact) {
         relation_scan(s, j->filter, false, take_candidates, j);
         open_output(j);
         put_exact(j);
     }
     close_output(j);
-    print_stats(j, r, column, j->set->verify);
+    print_stats(j, r, column, j->exact);
     eb_free(j->filter);
-    return j->set->verify ? STATUS_YES : status; /* exact, whatever the filter said */
+    return j->exact ? STATUS_YES : status; /* exact, whatever the filter said */
 }
 
 /* ---- Keys and counts from the other site. */
@@ -341,7 +378,8 @@ static void check_usage(const cli_command *c, const settings *set, size_t n) {
     if (set->filter && (set->with || set->exact || set->counts))
         cli_misuse(c, "--filter makes a filter: not with --with, --exact or --counts");
     if (set->snapshots && !set->size) cli_misuse(c, "--snapshots needs --size");
-    if (set->json && !set->stats && !set->size) cli_misuse(c, "--json is for --stats or --size");
+    if (set->verify && set->estimate) cli_misuse(c, "--verify and --estimate: give one of them");
+    if (set->as && set->output) cli_misuse(c, "--as is for standard output: not with -o");
 }
 
 static void check_stdin(const cli_command *c, const settings *set, char *const *paths) {
@@ -365,6 +403,8 @@ int run_join(const cli_command *c, const settings *set, char **operands, size_t 
     relation r = relation_open(c, &plain, operands[0], &set->field);
     if (set->ship) return ship(c, set, &r);
     join j = {.c = c, .set = set, .having = having_read(c, set->having)};
+    j.exact = !set->estimate && operands[1] && reader_can_reread(operands[1]);
+    j.answers_as_json = set->json && !set->stats;
     j.limit = (size_t)size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_JOIN_MEMORY);
     if (j.limit < TALLY_LEAST) cli_misuse(c, "-m must be 64K or more, not %s", set->memory);
     j.of_r.limit = j.limit;

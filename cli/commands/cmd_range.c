@@ -3,6 +3,7 @@
  * The stream goes through the loop of add, with numbers for hashes.  Questions are read before it,
  * so that a bad one costs no time, and answered when it has ended. */
 #include "input/numbers.h"
+#include "output/table.h"
 #include "parts/filterfile.h"
 #include "parts/health.h"
 #include "parts/stream.h"
@@ -47,6 +48,8 @@ static void domain_spec(const cli_command *c, const settings *set, char *spec, s
     if (set->values) (void)number_kind_named(set->values, &kind);
     if (!set->min != !set->max) cli_misuse(c, "--min and --max: give both of them");
     if (set->min && set->bits) cli_misuse(c, "--bits and --min: give one of them");
+    if (kind == NUMBER_REAL && (set->min || set->bits))
+        cli_misuse(c, "--values real takes all numbers: no --min, --max or --bits");
     if (set->bits > 64)
         cli_misuse(c, "--bits must be 1..64, not %llu", (unsigned long long)set->bits);
     uint64_t low = usual_low(kind, width);
@@ -68,6 +71,7 @@ static number_kind kind_of_filter(const eb_filter *f) {
     const char *const at = strstr(spec, "values=");
     if (at && strncmp(at + 7, "signed", 6) == 0) kind = NUMBER_SIGNED;
     if (at && strncmp(at + 7, "time", 4) == 0) kind = NUMBER_TIME;
+    if (at && strncmp(at + 7, "real", 4) == 0) kind = NUMBER_REAL;
     return kind;
 }
 
@@ -87,6 +91,7 @@ typedef struct asker {
     uint64_t low, high;
     question *list;
     size_t n, cap;
+    table rows;
 } asker;
 
 static void open_asker(asker *a, const cli_command *c, const settings *set, const eb_filter *f,
@@ -187,26 +192,22 @@ static void report_number(report *r, number_kind kind, const char *key, uint64_t
         report_plain(r, key, text);
 }
 
-static void put_numbers(const asker *a, const uint64_t *list, size_t n, const char *last) {
+static void put_number(asker *a, uint64_t value) {
     char text[NUMBER_TEXT];
-    for (size_t i = 0; i < n; i++) {
-        number_write(a->kind, list[i], text);
-        printf("%s%s", i > 0 ? "\t" : "", text);
-    }
-    printf("%s\n", last);
+    number_write(a->kind, value, text);
+    table_number(&a->rows, text);
 }
 
-static void answer_range(const asker *a, const question *q) {
+static void answer_range(asker *a, const question *q) {
     eb_range r = {.size = sizeof r};
     eb_error err;
     if (eb_range_count(a->filter, q->from, q->to, &r, &err) != EB_OK) cli_fail("%s", err.text);
     r.upper = count_or_infinity(r.upper, INFINITY);
     if (!a->set->json) {
-        for (int i = 0; i < 3; i++) {
-            print_count(stdout, i == 1 ? r.lower : r.upper);
-            putchar('\t');
-        }
-        put_numbers(a, (uint64_t[]){q->from, q->to}, 2, "");
+        for (int i = 0; i < 3; i++) table_count(&a->rows, i == 1 ? r.lower : r.upper);
+        put_number(a, q->from);
+        put_number(a, q->to);
+        table_end_row(&a->rows);
         return;
     }
     report out;
@@ -219,14 +220,18 @@ static void answer_range(const asker *a, const question *q) {
     report_end(&out);
 }
 
-static void answer_quantile(const asker *a, const question *q) {
+static void answer_quantile(asker *a, const question *q) {
     eb_quantile o = {.size = sizeof o};
     char share[40];
     eb_error err;
     if (eb_range_quantile(a->filter, q->quantile, &o, &err) != EB_OK) cli_fail("%s", err.text);
-    snprintf(share, sizeof share, "\t%g", q->quantile);
+    snprintf(share, sizeof share, "%g", q->quantile);
     if (!a->set->json) {
-        put_numbers(a, (uint64_t[]){o.value, o.lower, o.upper}, 3, share);
+        put_number(a, o.value);
+        put_number(a, o.lower);
+        put_number(a, o.upper);
+        table_number(&a->rows, share);
+        table_end_row(&a->rows);
         return;
     }
     report out;
@@ -238,21 +243,24 @@ static void answer_quantile(const asker *a, const question *q) {
     report_end(&out);
 }
 
-static void put_header(const asker *a) {
-    if (a->n == 0 || !a->set->names) return;
-    puts(a->list[0].is_quantile ? "value\tlower\tupper\tquantile"
-                                : "count\tlower\tupper\tfrom\tto");
+/* Ranges first, then quantiles, whose rows have other columns. */
+static void open_rows(asker *a, bool quantiles) {
+    static const char *const ranges[] = {"count", "lower", "upper", "from", "to", NULL};
+    static const char *const found[] = {"value", "lower", "upper", "quantile", NULL};
+    if (!a->set->json) table_open(&a->rows, a->set, quantiles ? found : ranges);
 }
 
 static int answer_all(asker *a) {
-    put_header(a);
     for (size_t i = 0; i < a->n; i++) {
-        if (a->list[i].is_quantile)
-            answer_quantile(a, &a->list[i]);
-        else
-            answer_range(a, &a->list[i]);
+        const bool quantile = a->list[i].is_quantile;
+        if (i == 0 || quantile != a->list[i - 1].is_quantile) {
+            if (i > 0 && !a->set->json) table_close(&a->rows);
+            open_rows(a, quantile);
+        }
+        (quantile ? answer_quantile : answer_range)(a, &a->list[i]);
         if (ferror(stdout)) break; /* nobody listens any more */
     }
+    if (a->n > 0 && !a->set->json) table_close(&a->rows);
     finish_stdout();
     free(a->list);
     return counters_verdict(a->filter);
@@ -282,8 +290,6 @@ static void check_usage(const cli_command *c, const settings *set) {
     if (set->filter && names_domain(set))
         cli_misuse(c, "--values, --min, --max and --bits choose a filter: not with --filter");
     if (set->names && set->json) cli_misuse(c, "--names and --json: give one of them");
-    if (set->names && set->quantiles.n > 0 && set->from.n + set->to.n + (set->ranges != NULL) > 0)
-        cli_misuse(c, "--names is for ranges or for quantiles: ask for one of them");
     if (set->save && strcmp(set->save, "-") == 0) refuse_terminal(c, set, "a snapshot");
 }
 
@@ -308,8 +314,11 @@ static bool accept_number(stream *s, size_t i) {
     const int shown = text.len > 40 ? 40 : (int)text.len;
     char low[NUMBER_TEXT], high[NUMBER_TEXT];
     if (!number_read(a->kind, text, &s->hash[i])) {
-        snprintf(s->bad.why, sizeof s->bad.why, "the value must be %s, not \"%.*s\"",
-                 number_wanted(a->kind), shown, (const char *)text.p);
+        uint64_t real;
+        const bool decimal = memchr(text.p, '.', text.len) && number_read(NUMBER_REAL, text, &real);
+        snprintf(s->bad.why, sizeof s->bad.why, "the value must be %s, not \"%.*s\"%s",
+                 number_wanted(a->kind), shown, (const char *)text.p,
+                 decimal ? " (--values real takes decimals)" : "");
         return false;
     }
     if (s->hash[i] >= a->low && s->hash[i] <= a->high) return true;

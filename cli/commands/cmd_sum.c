@@ -1,10 +1,12 @@
-/* cmd_sum.c - sum: how often the keys of a list came together, what their values add up to, and the
- * mean value, with errors and bounds.
+/* cmd_sum.c - sum: how often the keys of a list occur together, what their values add up to, and
+ * the mean value.
  *
- * The stream goes through the loop of count; with values, a second filter counts lines beside it.
- */
+ * The list is known before the lines are, so it is enough to look each key up in it: exactly, and
+ * with decimals.  A filter is for lists that come later: the stream then goes through the loop of
+ * count; with values, a second filter counts lines beside it. */
 #include "parts/filterfile.h"
 #include "parts/health.h"
+#include "parts/keytable.h"
 #include "parts/stream.h"
 #include <everbloom/experimental.h>
 #include <math.h>
@@ -122,6 +124,158 @@ static int answer(const settings *set, const eb_filter *f, const eb_filter *coun
     return counters_verdict(f) == STATUS_YES ? status : STATUS_NO;
 }
 
+/* ---- Exactly. */
+
+__extension__ typedef __int128 wide; /* billionths: sums of numbers with up to 9 decimals */
+enum { DECIMALS = 9, DIGITS_MAX = 18 };
+
+typedef struct exact {
+    stream s;
+    keytable list; /* count: of its lines */
+    wide value[STREAM_BATCH];
+    wide sum;
+    uint64_t lines;
+    bool values;
+} exact;
+
+/* 3, -1.5, +19.99; no exponents. */
+static bool read_decimal(eb_key text, wide *value) {
+    const char *p = text.p, *const end = p + text.len;
+    const bool negative = p < end && *p == '-';
+    int before = 0, after = 0;
+    wide n = 0;
+    p += p < end && (*p == '-' || *p == '+');
+    for (; p < end && *p >= '0' && *p <= '9'; p++, before++) n = n * 10 + (*p - '0');
+    if (p < end && *p == '.')
+        for (p++; p < end && *p >= '0' && *p <= '9'; p++, after++) n = n * 10 + (*p - '0');
+    if (p != end || before + after == 0 || before > DIGITS_MAX || after > DECIMALS) return false;
+    for (; after < DECIMALS; after++) n *= 10;
+    *value = negative ? -n : n;
+    return true;
+}
+
+static bool take_value(stream *s, size_t i) {
+    exact *const e = s->ctx;
+    eb_key text;
+    if (!reader_get(&s->in, READER_VALUE, s->line[i], s->in.buf + s->in.begin - 1, &text)) {
+        reader_explain(&s->in, s->bad.why, sizeof s->bad.why);
+        return false;
+    }
+    if (read_decimal(reader_trimmed(text), &e->value[i])) return true;
+    snprintf(s->bad.why, sizeof s->bad.why,
+             "the value must be a number with up to 18 digits and 9 decimals, not \"%.*s\"",
+             text.len > 40 ? 40 : (int)text.len, (const char *)text.p);
+    return false;
+}
+
+static void take_lines(stream *s, const eb_batch *batch) {
+    exact *const e = s->ctx;
+    memset(s->hit, 0, batch->n);
+    for (size_t i = 0; i < batch->n; i++) {
+        table_key *const k = keytable_find(&e->list, batch->hash[i], s->key[i]);
+        if (!k) continue;
+        k->count++;
+        e->lines++;
+        if (e->values) e->sum += e->value[i];
+    }
+}
+
+/* Without zeros at its end. */
+static const char *decimal_text(wide n, char text[64]) {
+    char digits[48];
+    size_t used = 0, first = 0;
+    const bool negative = n < 0;
+    if (negative) n = -n;
+    for (; n > 0 || used <= DECIMALS; n /= 10) digits[used++] = (char)('0' + (int)(n % 10));
+    while (first < DECIMALS && digits[first] == '0') first++;
+    char *p = text;
+    if (negative) *p++ = '-';
+    for (size_t i = used; i-- > DECIMALS;) *p++ = digits[i];
+    if (first < DECIMALS) *p++ = '.';
+    for (size_t i = DECIMALS; i-- > first;) *p++ = digits[i];
+    *p = '\0';
+    return text;
+}
+
+static void report_decimal(report *r, const char *key, wide n) {
+    char text[64];
+    decimal_text(n, text);
+    if (r->json)
+        report_plain(r, key, text);
+    else
+        report_text(r, key, key, text);
+}
+
+static void answer_exactly(const settings *set, const exact *e) {
+    uint64_t found = 0;
+    report r;
+    for (size_t i = 0; i < e->list.n; i++) found += e->list.keys[i].count > 0;
+    report_begin(&r, stdout, set->json);
+    report_count(&r, "keys", "keys", e->list.n);
+    report_count(&r, "found", "of them found", found);
+    report_count(&r, "count", "count", e->lines);
+    if (e->values) {
+        report_decimal(&r, "sum", e->sum);
+        report_amount(&r, "average", "average",
+                      e->lines ? (double)e->sum / 1e9 / (double)e->lines : NAN);
+    }
+    report_end(&r);
+    finish_stdout();
+}
+
+static void list_key(exact *e, reader *in, eb_key asked) {
+    eb_hash hash;
+    arena_reset(&in->arena);
+    const eb_key key = reader_query(in, asked);
+    eb_hash_keys(e->s.filter, &key, 1, &hash);
+    (void)keytable_get(&e->list, hash, key);
+}
+
+typedef struct listing {
+    exact *e;
+    reader *in;
+} listing;
+
+static void list_line(void *ctx, reader *r, const char *line, const char *end) {
+    const listing *const l = ctx;
+    (void)r;
+    list_key(l->e, l->in, (eb_key){line, (size_t)(end - line)});
+}
+
+static void read_exact_list(const settings *set, exact *e) {
+    reader how = {.fd = -1, .ignore_case = set->ignore_case, .trim = set->trim};
+    listing l = {e, &how};
+    for (size_t i = 0; i < set->keys.n; i++)
+        list_key(e, &how, (eb_key){set->keys.text[i], strlen(set->keys.text[i])});
+    if (set->queries) {
+        reader in = {.separator = set->nul ? '\0' : '\n'};
+        reader_open_one(&in, set->queries);
+        reader_each(&in, list_line, &l);
+        reader_close(&in);
+    }
+    reader_close(&how);
+}
+
+static int sum_exactly(const cli_command *c, const settings *set, char **operands) {
+    const settings hasher = {.filter = "bloom:cells=64,k=1", .seed = "random"};
+    exact *const e = cli_alloc(sizeof *e);
+    *e = (exact){.s = {.set = set, .print = PRINT_NONE}, .values = set->weight_field.n > 0};
+    e->s.look_up = take_lines;
+    e->s.ctx = e;
+    if (e->values) e->s.accept = take_value;
+    e->s.keeps_zeros = true;
+    stream_open(&e->s, c, operands);
+    e->s.filter = filter_open(c, &hasher);
+    read_exact_list(set, e);
+    const int status = stream_run(&e->s);
+    if (status == STATUS_YES) answer_exactly(set, e);
+    stream_close(&e->s);
+    eb_free(e->s.filter);
+    keytable_free(&e->list);
+    free(e);
+    return status;
+}
+
 /* ---- The command. */
 
 static void check_usage(const cli_command *c, const settings *set, char *const *paths) {
@@ -196,6 +350,7 @@ int run_sum(const cli_command *c, const settings *set, char **operands, size_t n
     (void)n;
     check_usage(c, set, operands);
     if (set->snapshot) return ask_snapshots(c, set);
+    if (!set->filter && !set->memory) return sum_exactly(c, set, operands);
     stream s = {.set = set, .print = PRINT_NONE, .adds = true};
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);

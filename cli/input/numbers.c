@@ -1,12 +1,14 @@
 /* numbers.c - keys that are numbers: reading and writing whole numbers and times. */
 #include "numbers.h"
 #include <everbloom/experimental.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-static const char *const names[] = {"unsigned", "signed", "time"};
+static const char *const names[] = {"unsigned", "signed", "time", "real"};
 
 bool number_kind_named(const char *name, number_kind *kind) {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < (int)(sizeof names / sizeof *names); i++)
         if (strcmp(name, names[i]) == 0) {
             *kind = (number_kind)i;
             return true;
@@ -19,13 +21,14 @@ const char *number_name(number_kind kind) {
 }
 
 const char *number_wanted(number_kind kind) {
-    return kind == NUMBER_TIME     ? "seconds since 1970 or a time such as 2026-01-31T12:00:00Z"
+    return kind == NUMBER_REAL     ? "a number"
+           : kind == NUMBER_TIME   ? "seconds since 1970 or a time such as 2026-01-31T12:00:00Z"
            : kind == NUMBER_SIGNED ? "a whole number"
                                    : "a whole number, 0 or more";
 }
 
 uint64_t number_origin(number_kind kind) {
-    return kind == NUMBER_UNSIGNED ? 0 : eb_from_signed(0);
+    return kind == NUMBER_UNSIGNED || kind == NUMBER_REAL ? 0 : eb_from_signed(0);
 }
 
 /* ---- Whole numbers. */
@@ -154,9 +157,36 @@ static bool read_time(const char *p, size_t n, uint64_t *value) {
     return true;
 }
 
+/* ---- Real numbers: the bits of a double, turned so that they sort, without the lower half. */
+
+static bool read_real(const char *p, size_t n, uint64_t *value) {
+    char text[64], *end;
+    double number;
+    uint64_t bits;
+    if (n == 0 || n >= sizeof text || memchr(p, 'x', n) || memchr(p, 'X', n)) return false;
+    memcpy(text, p, n);
+    text[n] = '\0';
+    number = strtod(text, &end) + 0.0; /* -0 is 0 */
+    if (end != text + n || !isfinite(number) || text[0] == ' ') return false;
+    memcpy(&bits, &number, sizeof bits);
+    bits = bits >> 63 ? ~bits : bits | UINT64_C(1) << 63;
+    *value = bits >> 32;
+    return true;
+}
+
+/* The least number of those that are one value: 5 is 5. */
+static double real_of(uint64_t value) {
+    const uint64_t turned = value << 32;
+    uint64_t bits = turned >> 63 ? turned & ~(UINT64_C(1) << 63) : ~turned;
+    double number;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
 bool number_read(number_kind kind, eb_key text, uint64_t *value) {
     const char *const p = text.p;
     if (kind == NUMBER_UNSIGNED) return read_digits(p, text.len, value);
+    if (kind == NUMBER_REAL) return read_real(p, text.len, value);
     if (read_signed(p, text.len, value)) return true;
     return kind == NUMBER_TIME && read_time(p, text.len, value);
 }
@@ -182,7 +212,9 @@ static bool write_time(int64_t seconds, char text[NUMBER_TEXT]) {
 }
 
 void number_write(number_kind kind, uint64_t value, char text[NUMBER_TEXT]) {
-    if (kind == NUMBER_UNSIGNED)
+    if (kind == NUMBER_REAL)
+        snprintf(text, NUMBER_TEXT, "%.6g", real_of(value));
+    else if (kind == NUMBER_UNSIGNED)
         snprintf(text, NUMBER_TEXT, "%llu", (unsigned long long)value);
     else if (kind == NUMBER_SIGNED || !write_time(eb_to_signed(value), text))
         snprintf(text, NUMBER_TEXT, "%lld", (long long)eb_to_signed(value));

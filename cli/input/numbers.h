@@ -1,9 +1,11 @@
-/* numbers.h - keys that are numbers: whole numbers, signed or not, and times. */
+/* numbers.h - keys that are numbers: whole numbers, signed or not, times, and real numbers.
+ *
+ * A real number is the upper half of a double, with which it sorts: 32 bits, and six digits. */
 #ifndef EVERBLOOM_NUMBERS_H
 #define EVERBLOOM_NUMBERS_H
 #include "cli.h"
 
-typedef enum number_kind { NUMBER_UNSIGNED, NUMBER_SIGNED, NUMBER_TIME } number_kind;
+typedef enum number_kind { NUMBER_UNSIGNED, NUMBER_SIGNED, NUMBER_TIME, NUMBER_REAL } number_kind;
 enum { NUMBER_TEXT = 40 };
 
 bool number_kind_named(const char *name, number_kind *kind);

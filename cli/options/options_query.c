@@ -5,10 +5,10 @@ const cli_option range_options[] = {
     KEY_OPTIONS,
     WEIGHT_OPTION,
     HEADING("What values there are"),
-    CHOICE(
-        "values", "WHAT", "signed|unsigned|time", values,
-        "signed or unsigned: whole numbers; time: seconds since 1970, or times such as "
-        "2026-01-31T12:00:00+01:00, of which parts of a second are left out. signed unless given."),
+    CHOICE("values", "WHAT", "signed|unsigned|time|real", values,
+           "signed or unsigned: whole numbers; time: seconds since 1970, or times such as "
+           "2026-01-31T12:00:00+01:00, of which parts of a second are left out; real: any number, "
+           "such as -0.25 or 1e9, of which six digits count. (default: signed)"),
     OPTION(0, "min", "A", OPT_TEXT, min, "The least value that can come. With --max."),
     OPTION(0, "max", "B", OPT_TEXT, max,
            "The largest. The domain is rounded up to a power of two; the smaller it is, the faster "
@@ -27,8 +27,7 @@ const cli_option range_options[] = {
            "several times."),
     SNAPSHOT_OPTION,
     HEADING("What is printed"),
-    FLAG(0, "json", json, "One JSON object on one line for each answer."),
-    FLAG(0, "names", names, "Print the names of the columns first."),
+    AS_OPTIONS,
     FILTER_OPTIONS("dyadic"),
     KEEP_OPTIONS,
     RUN_REPORTS,
@@ -39,7 +38,8 @@ const cli_example range_examples[] = {
      "How many readings are from 0 to 9?"},
     {"everbloom range --values time -f 1 --save times.eb events.tsv", "Keep the times of events."},
     {"everbloom range --snapshot times.eb --from 2026-01-01T00:00:00Z", "How many came this year?"},
-    {"everbloom range --quantile 0.5 --quantile 0.99 milliseconds.txt", "Median and tail."},
+    {"everbloom range --values real --quantile 0.5 --quantile 0.99 seconds.txt",
+     "Median and tail."},
     {NULL, NULL}};
 
 const char range_text[] =
@@ -61,8 +61,8 @@ const char range_text[] =
 const cli_option sum_options[] = {
     KEY_OPTIONS,
     OPTION(0, "weight-field", "FIELD", OPT_FIELD, weight_field,
-           "This field of a line is its value, a whole number. Sums and averages of values are "
-           "printed then, beside counts of lines. A line of value 0 counts as a line."),
+           "This field of a line is its value, such as 3, -1.5 or 19.99. Sums and averages of "
+           "values are printed then, beside counts of lines. A line of value 0 counts as a line."),
     HEADING("What is asked"),
     OPTION(0, "key", "KEY", OPT_TEXTS, keys, "KEY is in the list. May be given several times."),
     OPTION(0, "queries", "FILE", OPT_TEXT, queries,
@@ -86,15 +86,17 @@ const cli_example sum_examples[] = {
     {NULL, NULL}};
 
 const char sum_text[] =
-    "Counts the keys of the lines of the FILEs, or of standard input if there is none or it is -, "
-    "in one pass and in fixed memory, and then says how often the keys of a list came together, "
-    "what their values add up to (--weight-field), and the mean value.\n\n"
-    "Counts and sums are right on average, with the standard error that is printed; what is "
-    "printed as 'at most' is certain. With many small counts the first is nearer to the truth, "
-    "with few large ones the second; the first may then even be above it, or below 0. The average "
-    "lies between the two numbers that are printed, unless count or sum is off by more than two "
-    "standard errors. Filters to be asked with --snapshot should have update=plain and span=0; "
-    "others can only say 'at most'.";
+    "Reads the lines of the FILEs, or of standard input if there is none or it is -, once, and "
+    "prints how often the keys of a list occur together, what their values add up to "
+    "(--weight-field), and the mean value. Only the list is held in memory, and all numbers are "
+    "exact.\n\n"
+    "With -m, --filter or --snapshot the answers come from a filter that counts all keys: whole "
+    "numbers only, for a list that may be made later. Counts and sums are then right on average, "
+    "with the standard error that is printed; what is printed as 'at most' is certain. With many "
+    "small counts the first is nearer to the truth, with few large ones the second; the first may "
+    "then even be above it, or below 0. The average lies between the two numbers that are printed, "
+    "unless count or sum is off by more than two standard errors. Filters to be asked with "
+    "--snapshot should have update=plain and span=0; others can only say 'at most'.";
 
 const cli_option join_options[] = {
     KEY_OPTIONS,
@@ -104,8 +106,11 @@ const cli_option join_options[] = {
     OPTION(0, "having", "CONDITION", OPT_TEXT, having,
            "Only keys whose number of pairs is as said: >, >=, =, < or <= and a whole number, such "
            "as '>=100'. All keys that R and S share unless given."),
-    FLAG(0, "verify", verify,
-         "Read S again and count the candidates exactly: every answer is right then."),
+    FLAG(
+        0, "estimate", estimate,
+        "Read S once: a few answers may be too high, or should not be there. (default: exact, if S "
+        "can be read again)"),
+    FLAG(0, "verify", verify, "Fail if the answer cannot be exact, since S cannot be read again."),
     FLAG(0, "size", size,
          "Say only how many pairs there are in all, with a standard error and, where filters can "
          "give one, an "
@@ -150,15 +155,15 @@ const cli_option join_options[] = {
          "At the end, print on standard error: candidates, answers, and how many bytes were sent "
          "from site to site, or would have been, against a classic Bloomjoin and against sending "
          "the column of S."),
-    FLAG(0, "json", json, "What --stats or --size prints as one JSON object."),
+    AS_OPTIONS,
     QUIET,
     END};
 
 const cli_example join_examples[] = {
-    {"everbloom join --csv -f 1 --s-field 2 --verify people.csv orders.csv",
+    {"everbloom join --csv -f id --s-field customer people.csv orders.csv",
      "How many orders has each of them?"},
     {"everbloom join --csv -f 1 --s-field 2 --having '>=100' people.csv orders.csv",
-     "Those with a hundred or more, and perhaps some with fewer."},
+     "Those with a hundred or more."},
     {"everbloom join --ship -f 2 orders | ssh r everbloom join --with - people",
      "The same at two sites, with one filter sent."},
     {"everbloom join --size -f 1 a.tsv b.tsv", "How large would the join be?"},
@@ -169,11 +174,14 @@ const char join_text[] =
     "keys do lines of R and of S share, and in how many pairs of lines? S is read into a small "
     "filter, which is all that R needs of it.\n\n"
     "An answer is a line with the number of pairs, a tab and the key; answers come in no order. "
-    "Keys of R are counted exactly; S's counts are never too low, but about 1 in 18 is too high, "
-    "that of a key which is not in S as well, unless --filter names a larger filter. So every key "
-    "that should be there is there, with a number that is no smaller than the truth, and some may "
-    "be there that should not. With '=', '<' and '<=' all keys are printed that may be answers, "
-    "with the most pairs that they can have. --verify makes all of it exact.\n\n"
+    "They are exact if S can be read a second time. If not, or with --estimate, keys of R are "
+    "counted exactly, and S's counts are never too low, but about 1 in 18 is too high, that of a "
+    "key which is not in S as well, unless --filter names a larger filter. So every key that "
+    "should "
+    "be there is there, with a number that is no smaller than the truth, and some may be there "
+    "that "
+    "should not. With '=', '<' and '<=' all keys are then printed that may be answers, with the "
+    "most pairs that they can have.\n\n"
     "At two sites: 'join --ship' at S writes the filter, 'join --with' at R answers. To be exact, "
     "'join --with --candidates' at R prints keys, 'join --exact' at S counts them, and 'join "
     "--counts' at R answers.";

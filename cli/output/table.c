@@ -78,7 +78,7 @@ static void put_cell(table *t, eb_key text, bool is_number) {
         fwrite(text.p, 1, text.len, stdout);
 }
 
-void table_key(table *t, eb_key key) {
+void table_bytes(table *t, eb_key key) {
     put_cell(t, key, false);
 }
 

@@ -25,7 +25,7 @@ table_format table_format_of(const settings *set);
 void table_open(table *t, const settings *set, const char *const *names);
 void table_count(table *t, double count);      /* all digits; inf */
 void table_number(table *t, const char *text); /* aligned to the right */
-void table_key(table *t, eb_key key);
+void table_bytes(table *t, eb_key key);
 void table_text(table *t, const char *text);
 void table_end_row(table *t);
 void table_flush(table *t); /* rows so far */

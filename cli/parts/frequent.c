@@ -86,7 +86,7 @@ void answers_put(answers *a, const char *label, const eb_candidate *c) {
         snprintf(share, sizeof share, "%.1f%%", fmin(100, 100 * count / a->total));
         table_number(&a->rows, share);
     }
-    table_key(&a->rows, c->key);
+    table_bytes(&a->rows, c->key);
     table_end_row(&a->rows);
 }
 

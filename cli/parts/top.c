@@ -61,7 +61,7 @@ void top_print(const settings *set, const top_view *v) {
         }
         snprintf(text, sizeof text, "%.4g", rate_of(v, v->rows[i].count));
         table_number(&t, text);
-        table_key(&t, v->rows[i].key);
+        table_bytes(&t, v->rows[i].key);
         table_end_row(&t);
     }
     table_close(&t);

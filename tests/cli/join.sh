@@ -57,16 +57,17 @@ relation 7 6000 3000 1 >r.csv
 relation 8 9000 3000 1 >s.csv
 for condition in '>0' '>=20'; do
     judge "$condition"
-    set -- join --csv --header -f 2 --seed 1 --having "$condition"
+    set -- join --estimate --csv --header -f 2 --seed 1 --having "$condition"
     everbloom "$@" r.csv s.csv; status_is 0; sorted; cp answers whole
     mkdir -p tmp
     TMPDIR=$PWD/tmp everbloom "$@" -m 64K r.csv s.csv; status_is 0; silent
     sorted; same answers whole
     [ -z "$(ls -A tmp)" ] || fail "left behind: $(ls -A tmp)"
 done
+shift 2; set -- join "$@"
 everbloom "$@" --verify -m 64K r.csv s.csv; status_is 0; sorted; same answers truth
 everbloom join --csv --header -f 2 --verify -m 64K r.csv s.csv; status_is 2; no_output
-err_has 'candidates and more do not fit into 65536 bytes: give more -m, or a --having that fewer keys meet'
+err_has 'candidates and more do not fit into 65536 bytes: give more -m, a --having that fewer keys meet, or --estimate'
 TMPDIR=/nowhere everbloom "$@" -m 64K r.csv s.csv; status_is 2; no_output; err_is 'everbloom: a temporary file: No such file or directory\n'
 misused join '-m must be 64K or more, not 8K' join -m 8K r.csv s.csv
 

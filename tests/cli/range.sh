@@ -80,7 +80,7 @@ refused() { # TEXT INPUT ARGUMENT...
 }
 refused 'standard input: line 2: the value must be a whole number, not "2x"' '1\n2x\n' --save kept.eb --from 1 --to 2
 refused 'standard input: line 2: the value must be a whole number, not ""' '1\n\n' --save kept.eb
-refused 'standard input: line 2: the value must be a whole number, not "1.5"' '1\n1.5\n' --from 1 --to 2
+refused 'standard input: line 2: the value must be a whole number, not "1.5" (--values real takes decimals)' '1\n1.5\n' --from 1 --to 2
 refused 'standard input: line 1: the value must be a whole number, 0 or more, not "-1"' '-1\n' --values unsigned --from 1 --to 2
 refused 'standard input: line 1: the value must be a whole number, not "9223372036854775808"' '9223372036854775808\n' --bits 64 --from 1 --to 2
 refused 'standard input: line 1: the value must be -2147483648..2147483647, not 3000000000' '3000000000\n' --from 1 --to 2
@@ -98,7 +98,23 @@ status_is 2; err_is 'everbloom: bloom.eb: bloom filters know no ranges: use dyad
 misused range '--from and --to: give as many of one as of the other' range --from 1 --from 2 --to 3
 misused range '--min and --max: give both of them' range --min 1 --from 1 --to 2
 misused range '--quantile must be a number from 0 to 1, not "2"' range --quantile 2
-misused range '--values must be signed, unsigned or time, not "x"' range --values x --quantile 1
+misused range '--values must be signed, unsigned, time or real, not "x"' range --values x --quantile 1
 misused range 'the lines and the ranges cannot both come from standard input' range --ranges -
 everbloom range -m 1M -f 2 --ranges - data < <(printf '0\t100\n'); status_is 0
 [ "$(cut -f 1 out)" = "$(exact 0 100)" ] || fail "$(shown out)"
+
+# Real numbers: quantiles to six digits, of any size and sign; sort is the judge.
+awk 'BEGIN { x = 5; for (i = 0; i < 9999; i++) { x = (x * 16807) % 2147483647; u = x / 2147483647; printf "%.9g\n", (u - 0.3) * exp(20 * u - 8) } }' >reals
+for q in 0 0.1 0.5 0.9 0.99 1; do
+    everbloom range --values real --quantile $q reals; status_is 0; silent
+    want=$(sort -g reals | awk -v q=$q '{ v[NR] = $1 } END { i = q * NR; i = i == int(i) ? i : int(i) + 1; print v[i < 1 ? 1 : i] }')
+    awk -v w="$want" '{ d = $1 - w; e = 6e-6 * (w < 0 ? -w : w); exit !(d <= e && d >= -e) }' out || fail "quantile $q: $(shown out), not $want"
+done
+everbloom range --values real --from -0.5 --to 0.25 --from 1 --to 1e99 reals
+[ "$(cut -f 1 out | tr '\n' ' ')" = "$(awk '$1 >= -0.5 && $1 <= 0.25 { a++ } $1 >= 1 { b++ } END { print a, b, "" }' reals)" ] || fail "ranges of reals: $(shown out)"
+printf '0.5\n-3\n1e3\nnan\n0x10\n 7\n7\n' >few
+everbloom range --values real --save r.eb --json --quantile 1 --quantile 0 few
+status_is 0; err_has 'skipped 3 of 7 lines; the first is few: line 4: the value must be a number, not "nan"'
+[ "$(value value out | tr '\n' ' ')" = '1000 -3 ' ] || fail "$(shown out)"
+everbloom range --snapshot r.eb --quantile 0.5; status_is 0; out_is '0.5\t0.5\t0.5\t0.5\n'
+misused range '--values real takes all numbers: no --min, --max or --bits' range --values real --bits 8 --quantile 0.5

@@ -43,3 +43,15 @@ everbloom sum -f 3 --key c7 --on-bad fail pay; status_is 2; no_output; err_is 'e
 misused sum 'nothing to do: name keys with --key or --queries' sum pay
 misused sum '--per needs --snapshot' sum --per x --key a
 misused sum 'the lines and the queries cannot both come from standard input' sum --queries -
+
+# A list that is known beforehand: exact, with decimals and signs, whatever the number of keys.
+everbloom sum -f 1 --weight-field 2 --queries list --json pay
+status_is 0; silent
+[ "$(value count out) $(value sum out) $(value keys out)" = "$lines $sum 401" ] || fail "exact: $(shown out), not $lines $sum"
+printf 'a\t19.99\na\t0\nb\t-0.25\nb\t+3\nc\t1000000000000.000000001\nz\t0.1\nz\t0.2\n' >prices
+for case in '2 19.99 9.995:--key a' '2 2.75 1.375:--key b' '4 22.74 5.685:--key a --key b' '1 1000000000000.000000001 1000000000000:--key c' '0  null:--key nobody' '2 0.3 0.15:--key z'; do
+    everbloom sum -f 1 --weight-field 2 ${case#*:} --json prices; status_is 0
+    [ "$(value count out) $(value sum out | sed 's/^0$//') $(value average out)" = "${case%%:*}" ] || fail "${case}: $(shown out)"
+done
+everbloom sum -f 1 --weight-field 2 --key a < <(printf 'a\t1\na\t1e3\na\t1.0000000001\na\tx\n')
+status_is 0; out_has 'sum                  1'; err_has 'skipped 3 of 4 lines; the first is standard input: line 2: the value must be a number with up to 18 digits and 9 decimals, not "1e3"'
