@@ -218,7 +218,7 @@ papers: $(B)/everbloom-lab ## make the papers' experiments again, into docs/pape
 	@.ci/need --install papers
 	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
 
-SOURCES = $(call tree,include src cli lab bench redis tests)
+SOURCES = $(call tree,include src cli lab bench redis tests python/src)
 NORETURN := '__attribute__((noreturn))'# the only spelling that cppcheck understands
 docs-check: ## documentation names only files, functions, options and targets that exist
 	@mkdir -p build && .ci/docs-check
@@ -251,6 +251,8 @@ format: ## let clang-format lay out every source file
 	@clang-format -i $(SOURCES)
 
 include redis/redis.mk
+include python/python.mk
+include packaging/packages.mk
 
 # ---- Installation.
 define PC
