@@ -2,6 +2,7 @@
  * keys in exact integers. */
 #include "model.h"
 #include <stdlib.h>
+#include <string.h>
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -9,7 +10,8 @@ typedef struct choosy {
     unsigned k;
     int64_t s; /* millionths */
     uint64_t xmax, lines;
-    uint64_t r; /* of 2^62 */
+    uint64_t r;           /* of 2^62 */
+    uint64_t retry, tick; /* millionths; keys that came */
     int *bit;
 } choosy;
 
@@ -19,6 +21,7 @@ static void *make(const char *spec, uint64_t rng) {
     t->k = (unsigned)model_int(spec, "k");
     t->s = (int64_t)model_millionths(spec, "tolerance");
     t->xmax = model_millionths(spec, "max_fill");
+    t->retry = strstr(spec, "retry=") ? model_millionths(spec, "retry") : 0;
     t->lines = model_int(spec, "cells") / 512;
     t->r = UINT64_C(1) << 62;
     t->bit = model_zeros(t->lines * 512, sizeof *t->bit);
@@ -60,6 +63,12 @@ static bool is_cheap(const choosy *t, uint64_t hash, int price, int load) {
     return over <= 0 || over * share <= 200000 * ((INT64_C(1) << 32) - share);
 }
 
+/* A refused key is taken in after all: with a share of 1 always, but for a coin of all ones. */
+static bool is_lucky(const choosy *t, uint64_t hash) {
+    const uint64_t coin = (hash + t->tick * 0x9e3779b97f4a7c15u) * 0xd1342543de82ef95u;
+    return (coin >> 32) * 1000000 + 1000000 <= t->retry << 32;
+}
+
 static bool add(void *twin, model_key key) {
     choosy *const t = twin;
     const int price = zeros(t, key.hash), load = used(t, key.hash);
@@ -67,8 +76,9 @@ static bool add(void *twin, model_key key) {
     t->r -= (uint64_t)((wide)t->r * step >> 62);
     if (price > 0) t->r += step;
     if (price > 0 && (uint64_t)(load + price) * 1000000 <= t->xmax * 512 &&
-        is_cheap(t, key.hash, price, load))
+        (is_cheap(t, key.hash, price, load) || is_lucky(t, key.hash)))
         for (unsigned i = 0; i < t->k; i++) *place(t, key.hash, i) = 1;
+    t->tick++;
     return price == 0;
 }
 

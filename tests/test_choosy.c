@@ -2,6 +2,7 @@
  * predicts is measured, xmax is a wall, damaged blocks are refused; and portable code and AVX2 give
  * the same answers and the same bytes. */
 #include "filter/stream/choosy/choosy.h"
+#include "model.h"
 #include "suite.h"
 #include <math.h>
 
@@ -245,11 +246,46 @@ static void codes_agree(const char *spec) {
     eb_free(b);
 }
 
+/* A key that was refused is taken in by its coin: as the slow twin has it. */
+static void refused_keys_try_again(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "choosy:cells=5120,k=4,tolerance=-0.9,max_fill=0.6,retry=0.3",
+        "choosy:cells=5120,k=7,tolerance=-0.5,max_fill=0.5,retry=0.000001",
+        "choosy:cells=5120,k=3,tolerance=-0.99,max_fill=0.7,retry=1"};
+    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
+        char canonical[EB_SPEC_MAX];
+        eb_filter *const f = suite_new(specs[i]);
+        (void)eb_spec(f, canonical, sizeof canonical);
+        model *const m = model_new(canonical);
+        uint64_t rng = 4;
+        suite_at("%s", specs[i]);
+        for (int n = 0; n < 6000; n++) {
+            const eb_hash h = ebi_mix(suite_below(&rng, 1500));
+            const eb_batch one = A_BATCH(1, &h, NULL, NULL);
+            uint8_t seen;
+            OK(calls_add(f, &one, &seen));
+            HOLDS(model_add(m, h, 1, 0) == (seen == 1));
+        }
+        model_free(m);
+        eb_free(f);
+    }
+}
+
+/* Popular keys that were dear are learned: Zipf 1.2 at 2 bits a key. */
+static void popular_keys_are_learned(void **state) {
+    (void)state;
+    const rates without = any_order("choosy:memory=8K,k=4,tolerance=-0.5,max_fill=0.47", 1);
+    const rates with = any_order("choosy:memory=8K,k=4,tolerance=-0.5,max_fill=0.47,retry=0.3", 1);
+    HOLDS(with.fnr < 0.5 * without.fnr);
+}
+
 static void portable_and_avx2_are_equal(void **state) {
     (void)state;
     for (unsigned k = 1; k <= 12; k++) {
         static const char *const rules[] = {"", ",tolerance=0.3", ",tolerance=-0.5,max_fill=0.4",
-                                            ",max_fill=0.5"};
+                                            ",max_fill=0.5",
+                                            ",tolerance=-0.9,max_fill=0.7,retry=0.3"};
         for (size_t i = 0; i < SUITE_COUNT(rules); i++)
             for (int large = 0; large < 2; large++) { /* with and without fetching ahead */
                 char spec[80];
@@ -268,6 +304,8 @@ int main(void) {
         cmocka_unit_test(plain_filters_miss_nothing),
         cmocka_unit_test(wishes_without_a_number_of_keys),
         cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(refused_keys_try_again),
+        cmocka_unit_test(popular_keys_are_learned),
         cmocka_unit_test(portable_and_avx2_are_equal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,12 +11,15 @@
  *     zeros   how many of the key's k places in its line are zero; none: seen
  *     R      += ((zeros > 0) - R) / (4 lines): the recent share of keys called new
  *     x       share of the line's bits that are set
- *     take the key in if   zeros <= k(1-x) + s + 0.2(1/R - 1) + u   and the line stays within xmax
+ *     take the key in if   zeros <= k(1-x) + s + 0.2(1/R - 1) + u   or a coin falls (retry),
+ *                          and the line stays within xmax
  *
  * k(1-x) is the price of an average key, u = 0..255/256 a fixed number of the key that makes s
  * continuous, and the term with R stops the filter from being choosy when few new keys come.
- * s >= k with xmax = 1 is the plain blocked Bloom filter, with no false negatives.  The false
- * positives of fresh keys are the mean of x^k over the lines, so xmax^k bounds them whatever comes.
+ * A refused key is refused again whenever it comes, which is bad if it comes often: `retry` takes
+ * it in with that chance at each arrival.  s >= k with xmax = 1 is the plain blocked Bloom filter,
+ * with no false negatives.  The false positives of fresh keys are the mean of x^k over the lines,
+ * so xmax^k bounds them whatever comes.
  *
  * Places are nine-bit fields of the mixed hash, six to a word; two may coincide and are then priced
  * twice.  R is a fixed-point number of 62 bits, prices are in millionths: all integers.
@@ -47,6 +50,8 @@ static const eb_option choosy_options[] = {
     {"fpr", "real", NULL, "1e-9", "0.9", "wanted mean of false positives: k and s follow", true},
     {"order", "shuffled|any", "shuffled", NULL, NULL,
      "with distinct and fpr: streams for which fpr must hold", true},
+    {"retry", "fixed", NULL, "0.000001", "1", "share of refused keys that are taken in anyway",
+     false},
     {0}};
 
 /* Parameters: the fewest false negatives at the wanted rate of false positives */
@@ -104,6 +109,8 @@ static void choosy_store(ebi_params *p, const ebi_args *a, const ebi_choosy *c) 
     if (!a->given[EBI_CHOOSY_K]) p->opt[EBI_CHOOSY_K] = c->k;
     if (!a->given[EBI_CHOOSY_S])
         p->opt[EBI_CHOOSY_S] = (uint64_t)(int64_t)floor(c->s * EBI_CHOOSY_MILLION);
+    if (!a->given[EBI_CHOOSY_RETRY] && c->s < c->k)
+        p->opt[EBI_CHOOSY_RETRY] = (uint64_t)llround(c->retry * EBI_CHOOSY_MILLION);
     if (!a->given[EBI_CHOOSY_XMAX])
         p->opt[EBI_CHOOSY_XMAX] = (uint64_t)floor(c->xmax * EBI_CHOOSY_MILLION);
 }
@@ -161,11 +168,15 @@ static double choosy_cap_of_mean(const ebi_choosy *c, double fpr) {
     return low;
 }
 
+/* In an unknown order some keys may come far more often than others: docs/decisions/choosy.md. */
+static const double choosy_retry = 0.3;
+
 /* The best k, and the best s for it, if the stream should be shuffled after all. */
 static ebi_choosy choosy_solve_any(ebi_choosy c, unsigned k_min, unsigned k_max, double fpr,
                                    double *kept) {
     static const double tried[] = {-0.75, -0.5, -0.25, 0, 0.5};
     ebi_choosy best = c;
+    if (c.retry == 0) c.retry = choosy_retry;
     double best_fnr = INFINITY;
     for (c.k = k_min; c.k <= k_max; c.k++) {
         c.xmax = choosy_cap_of_mean(&c, fpr);
@@ -201,7 +212,8 @@ static eb_status choosy_solve(ebi_params *p, const ebi_args *a, eb_error *err) {
     ebi_choosy c = {.xmax = a->real[EBI_CHOOSY_XMAX],
                     .bits_per_key =
                         a->given[EBI_CHOOSY_DISTINCT] ? bits / a->real[EBI_CHOOSY_DISTINCT] : 0,
-                    .share = choosy_share(a->real[EBI_CHOOSY_SHARE])};
+                    .share = choosy_share(a->real[EBI_CHOOSY_SHARE]),
+                    .retry = a->real[EBI_CHOOSY_RETRY]};
     c.k = choosy_start_k(a, c.bits_per_key);
     c.s = a->given[EBI_CHOOSY_S] ? a->real[EBI_CHOOSY_S] : c.k;
     if (a->given[EBI_CHOOSY_FPR] && !a->given[EBI_CHOOSY_DISTINCT] && !a->given[EBI_CHOOSY_XMAX]) {
@@ -347,7 +359,8 @@ static void choosy_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) 
 static double choosy_full(const ebi_params *p) {
     const double s = (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
                  k = (double)p->opt[EBI_CHOOSY_K];
-    return fmin((double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION, s < 0 ? 1 + s / k : 1);
+    const double stops = s < 0 && p->opt[EBI_CHOOSY_RETRY] == 0 ? 1 + s / k : 1;
+    return fmin((double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION, stops);
 }
 
 static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
@@ -364,15 +377,16 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
                           (double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION,
                           (double)p->opt[EBI_O_CELLS] / distinct,
                           choosy_share(share),
-                          false};
+                          false,
+                          (double)p->opt[EBI_CHOOSY_RETRY] / EBI_CHOOSY_MILLION};
     const ebi_choosy_rates r = ebi_choosy_field(&c);
     out->fill = r.load;
     out->fpr = r.fpr;
     out->fnr = r.fnr;
     out->mean_fpr = r.mean_fpr;
     out->mean_fnr = r.mean_fnr;
-    if (c.xmax < 1) out->most_fpr = pow(c.xmax, c.k);
-    if (c.s >= c.k) out->most_fpr = fmin(r.mean_fpr, pow(c.xmax, c.k)); /* takes in all keys */
+    const double worst = c.s >= c.k ? r.mean_fpr : choosy_worst_fpr(c, c.xmax);
+    out->most_fpr = fmin(worst, pow(c.xmax, c.k));
 }
 
 const ebi_kind ebi_kind_choosy = {

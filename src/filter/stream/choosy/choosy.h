@@ -11,7 +11,8 @@ enum {
     EBI_CHOOSY_DISTINCT,
     EBI_CHOOSY_SHARE,
     EBI_CHOOSY_FPR,
-    EBI_CHOOSY_ORDER
+    EBI_CHOOSY_ORDER,
+    EBI_CHOOSY_RETRY
 };
 enum { EBI_CHOOSY_SHUFFLED, EBI_CHOOSY_ANY };
 enum { EBI_CHOOSY_BITS = 512, EBI_CHOOSY_BYTES = 64 }; /* of a line */
@@ -112,11 +113,23 @@ EBI_INLINE bool ebi_choosy_is_cheap(unsigned zeros, unsigned used, uint64_t mix,
     return (over + CHOOSY_BONUS) * (int64_t)(r >> 30) <= (int64_t)CHOOSY_BONUS << 32;
 }
 
+/* The coin of a key that comes after so many others: it needs neither a generator nor a state. */
+EBI_INLINE uint64_t ebi_choosy_coin(eb_hash h, uint64_t before) {
+    return (h + before * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd1342543de82ef95);
+}
+
+EBI_INLINE uint64_t ebi_choosy_retry(const ebi_params *p) { /* in 2^-64 */
+    const uint64_t share = (p->opt[EBI_CHOOSY_RETRY] << 32) / EBI_CHOOSY_MILLION;
+    return share >> 32 ? UINT64_MAX : share << 32;
+}
+
 typedef struct ebi_choosy_rule { /* whom to take in */
     uint64_t r, step;
     int64_t s;
     unsigned line_max;
-    bool plain; /* everybody */
+    bool plain;      /* everybody */
+    uint64_t retry;  /* keys that are not cheap, if their coin is below this */
+    uint64_t before; /* keys that came before the batch */
 } ebi_choosy_rule;
 
 EBI_INLINE ebi_choosy_rule ebi_choosy_rule_of(const ebi_params *p, const uint8_t *block,
@@ -124,8 +137,12 @@ EBI_INLINE ebi_choosy_rule ebi_choosy_rule_of(const ebi_params *p, const uint8_t
     const int64_t s = (int64_t)p->opt[EBI_CHOOSY_S];
     const unsigned most = ebi_choosy_line_max(p);
     return (ebi_choosy_rule){ebi_load64(block + sizeof(ebi_block_head)),
-                             EBI_CHOOSY_R_ONE / (4 * ebi_choosy_lines(p)), s, most,
-                             s >= (int64_t)k * EBI_CHOOSY_MILLION && most == EBI_CHOOSY_BITS};
+                             EBI_CHOOSY_R_ONE / (4 * ebi_choosy_lines(p)),
+                             s,
+                             most,
+                             s >= (int64_t)k * EBI_CHOOSY_MILLION && most == EBI_CHOOSY_BITS,
+                             ebi_choosy_retry(p),
+                             ebi_head_of(block)->items};
 }
 
 /* R moves towards 1 with a new key, else towards 0. */
@@ -133,12 +150,13 @@ EBI_INLINE void ebi_choosy_note(ebi_choosy_rule *rule, bool seen) {
     rule->r += (rule->step & ((uint64_t)seen - 1)) - eb_scale(rule->r, rule->step << 2);
 }
 
-EBI_INLINE bool ebi_choosy_observe(uint8_t *line, uint64_t mix, unsigned k, ebi_choosy_rule *rule,
-                                   ebi_choosy_code code) {
+EBI_INLINE bool ebi_choosy_observe(uint8_t *line, uint64_t mix, uint64_t coin, unsigned k,
+                                   ebi_choosy_rule *rule, ebi_choosy_code code) {
     const unsigned zeros = ebi_choosy_zeros(line, mix, k, code), used = code.used(line);
     ebi_choosy_note(rule, zeros == 0);
-    const bool cheap = ebi_choosy_is_cheap(zeros, used, mix, rule->r, k, rule->s);
-    ebi_choosy_set(line, mix, k, (used + zeros <= rule->line_max) & cheap, code);
+    const bool wanted =
+        ebi_choosy_is_cheap(zeros, used, mix, rule->r, k, rule->s) | (coin < rule->retry);
+    ebi_choosy_set(line, mix, k, (used + zeros <= rule->line_max) & wanted, code);
     return zeros == 0;
 }
 
@@ -159,7 +177,9 @@ EBI_INLINE void ebi_choosy_add(const ebi_params *p, uint8_t *block, const ebi_ba
         uint8_t *const line = block + ebi_choosy_at(&keys, i);
         const uint64_t mix = ebi_mix(keys.hash[i]);
         seen[i] = rule.plain ? ebi_choosy_take(line, mix, k, &rule, code)
-                             : ebi_choosy_observe(line, mix, k, &rule, code);
+                             : ebi_choosy_observe(line, mix,
+                                                  ebi_choosy_coin(keys.hash[i], rule.before + i), k,
+                                                  &rule, code);
     }
     ebi_store64(block + sizeof(ebi_block_head), rule.r);
 }

@@ -11,9 +11,10 @@
  *
  * A first arrival has Binomial(k, 1-x) zero bits; none is a false positive.  A repeat of a key in n
  * is a false negative and tries again, with the same u: a key once refused stays refused until
- * others set its bits.  Bits set raise the load and thin the zero bits of the keys in n.  The
- * variance follows from the linear noise of arrivals: var' = 2 (d drift / d x) var + (bits set at
- * once)^2, where the slope of the drift is taken from the five lines (Stein's lemma).
+ * others set its bits, but for a share `retry` of all that are refused, drawn at each arrival. Bits
+ * set raise the load and thin the zero bits of the keys in n.  The variance follows from the linear
+ * noise of arrivals: var' = 2 (d drift / d x) var + (bits set at once)^2, where the slope of the
+ * drift is taken from the five lines (Stein's lemma).
  *
  * Against simulation from 0.6 to 7 bits a key: both rates over the stream within 1.5 %.  Where
  * false positives are rare (below 0.2 %) they come from the few fullest lines, which five nodes do
@@ -86,7 +87,8 @@ static void choosy_field_binomial(unsigned k, double zero,
 /* Share of a slice of u that is taken in at j zero bits. */
 static double choosy_field_taken(const ebi_choosy *c, double x, double z, int slice, unsigned j) {
     if (x + (double)j / CHOOSY_FIELD_LINE > c->xmax) return 0;
-    return fmax(0, fmin(1, (z - (double)j) * CHOOSY_FIELD_SLICES + slice + 1));
+    const double cheap = fmax(0, fmin(1, (z - (double)j) * CHOOSY_FIELD_SLICES + slice + 1));
+    return cheap + (1 - cheap) * c->retry;
 }
 
 static void choosy_field_insert(choosy_field_flow *flow, double keys, double x, unsigned j) {

@@ -11,6 +11,7 @@ typedef struct ebi_choosy {
     double bits_per_key; /* all bits / all distinct keys, > 0 */
     double share;        /* distinct keys / records, 0 < share < 1 */
     bool rough;          /* steps four times as long: rates within 3 % */
+    double retry;        /* of keys that cost more, this share is taken in, at each arrival anew */
 } ebi_choosy;
 
 typedef struct ebi_choosy_rates {
