@@ -100,7 +100,8 @@ typedef struct settings {
     double alert;                 /* 0: not given */
     const char *candidate_memory; /* NULL: not given */
     bool multiscan;
-    uint64_t scans; /* 0: not given */
+    uint64_t scans;    /* 0: not given */
+    const char *redis; /* NULL: not given */
 } settings;
 enum { NO_DELIMITER = 256, DELIMITER_BLANK = 257 };
 
@@ -225,6 +226,7 @@ int run_weigh(const cli_command *c, const settings *set, char **operands, size_t
 int run_info(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_check(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_merge(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_copy(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_freeze(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_thaw(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_diff(const cli_command *c, const settings *set, char **operands, size_t n);

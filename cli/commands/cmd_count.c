@@ -7,6 +7,7 @@
 #include "parts/filterfile.h"
 #include "parts/health.h"
 #include "parts/stream.h"
+#include "remote/commands.h"
 #include <everbloom/query.h>
 #include <math.h>
 #include <string.h>
@@ -166,6 +167,7 @@ static int ask_snapshot(const cli_command *c, const settings *set, char *const *
 
 int run_count(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
+    if (set->redis) return remote_count(c, set, operands);
     check_usage(c, set, operands);
     if (set->queries) reader_check(set->queries);
     if (set->snapshot) return ask_snapshot(c, set, operands);

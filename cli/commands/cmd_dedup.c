@@ -1,6 +1,7 @@
 /* cmd_dedup.c - dedup: each line that was not seen before. */
 #include "parts/filterfile.h"
 #include "parts/stream.h"
+#include "remote/commands.h"
 #include <string.h>
 
 /* ---- The filter. */
@@ -61,6 +62,7 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
     if (set->mark && set->repeated) cli_misuse(c, "--mark and --repeated: give one of them");
     if (set->output && set->state && strcmp(set->output, set->state) == 0)
         cli_misuse(c, "-o and --state must be two files");
+    if (set->redis) return remote_dedup(c, set, operands);
     print_mode print = set->mark ? PRINT_MARKED : set->repeated ? PRINT_SEEN : PRINT_NEW;
     stream s = {.set = set, .print = print, .adds = true, .state = set->state};
     s.passes_bad = true;

@@ -1,6 +1,8 @@
 /* cmd_stream.c - the commands that read lines: add, test; what dedup shares with them. */
 #include "parts/filterfile.h"
 #include "parts/stream.h"
+#include "remote/commands.h"
+#include "remote/nodes.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -118,6 +120,7 @@ static void check_test(const cli_command *c, const settings *set, char **operand
 int run_test(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     check_test(c, set, operands);
+    if (nodes_is_url(operands[0])) return remote_test(c, set, operands[0], operands + 1);
     print_mode print = set->mark ? PRINT_MARKED : set->absent ? PRINT_NEW : PRINT_SEEN;
     snapshot snap;
     snapshot_open_or_fail(&snap, operands[0]);

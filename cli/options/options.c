@@ -29,6 +29,7 @@ static const cli_option dedup_options[] = {
            "(recent). With --items and --distinct. Unless given, the filter is one that keeps "
            "--max-drop in any order."),
     STATE_OPTIONS,
+    REDIS_OPTION,
     HEADING("Windows"),
     OPTION(0, "window", "LENGTH", OPT_LENGTH, window,
            "Drop the repeats within LENGTH, all of them: a number of lines such as 1e6 or 10M, or "
@@ -171,12 +172,22 @@ static const cli_option predict_options[] = {
 static const cli_option kinds_options[] = {
     FLAG(0, "json", json, "One JSON array, with the options of each kind."), END};
 
+static const cli_option copy_options[] = {
+    FLAG(0, "force", force, "Replace the file or the filter that is there."), END};
+static const cli_example copy_examples[] = {
+    {"everbloom copy seen.eb redis://localhost/seen",
+     "Give a server what the command has learned."},
+    {"everbloom copy redis://localhost:6379/seen seen.eb", "And back, byte by byte."},
+    {0}};
+
 static const cli_example dedup_examples[] = {
     {"everbloom dedup access.log > unique.log", "Drop repeated lines, in order, in 64 MiB."},
     {"everbloom dedup -m 1G --csv -f 3 --stats orders.csv", "One line for each value of column 3."},
     {"tail -F app.log | everbloom dedup --state seen.eb", "Go on tomorrow where today ended."},
     {"everbloom dedup --window 10m --time-field 1 -f 2 alerts.tsv",
      "Each alert at most once in ten minutes."},
+    {"everbloom dedup --redis redis://localhost/seen access.log",
+     "Share what was seen with other machines."},
     {"find . -print0 | everbloom dedup -0 --mark", "Mark repeats, with names of any bytes."},
     {NULL, NULL}};
 
@@ -301,6 +312,10 @@ const cli_command cli_commands[] = {
      "same options, and be of a kind that can be merged ('everbloom kinds' says which). Frozen "
      "ones count as what they were.",
      merge_options, merge_examples, NULL, 1, MANY, run_merge, NULL},
+    {"copy", "FROM TO", "copy a filter between a file and a Redis or Valkey server",
+     "One of FROM and TO is a snapshot's file, the other redis://host:port/name, on a server that "
+     "has loaded our module. The snapshot has the same bytes on both sides.",
+     copy_options, copy_examples, NULL, 2, 2, run_copy, NULL},
     {"freeze", "SNAPSHOT", "make a tight, read-only snapshot of a filter that counts",
      "Writes the same filter (spectral or spectral_rm) in the fewest bytes. It answers as before, "
      "but takes no more keys; 'everbloom thaw' makes a filter of it that does.",

@@ -101,6 +101,13 @@
              "Keys may be made with other options (-f, --csv, -i ...) than the state was made "    \
              "with, which is refused otherwise.")
 
+#define REDIS_OPTION                                                                               \
+    OPTION(                                                                                        \
+        0, "redis", "URL", OPT_TEXT, redis,                                                        \
+        "Keep the filter on a server with our module, under redis://host:port/name, made if it "   \
+        "is not there. In a cluster it is spread over all nodes (?shards=16). Several may "        \
+        "write at once; a node that fails is waited for. See docs/REDIS.md.")
+
 #define IMPORTANCE_OPTIONS                                                                         \
     HEADING("Importance"),                                                                         \
         OPTION(                                                                                    \

@@ -23,6 +23,7 @@ const cli_option count_options[] = {
          " instead of " DEFAULT_COUNT ", which has smaller errors but cannot do that."),
     KEEP_OPTIONS,
     RUN_REPORTS,
+    REDIS_OPTION,
     END};
 
 const cli_example count_examples[] = {

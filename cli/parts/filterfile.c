@@ -540,6 +540,14 @@ static eb_filter *open_filter(const cli_command *c, const settings *set, snapsho
     return set->classes ? new_classified(c, set, spec) : new_filter(spec);
 }
 
+void filter_spec(const cli_command *c, const settings *set, char *spec) {
+    char text[SPEC_TEXT];
+    spec_of_options(c, set, text);
+    append_seed(text, set, NULL);
+    if (strlen(text) >= 2 * EB_SPEC_MAX) cli_fail("the spec of this filter is too long");
+    strcpy(spec, text);
+}
+
 /* The keys of a state are made as they always were. */
 static void compare_note(const settings *set, const char *found, const char *note) {
     if (!*found || set->new_keys || strcmp(found, note) == 0) return;

@@ -6,6 +6,8 @@
 
 /* The filter that the options ask for: from --state if that file exists, else a new one. */
 eb_filter *filter_open(const cli_command *c, const settings *set);
+/* The spec of a new filter that the options ask for, with a seed; 2 * EB_SPEC_MAX bytes. */
+void filter_spec(const cli_command *c, const settings *set, char *spec);
 /* The same, of numbers: for range. */
 eb_filter *filter_open_numbers(const cli_command *c, const settings *set);
 /* Takes key=value out of a spec that has it. */
