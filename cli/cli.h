@@ -62,7 +62,9 @@ typedef struct settings {
     bool header, ignore_case, trim;
     const char *on_bad, *packed; /* NULL: not given */
     bool repeated, mark, absent;
-    bool stats, json, quiet, force;
+    bool stats, json, quiet, force, summary;
+    double stats_every; /* in seconds; 0: not given */
+    const char *metrics;
     const char *as; /* what answers look like; NULL: not given */
     double items, distinct, gap, zipf;
     double max_drop;   /* 0: not given */

@@ -99,7 +99,8 @@ typedef struct reader {
     char separator;
     unsigned char csv_state; /* at scanned */
     uint64_t bytes;
-    uint64_t records; /* taken from this file */
+    uint64_t known, behind; /* bytes of all files, if that is known, else 0; of those read */
+    uint64_t records;       /* taken from this file */
 
     reader_format format;
     char delimiter;
@@ -121,6 +122,7 @@ void reader_check(const char *path);         /* a file that cannot be read ends 
 bool reader_can_reread(const char *path);    /* not standard input, nor a pipe */
 fill reader_fill(reader *r, int timeout_ms); /* FILL_WAIT: no input in that time, or a signal */
 void reader_close(reader *r);
+double reader_share(const reader *r); /* of all input that is read; 0: not known */
 /* Every record of every file; a read error ends the program. */
 typedef void reader_take(void *ctx, reader *r, const char *line, const char *end);
 void reader_each(reader *r, reader_take *take, void *ctx);
@@ -161,6 +163,7 @@ eb_key reader_query(reader *r, eb_key key);
 void signals_end_at_once(void);
 void signals_catch(void);
 int signals_stop(void);       /* the signal, or 0 */
+bool signals_asked(void);     /* SIGUSR1 has come since the last call */
 int signals_descriptor(void); /* readable when one has come */
 
 double now_seconds(void); /* monotonic */
@@ -169,6 +172,8 @@ typedef struct progress {
     double start, last;
 } progress;
 void progress_start(progress *p, bool quiet);
-void progress_show(progress *p, double now, uint64_t lines, uint64_t seen, uint64_t bytes);
+/* share: of all input, or 0 if that is not known. */
+void progress_show(progress *p, double now, uint64_t lines, uint64_t seen, uint64_t bytes,
+                   double share);
 void progress_clear(void);
 #endif

@@ -1,8 +1,10 @@
 /* cmd_dedup.c - dedup: each line that was not seen before. */
 #include "parts/filterfile.h"
 #include "parts/stream.h"
+#include "parts/summary.h"
 #include "remote/commands.h"
 #include <string.h>
+#include <unistd.h>
 
 /* ---- The filter. */
 
@@ -57,6 +59,27 @@ bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t 
 
 /* ---- The command. */
 
+/* Lines of a file all arrive at once: a window in time has to know when they were written. */
+static void check_times(const cli_command *c, const settings *set, char *const *paths) {
+    if (!(set->window.seconds > 0)) return;
+    for (; *paths && !set->time_field.n; paths++)
+        if (reader_can_reread(*paths))
+            cli_misuse(c,
+                       "%s is a file, whose lines are all read now: say with --time-field where "
+                       "their times are, or watch it with tail -F %s | everbloom dedup ...",
+                       *paths, *paths);
+}
+
+/* 10M is not 10m: people see what was understood. */
+static void echo_window(const settings *set) {
+    if (set->quiet || !stretch_is_given(set->window) || !isatty(STDERR_FILENO)) return;
+    if (set->window.lines > 0)
+        cli_warn("the window is %.0f lines", set->window.lines);
+    else
+        cli_warn("the window is %.10g seconds, by %s", set->window.seconds,
+                 set->time_field.n ? "the time of the lines" : "the clock");
+}
+
 int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     if (set->mark && set->repeated) cli_misuse(c, "--mark and --repeated: give one of them");
@@ -66,12 +89,25 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
     print_mode print = set->mark ? PRINT_MARKED : set->repeated ? PRINT_SEEN : PRINT_NEW;
     stream s = {.set = set, .print = print, .adds = true, .state = set->state};
     s.passes_bad = true;
+    summary told = {0};
+    if (set->summary) {
+        summary_open(&told, c, set);
+        s.ctx = &told;
+        s.print_lines = summary_print;
+        if (!set->time_field.n) {
+            s.tick = summary_tick;
+            s.tick_seconds = 0.5;
+        }
+    }
+    check_times(c, set, operands);
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);
     values_open(&s.values, c, set, s.filter, true);
     times_open(&s.times, c, set, s.filter);
+    echo_window(set);
     int status = stream_run(&s);
     const int kept = window_verdict(&s.times, s.filter);
     stream_end(&s);
+    summary_close(&told);
     return status ? status : kept;
 }

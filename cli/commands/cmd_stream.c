@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 /* Chance that the filter misses a repeat of a key that came anywhere in the stream so far: where
  * the kind has no formula for that, the mean over gaps spread evenly. */
@@ -57,6 +58,46 @@ void stream_stats(const stream *s) {
     health_report(&r, s->filter, &stats);
     window_report(&r, s->filter);
     report_end(&r);
+}
+
+/* A value with its type and what it means, as Prometheus reads it. */
+static void put_metric(FILE *to, const char *name, const char *type, const char *help,
+                       double value) {
+    fprintf(to, "# HELP everbloom_%s %s\n# TYPE everbloom_%s %s\neverbloom_%s ", name, help, name,
+            type, name);
+    if (isnan(value))
+        fputs("NaN\n", to);
+    else
+        fprintf(to, value == floor(value) && value < 1e15 ? "%.0f\n" : "%.9g\n", value);
+}
+
+void stream_metrics(const stream *s) {
+    char *text = NULL;
+    size_t length = 0;
+    atomic_file file;
+    struct timespec now;
+    const eb_stats stats = filter_stats(s->filter);
+    FILE *const to = open_memstream(&text, &length);
+    if (!to) cli_fail("out of memory");
+    clock_gettime(CLOCK_REALTIME, &now);
+    put_metric(to, "lines_total", "counter", "Lines read.", (double)s->lines);
+    put_metric(to, "repeats_total", "counter", "Lines whose key was seen before.", (double)s->seen);
+    put_metric(to, "bad_lines_total", "counter", "Lines that could not be used.",
+               (double)s->bad.lines);
+    put_metric(to, "bytes_total", "counter", "Bytes read.", (double)s->in.bytes);
+    put_metric(to, "filter_keys", "gauge", "Keys added in the life of the filter.",
+               (double)stats.items);
+    put_metric(to, "filter_bytes", "gauge", "Memory of the filter.", (double)stats.bytes);
+    put_metric(to, "filter_fill", "gauge", "Share of the filter that is in use.", stats.fill);
+    put_metric(to, "filter_false_positive_rate", "gauge",
+               "Chance that a new key is taken for a known one.", stats.fpr);
+    put_metric(to, "updated_seconds", "gauge", "When this file was written, since 1970.",
+               (double)now.tv_sec);
+    fclose(to);
+    atomic_open(&file, s->set->metrics);
+    atomic_write(&file, text, length);
+    atomic_commit(&file);
+    free(text);
 }
 
 void stream_end(stream *s) {

@@ -40,11 +40,34 @@ bool reader_can_reread(const char *path) {
            !S_ISSOCK(st.st_mode);
 }
 
+static bool is_file(const char *path, struct stat *st) {
+    const int status = strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, st) : stat(path, st);
+    return status == 0 && S_ISREG(st->st_mode);
+}
+
+static uint64_t known_bytes(char *const *paths) {
+    uint64_t sum = 0;
+    struct stat st;
+    for (; *paths; paths++) {
+        if (!is_file(*paths, &st)) return 0;
+        sum += (uint64_t)st.st_size;
+    }
+    return sum;
+}
+
+double reader_share(const reader *r) {
+    const int fd = r->unpacker ? r->packed_fd : r->fd;
+    const off_t here = fd < 0 ? 0 : lseek(fd, 0, SEEK_CUR);
+    if (r->known == 0 || here < 0) return 0;
+    return (double)(r->behind + (uint64_t)here) / (double)r->known;
+}
+
 void reader_open(reader *r, char *const *paths) {
     static char dash[] = "-";
     static char *const standard_input[] = {dash, NULL};
     r->paths = *paths ? paths : standard_input;
     for (char *const *p = r->paths; *p; p++) reader_check(*p);
+    r->known = known_bytes(r->paths);
     r->fd = -1;
     r->cap = 2 * BLOCK;
     r->buf = cli_alloc(r->cap);
@@ -82,6 +105,9 @@ static bool open_next(reader *r) {
 }
 
 static void close_file(reader *r) {
+    struct stat st;
+    const int fd = r->unpacker ? r->packed_fd : r->fd;
+    if (r->known > 0 && fd >= 0 && fstat(fd, &st) == 0) r->behind += (uint64_t)st.st_size;
     if (r->fd > STDERR_FILENO) close(r->fd);
     if (r->unpacker) unpack_stop(r->unpacker);
     r->unpacker = NULL;

@@ -38,6 +38,10 @@ static const cli_option dedup_options[] = {
            "may be dropped as well, no other. A window of lines takes the memory that it needs; "
            "for a time, -m says how many lines there is room for."),
     TIME_FIELD_OPTION,
+    FLAG(0, "summary", summary,
+         "When the window of a line that was repeated has ended, print how often it was: 'KEY: "
+         "repeated 412 times until 2026-01-31T12:03:10Z', or a JSON object with --jsonl. With a "
+         "--window in time."),
     FLAG(0, "refresh", refresh,
          "Age counts from the last time a line came: one that keeps coming is never printed again. "
          "Unless given, age counts from when it was printed, so that it is printed once a window."),

@@ -135,12 +135,21 @@
            "This field of a line says how often its key counts, a whole number; 0 is not at all. " \
            "Without it every line counts once.")
 
+/* While it runs. */
+#define WATCH_OPTIONS                                                                              \
+    OPTION(0, "stats-every", "TIME", OPT_TIME, stats_every,                                        \
+           "Print what --stats prints so often, while it runs. SIGUSR1 asks for it once."),        \
+        OPTION(0, "metrics", "FILE", OPT_TEXT, metrics,                                            \
+               "Write counters and gauges to FILE as Prometheus reads them, every 10 s (or "       \
+               "--stats-every) and at the end. FILE is replaced in one step.")
+
 #define STATS_OPTIONS                                                                              \
     HEADING("Reports"),                                                                            \
         FLAG(0, "stats", stats,                                                                    \
              "At the end, print on standard error: lines, unique, duplicates, bytes, seconds, "    \
              "rate, fill of the filter, and its false positive and false negative rate now."),     \
-        FLAG(0, "json", json, "The same as one JSON object, on standard error as well.")
+        FLAG(0, "json", json, "The same as one JSON object, on standard error as well."),          \
+        WATCH_OPTIONS
 
 #define AS_OPTIONS                                                                                 \
     CHOICE("as", "FORMAT", "tsv|csv|json|table", as,                                               \
@@ -164,7 +173,7 @@
         FLAG(0, "stats", stats,                                                                    \
              "At the end, print on standard error: lines, bytes, seconds, rate, fill of the "      \
              "filter. As one JSON object with --json."),                                           \
-        QUIET
+        WATCH_OPTIONS, QUIET
 
 #define HALF_LIFE_OPTION                                                                           \
     OPTION(0, "half-life", "TIME", OPT_TIME, half_life,                                            \

@@ -3,18 +3,28 @@
 #include "io.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <signal.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t caught;
+static volatile sig_atomic_t caught, asked;
 static int wake[2] = {-1,
                       -1}; /* a byte in this pipe wakes a poll that a signal came too early for */
 
 static void note_signal(int number) {
     int saved = errno;
     caught = number;
+    (void)!write(wake[1], "", 1);
+    errno = saved;
+}
+
+/* SIGUSR1: somebody wants to know how it goes. */
+static void note_question(int number) {
+    int saved = errno;
+    (void)number;
+    asked = 1;
     (void)!write(wake[1], "", 1);
     errno = saved;
 }
@@ -54,6 +64,17 @@ void signals_catch(void) {
         }
     }
     handle_with(note_signal, (int)SA_RESETHAND);
+    struct sigaction question = {.sa_handler = note_question};
+    sigemptyset(&question.sa_mask);
+    sigaction(SIGUSR1, &question, NULL);
+}
+
+bool signals_asked(void) {
+    char byte;
+    if (!asked) return false;
+    asked = 0;
+    if (!caught) (void)!read(wake[0], &byte, 1);
+    return true;
 }
 
 int signals_stop(void) {
@@ -78,13 +99,26 @@ void progress_start(progress *p, bool quiet) {
     p->start = p->last = now_seconds();
 }
 
-void progress_show(progress *p, double now, uint64_t lines, uint64_t seen, uint64_t bytes) {
+/* ", 40 %, 12 s left" */
+static const char *rest(double share, double seconds, char text[48]) {
+    const double left = share > 0 ? seconds / share - seconds : 0;
+    text[0] = '\0';
+    if (share <= 0 || share > 1) return text;
+    if (left < 90)
+        snprintf(text, 48, ", %.0f %%, %.0f s left", 100 * share, ceil(left));
+    else
+        snprintf(text, 48, ", %.0f %%, %.0f min left", 100 * share, ceil(left / 60));
+    return text;
+}
+
+void progress_show(progress *p, double now, uint64_t lines, uint64_t seen, uint64_t bytes,
+                   double share) {
     if (!p->on || now - p->start < 1 || now - p->last < 1.0 / 6) return;
-    char amount[32], rate[32];
+    char amount[32], rate[32], left[48];
     double percent = lines ? 100.0 * (double)seen / (double)lines : 0;
-    fprintf(stderr, "\r%s, %s/s, %.4g lines, %.1f %% seen before\033[K",
+    fprintf(stderr, "\r%s, %s/s, %.4g lines, %.1f %% seen before%s\033[K",
             human_bytes(amount, (double)bytes), human_bytes(rate, (double)bytes / (now - p->start)),
-            (double)lines, percent);
+            (double)lines, percent, rest(share, now - p->start, left));
     progress_on_screen = true;
     p->last = now;
 }

@@ -148,7 +148,9 @@ static void take_batch(stream *s, size_t n) {
     if (s->take) s->take(s->ctx, s, n);
     for (size_t i = 0; i < n; i++) s->seen += s->hit[i];
     if (s->adds && s->filter) health_watch(&s->health, s->filter, s->lines - s->seen);
-    if (s->print == PRINT_MARKED)
+    if (s->print_lines)
+        s->print_lines(s, n);
+    else if (s->print == PRINT_MARKED)
         print_marked(s, n);
     else if (s->print != PRINT_NONE)
         print_runs(s, n, s->print == PRINT_SEEN);
@@ -181,11 +183,25 @@ static bool saves_on_the_way(const stream *s) {
     return s->state && !s->removes && !s->file.target && s->lines > s->lines_saved;
 }
 
+/* Statistics and metrics, when they are due or asked for. */
+static void watch(stream *s, double now) {
+    const double every = s->set->stats_every > 0 ? s->set->stats_every : METRICS_SECONDS;
+    const bool due = (s->set->stats_every > 0 || s->set->metrics) && now >= s->watch_due;
+    if (!s->filter || s->look_up) return;
+    if (due) s->watch_due = now + every;
+    if (signals_asked() || (due && s->set->stats_every > 0)) {
+        progress_clear();
+        stream_stats(s);
+    }
+    if (due && s->set->metrics) stream_metrics(s);
+}
+
 static void between_blocks(stream *s) {
     double now = now_seconds();
+    watch(s, now);
     bad_tell(&s->bad, s->lines, false);
     if (s->tick) s->tick(s);
-    progress_show(&s->progress, now, s->lines, s->seen, s->in.bytes);
+    progress_show(&s->progress, now, s->lines, s->seen, s->in.bytes, reader_share(&s->in));
     if (!saves_on_the_way(s) || now < s->save_due) return;
     if (s->print != PRINT_NONE) output_sync(&s->out);
     save(s, false);
@@ -193,8 +209,13 @@ static void between_blocks(stream *s) {
 
 static int wait_ms(const stream *s) {
     if (s->tick) return (int)ceil(fmin(s->tick_seconds, 1e6) * 1000);
-    if (!saves_on_the_way(s)) return -1;
-    double left = ceil((s->save_due - now_seconds()) * 1000);
+    const bool watched = s->set->stats_every > 0 || s->set->metrics;
+    const bool saves = saves_on_the_way(s);
+    if (!saves && !watched) return -1;
+    const double due = !watched ? s->save_due
+                       : !saves ? s->watch_due
+                                : fmin(s->save_due, s->watch_due);
+    double left = ceil((due - now_seconds()) * 1000);
     return left < 0 ? 0 : left > 1e9 ? (int)1e9 : (int)left;
 }
 
@@ -233,6 +254,7 @@ int stream_run(stream *s) {
         between_blocks(s);
     }
     progress_clear();
+    if (s->print_lines && !trouble) s->print_lines(s, 0);
     /* Without a state to match it, part of an output file is of no use. */
     if (s->file.target && !s->state && (trouble || signals_stop()))
         atomic_discard(&s->file);
@@ -240,6 +262,7 @@ int stream_run(stream *s) {
         finish_output(s);
     if (s->state && !(s->removes && (trouble || signals_stop()))) save(s, !signals_stop());
     signals_end_at_once();
+    if (s->filter && s->set->metrics) stream_metrics(s);
     bad_tell(&s->bad, s->lines, true);
     if (trouble) cli_warn("%s: %s", s->in.name, s->in.problem);
     if (full_fails && s->health.told) {
@@ -303,6 +326,7 @@ void stream_open(stream *s, const cli_command *c, char *const *paths) {
     progress_start(&s->progress, set->quiet);
     s->start = now_seconds();
     s->save_due = s->start + set->every_seconds;
+    s->watch_due = s->start + (set->stats_every > 0 ? set->stats_every : METRICS_SECONDS);
 }
 
 void stream_again(stream *s, const cli_command *c, char *const *paths) {

@@ -8,7 +8,10 @@
 #include "io.h"
 #include "window.h"
 
-enum { STREAM_BATCH = 512 }; /* lines that are hashed and looked up together */
+enum {
+    STREAM_BATCH = 512,
+    METRICS_SECONDS = 10
+}; /* lines that are hashed and looked up together */
 
 typedef enum print_mode { PRINT_NONE, PRINT_NEW, PRINT_SEEN, PRINT_MARKED } print_mode;
 
@@ -35,6 +38,7 @@ typedef struct stream {
     void (*hash_keys)(const struct stream *s, size_t n, eb_hash *out);
     void (*look_up)(struct stream *s, const eb_batch *batch);  /* in place of the filter's */
     void (*take)(void *ctx, const struct stream *s, size_t n); /* n keys that were looked up */
+    void (*print_lines)(struct stream *s, size_t n); /* in place of the stream's; 0: the end */
     void *ctx;
     void (*tick)(struct stream *s); /* between blocks, and at least so often, in seconds */
     double tick_seconds;
@@ -43,7 +47,7 @@ typedef struct stream {
     const char *state;                    /* where to save on the way, or NULL */
     void (*save)(const struct stream *s); /* in place of filter_save */
     uint64_t lines_saved;
-    double start, save_due;
+    double start, save_due, watch_due;
     progress progress;
 
     bool header_passed;             /* the line with the names of the columns is printed */
@@ -72,5 +76,6 @@ void stream_run_keys(stream *s, const texts *keys);
 void stream_again(stream *s, const cli_command *c, char *const *paths);
 void stream_close(stream *s);
 void stream_end(stream *s); /* with the filter, after its statistics if they are asked for */
-void stream_stats(const stream *s); /* what --stats prints: cmd_stream.c */
+void stream_metrics(const stream *s); /* what --metrics writes */
+void stream_stats(const stream *s);   /* what --stats prints: cmd_stream.c */
 #endif
