@@ -1,5 +1,5 @@
 # packages.mk - the packages for Debian, and the check of the binary interface.
-.PHONY: deb deb-test abi
+.PHONY: deb deb-test bindings-test abi
 
 D := build/deb
 deb: all ## packages for Debian, in build/deb/
@@ -11,3 +11,6 @@ deb: all ## packages for Debian, in build/deb/
 	@rm -rf $(D)/everbloom && ls $(D)/*.deb
 deb-test: deb ## install them in a clean root and use them there (DEB_TEST_FLAGS=--apt: a root from the archive, by apt)
 	@.ci/deb-test $(DEB_TEST_FLAGS)
+
+bindings-test: all ## the examples of docs/BINDINGS.md, for the languages whose compilers are there
+	@+MAKE="$(MAKE)" .ci/bindings-test
