@@ -64,7 +64,7 @@ static uint64_t rival_many(rival *r, const uint64_t *item, bool add) {
         eb_hash hash[BATCH];
         uint8_t seen[BATCH];
         for (size_t i = 0; i < BATCH; i++) key[i] = (eb_key){&item[at + i], sizeof *item};
-        eb_hash_keys(r->many, key, BATCH, hash);
+        calls_hash(r->many, key, BATCH, hash);
         if (add) {
             calls_add(r->many, &A_BATCH(BATCH, hash, NULL, NULL), seen);
         } else {

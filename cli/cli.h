@@ -25,8 +25,7 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 #define DEFAULT_COUNT "spectral"
 #define DEFAULT_REMOVABLE "spectral_rm"
 #define DEFAULT_WEIGHTS "line"
-/* Signed numbers of 32 bits: low is -2^31, as eb_from_signed has it. */
-#define DEFAULT_RANGE "dyadic:bits=32,low=9223372034707292160,values=signed"
+#define DEFAULT_RANGE "dyadic:bits=32,keys=i64" /* signed numbers of 32 bits */
 #define DEFAULT_MAX_DROP 1.2e-6
 #define DEFAULT_IMPORTANCE_DROP 1e-3
 #define DEFAULT_MEMORY "64M"

@@ -59,6 +59,39 @@ static inline void calls_count(const eb_filter *f, const eb_hash *h, size_t n, d
     calls_must(eb_ask_batch(f, &b, &err), &err);
 }
 
+/* Keys that lie in an array, as the lines of a pipe do. */
+static inline void calls_hash(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out) {
+    const eb_keys all = eb_keys_array(EB_STRING, keys);
+    eb_error err;
+    calls_must(eb_hash_keys(f, &all, n, out, &err), &err);
+}
+
+/* Numbers, each so often as counts say (NULL: once), into a filter whose keys are numbers.  With
+ * keys=i64 they are casts. */
+static inline eb_keys calls_numbers(const eb_filter *f, const uint64_t *numbers) {
+    eb_error err;
+    char spec[EB_SPEC_MAX], keys[EB_SPEC_MAX];
+    (void)eb_spec(f, spec, sizeof spec);
+    calls_must(eb_spec_get(spec, "keys", keys, sizeof keys, NULL, &err), &err);
+    return eb_keys_column(strcmp(keys, "i64") == 0 ? EB_I64 : EB_U64, numbers, sizeof *numbers);
+}
+
+static inline eb_status calls_add_numbers(eb_filter *f, const uint64_t *numbers,
+                                          const uint64_t *counts, size_t n, eb_error *err) {
+    const eb_keys column = calls_numbers(f, numbers);
+    eb_batch b = eb_batch_keys(&column, n);
+    b.value = counts;
+    return eb_add_batch(f, &b, err);
+}
+
+static inline eb_status calls_remove_numbers(eb_filter *f, const uint64_t *numbers,
+                                             const uint64_t *counts, size_t n, eb_error *err) {
+    const eb_keys column = calls_numbers(f, numbers);
+    eb_batch b = eb_batch_keys(&column, n);
+    b.value = counts;
+    return eb_remove_batch(f, &b, err);
+}
+
 static inline bool calls_has(const eb_filter *f, const void *key, size_t len) {
     eb_error err;
     bool seen = false;

@@ -21,7 +21,7 @@ typedef struct compare_filter { /* one of ours */
 
 static void compare_filter_add(void *state, const eb_batch *b, uint8_t *seen) {
     compare_filter *const c = state;
-    const unsigned caps = eb_caps(c->f);
+    const uint64_t caps = eb_caps(c->f);
     uint64_t time[COMPARE_BATCH];
     eb_batch batch = A_BATCH(b->n, b->hash, caps & EB_USES_VALUE ? b->value : NULL, NULL);
     eb_error err;

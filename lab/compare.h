@@ -34,7 +34,7 @@ typedef struct compare_result { /* of one filter and one seed, or pooled */
     double seconds;
     uint64_t bytes, records;
     bool counts, full;
-    unsigned caps;
+    uint64_t caps;
 } compare_result;
 
 /* A rate with its standard error: the larger of the binomial one and the scatter of the seeds. */

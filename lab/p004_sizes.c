@@ -179,7 +179,7 @@ static eb_filter *range_filter(const uint64_t *count, unsigned top, uint64_t see
              range_nodes(count, top) * 5 / .7, (unsigned long long)seed);
     if (eb_new(&f, spec, NULL, NULL)) lab_die("no filter %s", spec);
     for (uint64_t v = 0; v < RANGE_DOMAIN; v++)
-        if (count[v] > 0 && eb_range_add(f, &v, &count[v], 1, NULL)) lab_die("adding failed");
+        if (count[v] > 0 && calls_add_numbers(f, &v, &count[v], 1, NULL)) lab_die("adding failed");
     return f;
 }
 
@@ -199,7 +199,7 @@ static eb_filter *range_tree(const uint64_t *count, uint64_t seed) {
         for (uint64_t level = 1; level <= RANGE_WIDTH && count[v] > 0; level++) {
             const range_node node = {v >> (RANGE_WIDTH - level), level};
             eb_hash h;
-            eb_hash_keys(f, &(eb_key){&node, sizeof node}, 1, &h);
+            calls_hash(f, &(eb_key){&node, sizeof node}, 1, &h);
             if (eb_add_batch(f, &A_BATCH(1, &h, &count[v], NULL), NULL)) lab_die("adding failed");
         }
     return f;

@@ -60,22 +60,8 @@ static eb_status calls_hash(const ev_value *v, const ev_call *c, eb_error *err) 
     for (size_t i = 0; i < c->n; i++)
         calls_buffer.key[i].p =
             RedisModule_StringPtrLen(c->item[i * c->step], &calls_buffer.key[i].len);
-    (void)err;
-    if (v->caps & EB_KEYS_ARE_NUMBERS) {
-        for (size_t i = 0; i < c->n; i++) {
-            uint64_t n;
-            if (ev_number(c->item[i * c->step], &n) != SRV_OK) {
-                strcpy(err->text, "keys of this filter are whole numbers");
-                err->status = EB_EKEY;
-                err->at = i;
-                return EB_EKEY;
-            }
-            calls_buffer.hash[i] = n;
-        }
-        return EB_OK;
-    }
-    eb_hash_keys(v->f, calls_buffer.key, c->n, calls_buffer.hash);
-    return EB_OK;
+    const eb_keys keys = eb_keys_array(EB_STRING, calls_buffer.key);
+    return eb_hash_keys(v->f, &keys, c->n, calls_buffer.hash, err);
 }
 
 static uint64_t calls_time(const ev_value *v, ev_call *c) {

@@ -181,7 +181,7 @@ static void suite_run(suite_test *test, bool far, bool base_only) {
     }
 }
 
-unsigned suite_caps(const suite_case *c) {
+uint64_t suite_caps(const suite_case *c) {
     ebi_params p;
     if (!c->kind->caps || !suite_parse(c->spec, &p)) return c->kind->info.caps;
     return c->kind->caps(&p);
@@ -236,6 +236,16 @@ void suite_free_stream(suite_stream *s) {
     free(s->hash);
     free(s->value);
     free(s->time);
+}
+
+eb_hash suite_hash(const eb_filter *f, const void *p, size_t len) {
+    const eb_key key = {p, len};
+    eb_hash h;
+    if (f->kind->domain)
+        ebi_hash_xxh3(f->p.opt[EBI_O_SEED], &key, 1, &h);
+    else
+        calls_hash(f, &key, 1, &h);
+    return suite_key(f, h);
 }
 
 eb_batch suite_part(const suite_stream *s, size_t from, size_t to) {

@@ -60,7 +60,7 @@ void suite_each(suite_test *test);      /* every case */
 void suite_each_near(suite_test *test); /* those with small blocks */
 void suite_each_base(suite_test *test); /* one for each kind */
 bool suite_parse(const char *spec, ebi_params *p);
-unsigned suite_caps(const suite_case *c); /* of filters with this spec */
+uint64_t suite_caps(const suite_case *c); /* of filters with this spec */
 bool suite_limited(const eb_filter *f);   /* it can be full: then it grows, or refuses keys */
 
 /* Streams: n keys drawn from `universe` different ones, with values and times
@@ -75,6 +75,8 @@ suite_stream suite_make_stream(const eb_filter *f, size_t n, uint64_t universe, 
 void suite_free_stream(suite_stream *s);
 /* A hash that the filter takes: where keys are numbers, one of its own. */
 eb_hash suite_key(const eb_filter *f, eb_hash h);
+/* The hash of some bytes, as a key that the filter takes. */
+eb_hash suite_hash(const eb_filter *f, const void *p, size_t len);
 eb_batch suite_part(const suite_stream *s, size_t from, size_t to);
 
 eb_filter *suite_new(const char *spec);

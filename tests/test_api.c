@@ -49,8 +49,9 @@ static const refusal refusals[] = {
     {"bloom:seed=18446744073709551616",
      "bloom: seed must be 0..18446744073709551615, not 18446744073709551616"},
     {"bloom:hash=md5", "bloom: hash must be one of xxh3|sip, not md5"},
-    {"bloom:hash=sip,key=00", "bloom: key must be 32 digits 0-9 a-f, not 00"},
-    {"bloom:key=00000000000000000000000000000000", "bloom: key is only for hash=sip"},
+    {"bloom:hash=sip,secret=00", "bloom: secret must be 32 digits 0-9 a-f, not 00"},
+    {"bloom:secret=00000000000000000000000000000000", "bloom: secret is only for hash=sip"},
+    {"bloom:keys=number", "bloom: keys must be one of text|bytes|i64|u64, not number"},
     {"bloom:fpr=2", "bloom: fpr must be 1e-9..0.5, not 2"},
     {"bloom:fpr=nan", "bloom: fpr must be 1e-9..0.5, not nan"},
     {"bloom:memory=1K,distinct=1e9,fpr=0.001",
@@ -137,7 +138,7 @@ static void sizes_and_counts_take_suffixes(void **state) {
     OK(eb_resolve("stable:fade=8.401,cells=43690,k=2,width=3,delete=run", spec, sizeof spec, NULL));
     assert_string_equal(spec,
                         "stable:k=2,width=3,fade=8.401,delete=run,cells=43690,seed=0,shards=1,"
-                        "hash=xxh3");
+                        "keys=text,hash=xxh3");
 }
 
 static void resolve_wants_room(void **state) {
@@ -198,22 +199,23 @@ static void huge_filters_are_refused_by_the_allocator(void **state) {
 
 /* Hashing */
 
-static void sip_has_a_key(void **state) {
+static void sip_has_a_secret(void **state) {
     (void)state;
     char a[EB_SPEC_MAX], b[EB_SPEC_MAX];
     OK(eb_resolve("bloom:memory=4K,hash=sip,seed=5", a, sizeof a, NULL));
-    HOLDS(strstr(a, "hash=sip,key=") != NULL); /* made from the seed */
+    HOLDS(strstr(a, "hash=sip,secret=") != NULL); /* made from the seed */
     OK(eb_resolve("bloom:memory=4K,hash=sip,seed=6", b, sizeof b, NULL));
-    HOLDS(strcmp(strstr(a, "key="), strstr(b, "key=")) != 0);
-    eb_filter *const f = suite_new("bloom:memory=4K,hash=sip,key=07060504030201000f0e0d0c0b0a0908");
+    HOLDS(strcmp(strstr(a, "secret="), strstr(b, "secret=")) != 0);
+    eb_filter *const f =
+        suite_new("bloom:memory=4K,hash=sip,secret=07060504030201000f0e0d0c0b0a0908");
     const uint64_t key[2] = {UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908)};
     const eb_key text = {"everbloom", 9};
     eb_hash h, want;
-    eb_hash_keys(f, &text, 1, &h);
+    calls_hash(f, &text, 1, &h);
     ebi_hash_sip(key, &text, 1, &want);
     HOLDS(h == want);
     (void)eb_spec(f, a, sizeof a);
-    HOLDS(strstr(a, "key=07060504030201000f0e0d0c0b0a0908") != NULL);
+    HOLDS(strstr(a, "secret=07060504030201000f0e0d0c0b0a0908") != NULL);
     eb_free(f);
 }
 
@@ -223,8 +225,8 @@ static void seeds_shape_hashes(void **state) {
                                                                   suite_new("bloom:memory=4K");
     const eb_key key = {"key", 3};
     eb_hash a, b;
-    eb_hash_keys(f, &key, 1, &a);
-    eb_hash_keys(g, &key, 1, &b);
+    calls_hash(f, &key, 1, &a);
+    calls_hash(g, &key, 1, &b);
     HOLDS(a != b);
     eb_free(f);
     eb_free(g);
@@ -241,12 +243,8 @@ enum { GOLDEN_MAX = 9 << 10, GOLDEN_KEYS = 700 };
 static eb_filter *golden_filter(const char *spec) {
     eb_filter *const f = suite_new(spec);
     suite_stream s = suite_make_stream(f, GOLDEN_KEYS, GOLDEN_KEYS / 2, 2024);
-    for (size_t i = 0; i < GOLDEN_KEYS; i++) {
-        const eb_key key = {&s.hash[i], sizeof s.hash[i]};
-        eb_hash h;
-        eb_hash_keys(f, &key, 1, &h);
-        s.hash[i] = suite_key(f, h);
-    }
+    for (size_t i = 0; i < GOLDEN_KEYS; i++)
+        s.hash[i] = suite_hash(f, &s.hash[i], sizeof s.hash[i]);
     for (size_t i = 0; i < GOLDEN_KEYS;) {
         const size_t n = i < 100 ? 1 : GOLDEN_KEYS - i;
         const eb_batch part = suite_part(&s, i, i + n);
@@ -374,15 +372,22 @@ int main(int argc, char **argv) {
         cmocka_unit_test(sizes_and_counts_take_suffixes),
         cmocka_unit_test(resolve_wants_room),
         cmocka_unit_test(huge_filters_are_refused_by_the_allocator),
-        cmocka_unit_test(sip_has_a_key),
+        cmocka_unit_test(sip_has_a_secret),
         cmocka_unit_test(seeds_shape_hashes),
         cmocka_unit_test(golden_files_load_and_are_made_again),
     };
     if (argc == 2 && strcmp(argv[1], "--write-golden") == 0) {
         suite_each_near(golden_write);
-        eb_filter *const leaders = golden_filter("lru:cells=1300");
-        golden_write_file("lru-leaders.evb", leaders);
-        eb_free(leaders);
+        static const char *const others[][2] = {
+            {"lru-leaders.evb", "lru:cells=1300"},
+            {"decay-store-cells.evb", "decay:store=cells,halflife=1000000,large=8,cells=600"},
+            {"decay-store-cells-conservative.evb",
+             "decay:store=cells,halflife=1000000,large=8,cells=600,update=conservative"}};
+        for (size_t i = 0; i < SUITE_COUNT(others); i++) {
+            eb_filter *const f = golden_filter(others[i][1]);
+            golden_write_file(others[i][0], f);
+            eb_free(f);
+        }
         return 0;
     }
     return cmocka_run_group_tests(tests, NULL, NULL);

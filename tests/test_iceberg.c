@@ -118,7 +118,7 @@ static eb_status add_to_iceberg(void *ice, const eb_filter *f, const eb_key *key
                                 const uint64_t *value, size_t n) {
     eb_hash hash[300];
     const eb_batch b = A_BATCH(n, hash, value, NULL);
-    eb_hash_keys(f, keys, n, hash);
+    calls_hash(f, keys, n, hash);
     return eb_iceberg_add(ice, keys, &b);
 }
 
@@ -126,7 +126,7 @@ static eb_status read_to_iceberg(void *ice, const eb_filter *f, const eb_key *ke
                                  const uint64_t *value, size_t n) {
     eb_hash hash[300];
     const eb_batch b = A_BATCH(n, hash, value, NULL);
-    eb_hash_keys(f, keys, n, hash);
+    calls_hash(f, keys, n, hash);
     return eb_iceberg_read(ice, keys, &b);
 }
 
@@ -409,7 +409,7 @@ static eb_status add_to_trigger(void *what, const eb_filter *f, const eb_key *ke
     eb_hash hash[300];
     double fired[300];
     const eb_batch b = A_BATCH(n, hash, value, NULL);
-    eb_hash_keys(f, keys, n, hash);
+    calls_hash(f, keys, n, hash);
     OK(eb_trigger_add(a->trigger, keys, &b, fired));
     for (size_t i = 0; i < n; i++, a->at++) {
         const size_t key = a->w->at[a->at];
@@ -611,7 +611,7 @@ static void what_cannot_be_is_refused(void **state) {
     eb_hash hash[2];
     double fired[2];
     const uint64_t values[2] = {5, 0};
-    eb_hash_keys(f, keys, 2, hash);
+    calls_hash(f, keys, 2, hash);
     const eb_batch bad = A_BATCH(2, hash, values, NULL), good = A_BATCH(2, hash, NULL, NULL);
     const eb_batch one = A_BATCH(1, hash, NULL, NULL);
     GIVES(EB_EVALUE, eb_iceberg_add(ice, keys, &bad));

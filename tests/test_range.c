@@ -44,7 +44,7 @@ static eb_filter *fill_range(const char *spec, uint64_t low, size_t n, size_t va
     for (size_t i = 0; i < values; i++) {
         const uint64_t at = draw(&random, n), value = low + at;
         const uint64_t count = 1 + (uint64_t)suite_below(&random, 3);
-        OK(eb_range_add(f, &value, &count, 1, NULL));
+        OK(calls_add_numbers(f, &value, &count, 1, NULL));
         t->count[at] += count;
     }
     truth_sum(t, n);
@@ -123,7 +123,9 @@ static void sampled_answers_of(const char *spec, uint64_t low, size_t values) {
         eb_quantile o = {.size = sizeof o};
         OK(eb_range_quantile(f, q, &o, NULL));
         const uint64_t want = low + truth_quantile(&t, q, DOMAIN_MAX);
-        HOLDS(o.lower <= want && want <= o.upper && o.lower <= o.value && o.value <= o.upper);
+        const uint64_t sign = strstr(spec, "keys=i64") ? UINT64_C(1) << 63 : 0;
+        const uint64_t least = o.lower ^ sign, most = o.upper ^ sign, value = o.value ^ sign;
+        HOLDS(least <= (want ^ sign) && (want ^ sign) <= most && least <= value && value <= most);
     }
     eb_free(f);
 }
@@ -133,7 +135,8 @@ static void sampled_answers_hold(void **state) {
     sampled_answers_of("dyadic:bits=16,memory=2M", 0, 20000);
     sampled_answers_of("dyadic:bits=16,memory=40K", 0, 20000); /* far too small: wide, but true */
     sampled_answers_of("dyadic:bits=16,memory=40K,update=conservative", 0, 20000);
-    sampled_answers_of("dyadic:bits=64,memory=1M,values=signed", eb_from_signed(-30000), 3000);
+    sampled_answers_of("dyadic:bits=64,memory=1M,keys=i64", 0 - UINT64_C(30000), 3000);
+    sampled_answers_of("dyadic:bits=17,memory=1M,keys=i64,shards=2", 0 - UINT64_C(30000), 3000);
     sampled_answers_of("dyadic:bits=40,low=1000,memory=1M,shards=4,top=4", 1000, 3000);
 }
 
@@ -173,18 +176,18 @@ static void streams_add_up_and_come_out_again(void **state) {
         for (size_t i = 0; i < (seed == 21 ? 2000 : 3000); i++) {
             const uint64_t value = draw(&random, DOMAIN_MAX);
             const uint64_t count = 1 + (uint64_t)suite_below(&random, 3);
-            OK(eb_range_add(both, &value, &count, 1, NULL));
+            OK(calls_add_numbers(both, &value, &count, 1, NULL));
         }
     }
     HOLDS(suite_equal(sum, both)); /* nothing saturated, so bytes are equal */
     for (uint64_t value = 0; value < DOMAIN_MAX; value++) /* t is b's */
-        if (t.count[value] > 0) OK(eb_range_remove(sum, &value, &t.count[value], 1, NULL));
+        if (t.count[value] > 0) OK(calls_remove_numbers(sum, &value, &t.count[value], 1, NULL));
     HOLDS(suite_same_cells(sum, a));
     const uint64_t absent[2] = {0, DOMAIN_MAX - 1};
     const uint64_t often[2] = {1, 100000};
     eb_filter *before;
     OK(eb_clone(&before, both, NULL, NULL));
-    GIVES(EB_EVALUE, eb_range_remove(both, absent, often, 2, NULL));
+    GIVES(EB_EVALUE, calls_remove_numbers(both, absent, often, 2, NULL));
     HOLDS(suite_equal(before, both));
     eb_free(a);
     eb_free(b);
@@ -250,7 +253,7 @@ static errors errors_of(unsigned top, uint64_t length, uint64_t seed) {
                    nodes * 5 / 0.7, (unsigned long long)seed);
     eb_filter *const f = suite_new(spec);
     for (uint64_t v = 0; v < DOMAIN_MAX; v++)
-        if (t.count[v] > 0) OK(eb_range_add(f, &v, &t.count[v], 1, NULL));
+        if (t.count[v] > 0) OK(calls_add_numbers(f, &v, &t.count[v], 1, NULL));
     for (int i = 0; i < QUERIES; i++) {
         const uint64_t from = suite_below(&random, DOMAIN_MAX - length + 1);
         const double want = truth_range(&t, from, from + length - 1);
@@ -318,25 +321,32 @@ static void bad_questions_are_refused(void **state) {
     eb_filter *const f = suite_new("dyadic:bits=8,low=100,cells=100"),
                      *const before = suite_new("dyadic:bits=8,low=100,cells=100"),
                      *const bloom = suite_new("bloom");
-    refused(eb_range_count(f, 99, 200, &r, &err), EB_EINVAL, &err, "from must be 100..355, not 99");
-    refused(eb_range_count(f, 100, 356, &r, &err), EB_EINVAL, &err, "to must be 100..355, not 356");
-    refused(eb_range_count(f, 200, 199, &r, &err), EB_EINVAL, &err,
-            "from must be at most to (199), not 200");
+    refused(eb_range_count(f, 99, 200, &r, &err), EB_EKEY, &err, "from must be 100..355, not 99");
+    refused(eb_range_count(f, 100, 356, &r, &err), EB_EKEY, &err, "to must be 100..355, not 356");
+    refused(eb_range_count(f, 200, 199, &r, &err), EB_EINVAL, &err, "from must be at most to");
     refused(eb_range_quantile(f, .5, &o, &err), EB_EINVAL, &err, "no values, so no quantiles");
     refused(eb_range_quantile(f, 1.5, &o, &err), EB_EINVAL, &err,
             "a quantile must be 0..1, not 1.5");
     refused(eb_range_count(bloom, 1, 2, &r, &err), EB_ENOTSUP, &err,
             "bloom filters know no ranges: use dyadic");
     const uint64_t outside[2] = {100, 356};
-    refused(eb_range_add(f, outside, NULL, 2, &err), EB_EINVAL, &err,
-            "a value must be 100..355, not 356");
+    refused(calls_add_numbers(f, outside, NULL, 2, &err), EB_EKEY, &err,
+            "key 1 is 356: this filter is for 100..355");
+    HOLDS(err.at == 1);
     HOLDS(suite_equal(f, before));
-    OK(eb_range_add(f, values, NULL, 2, &err));
-    refused(eb_range_remove(f, outside, NULL, 2, &err), EB_EINVAL, &err,
-            "a value must be 100..355, not 356");
+    OK(calls_add_numbers(f, values, NULL, 2, &err));
+    refused(calls_remove_numbers(f, outside, NULL, 2, &err), EB_EKEY, &err,
+            "key 1 is 356: this filter is for 100..355");
     char spec[EB_SPEC_MAX];
     refused(eb_resolve("dyadic:bits=64,low=1", spec, sizeof spec, &err), EB_ESPEC, &err,
-            "dyadic: low must be 0..0 with bits=64, not 1");
+            "dyadic: low must be so small that low + 2^64 - 1 is a number of keys=u64");
+    refused(eb_resolve("dyadic:bits=8,low=-1", spec, sizeof spec, &err), EB_ESPEC, &err,
+            "dyadic: low must be so small that low + 2^8 - 1 is a number of keys=u64");
+    refused(eb_resolve("dyadic:bits=8,low=9223372036854775553,keys=i64", spec, sizeof spec, &err),
+            EB_ESPEC, &err,
+            "dyadic: low must be so small that low + 2^8 - 1 is a number of keys=i64");
+    refused(eb_resolve("dyadic:keys=text", spec, sizeof spec, &err), EB_ESPEC, &err,
+            "dyadic: keys must be i64 or u64: its keys are numbers");
     refused(eb_resolve("dyadic:bits=4,top=5", spec, sizeof spec, &err), EB_ESPEC, &err,
             "dyadic: top must be 0..bits (4), not 5");
     eb_free(f);
@@ -347,11 +357,29 @@ static void bad_questions_are_refused(void **state) {
 static void signed_values_keep_their_order(void **state) {
     (void)state;
     static const int64_t values[] = {INT64_MIN, -2, -1, 0, 1, INT64_MAX};
-    for (size_t i = 0; i < SUITE_COUNT(values); i++) {
-        HOLDS(eb_to_signed(eb_from_signed(values[i])) == values[i]);
-        HOLDS(i == 0 || eb_from_signed(values[i - 1]) < eb_from_signed(values[i]));
-    }
-    HOLDS(eb_from_signed(INT64_MIN) == 0);
+    eb_filter *const f = suite_new("dyadic:bits=64,keys=i64,memory=64K"),
+                     *const eight = suite_new("dyadic:bits=8,keys=i64,memory=64K");
+    const eb_keys column = eb_keys_column(EB_I64, values, sizeof *values);
+    eb_hash h[SUITE_COUNT(values)];
+    eb_range r = {.size = sizeof r};
+    eb_quantile q = {.size = sizeof q};
+    eb_error err = {.text = ""};
+    OK(eb_hash_keys(f, &column, SUITE_COUNT(values), h, NULL));
+    for (size_t i = 1; i < SUITE_COUNT(values); i++) HOLDS(h[i - 1] < h[i]);
+    HOLDS(h[0] == 0);
+    const eb_batch b = eb_batch_keys(&column, SUITE_COUNT(values));
+    OK(eb_add_batch(f, &b, NULL));
+    OK(eb_range_count(f, (uint64_t)INT64_C(-2), 0, &r, NULL));
+    HOLDS(r.lower == 3 && r.upper == 3);
+    OK(eb_range_quantile(f, 0.5, &q, NULL));
+    HOLDS((int64_t)q.value == -1);
+    refused(eb_range_count(eight, (uint64_t)INT64_C(-129), 0, &r, &err), EB_EKEY, &err,
+            "from must be -128..127, not -129");
+    OK(eb_add(eight, "-128", 4, NULL, NULL));
+    refused(eb_add(eight, "128", 3, NULL, &err), EB_EKEY, &err,
+            "key 0 is 128: this filter is for -128..127");
+    eb_free(f);
+    eb_free(eight);
 }
 
 /* Text and numbers of elsewhere, by every way in. */

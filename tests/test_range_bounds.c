@@ -72,7 +72,7 @@ static void sums_that_are_not_those_of_their_parts_are_refused(void **state) {
     (void)state;
     eb_filter *const f = suite_new("dyadic:bits=12,top=3,cells=400"), *g = NULL;
     const uint64_t values[3] = {1, 2000, 4095};
-    OK(eb_range_add(f, values, NULL, 3, NULL));
+    OK(calls_add_numbers(f, values, NULL, 3, NULL));
     for (uint64_t sum = 0; sum < 8; sum++) {
         size_t len;
         uint8_t *const bytes = suite_bytes(f, &len);
@@ -96,13 +96,13 @@ static void full_parts_of(const char *spec, size_t full, bool exact) {
     suite_at("%s, %zu full", spec, full);
     for (uint64_t v = 0; v < VALUES; v++) {
         count[v] = 1 + suite_below(&random, 50) + (v % 7 == 0 && v / 7 < full ? 70000 : 0);
-        OK(eb_range_add(f, &v, &count[v], 1, NULL));
+        OK(calls_add_numbers(f, &v, &count[v], 1, NULL));
     }
     OK(eb_clone(&other, f, NULL, NULL));
     OK(eb_merge(f, other, 1, NULL));
     for (uint64_t v = 0; v < VALUES; v++) {
         const uint64_t less = suite_below(&random, 2 * count[v]) + 1;
-        OK(eb_range_remove(f, &v, &less, 1, NULL));
+        OK(calls_remove_numbers(f, &v, &less, 1, NULL));
         before[v + 1] = before[v] + (double)(2 * count[v] - less);
     }
     for (uint64_t a = 0; a < VALUES; a++)
@@ -216,7 +216,7 @@ static void bursty_times_are_told_as_well_as_by_a_histogram(void **state) {
         suite_at("%s", spec);
         eb_filter *const f = suite_new(spec);
         HOLDS(ebi_bytes(f) <= bytes[i]);
-        OK(eb_range_add(f, times, NULL, BURST_TIMES, NULL));
+        OK(calls_add_numbers(f, times, NULL, BURST_TIMES, NULL));
         histogram_fill(&h, bytes[i], times);
         burst_compare(f, &h, NULL, memory[i]);
         burst_compare(f, &h, times, memory[i]);

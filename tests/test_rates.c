@@ -73,7 +73,7 @@ typedef struct source {
 static eb_hash draw(source *s, uint64_t *value) {
     const uint64_t values = (uint64_t)s->f->p.value_max - s->f->p.value_min + 1;
     *value = s->f->p.value_min + (uint32_t)suite_below(&s->state, values);
-    const unsigned caps = eb_caps(s->f);
+    const uint64_t caps = eb_caps(s->f);
     if ((caps & EB_CAN_COUNT) && (caps & (EB_USES_TIME | EB_NO_FALSE_NEGATIVES)))
         *value = s->f->p.value_min; /* larger counts fade later and join counters: keys come once */
     return suite_key(s->f, ebi_mix(s->state + s->drawn++));

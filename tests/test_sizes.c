@@ -112,7 +112,7 @@ static void unknown_sizes_are_refused(void **state) {
     counting = suite_new("spectral:update=plain,cells=1000");
     ranges = suite_new("dyadic:memory=64K");
     const uint64_t value = 5;
-    OK(eb_range_add(ranges, &value, NULL, 1, NULL));
+    OK(calls_add_numbers(ranges, &value, NULL, 1, NULL));
     for (size_t i = 0; i < SUITE_COUNT(structures); i++) {
         const size_t known = structures[i].size;
         const size_t sizes[] = {0,         1,         8,

@@ -283,7 +283,7 @@ static void view_answers(const eb_filter *f, const eb_filter *view) {
 }
 
 static void view_refuses_writes(const suite_case *c, eb_filter *view, const eb_filter *f) {
-    const unsigned caps = suite_caps(c);
+    const uint64_t caps = suite_caps(c);
     const eb_hash h = 1;
     const uint64_t value = view->p.value_min;
     const eb_batch one = A_BATCH(1, &h, &value, NULL);

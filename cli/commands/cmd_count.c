@@ -78,7 +78,7 @@ static void answer(asker *a, eb_key asked) {
     eb_hash h;
     bool bounded;
     const eb_key key = reader_query(&a->in, asked);
-    eb_hash_keys(a->filter, &key, 1, &h);
+    hash_keys(a->filter, &key, 1, &h);
     const eb_estimate e = ask(a, h, &bounded);
     const char *const hint = !bounded ? NULL : e.single ? "single" : "recurring";
     if (a->set->json)

@@ -41,7 +41,7 @@ static bool take_group(stream *s, size_t i) {
 static sketch *sketch_of(distinct *d, eb_key group) {
     eb_hash hash;
     const size_t before = d->groups.n;
-    eb_hash_keys(d->s.filter, &group, 1, &hash);
+    hash_keys(d->s.filter, &group, 1, &hash);
     table_key *const k = keytable_get(&d->groups, hash, group);
     if (d->groups.n > before) {
         k->count = d->n;

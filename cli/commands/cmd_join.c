@@ -290,7 +290,7 @@ static int answer_here(join *j, relation *r, relation *s) {
 
 static eb_hash hash_of(const join *j, eb_key key) {
     eb_hash h;
-    eb_hash_keys(j->filter, &key, 1, &h);
+    hash_keys(j->filter, &key, 1, &h);
     return h;
 }
 

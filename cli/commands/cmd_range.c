@@ -60,19 +60,12 @@ static void domain_spec(const cli_command *c, const settings *set, char *spec, s
         width = bits_of(high - low);
         if (low > UINT64_MAX - ones(width)) low = UINT64_MAX - ones(width);
     }
-    snprintf(spec, cap, "dyadic:bits=%u,low=%llu,values=%s", width, (unsigned long long)low,
-             number_name(kind));
-}
-
-static number_kind kind_of_filter(const eb_filter *f) {
-    char spec[EB_SPEC_MAX];
-    number_kind kind = NUMBER_UNSIGNED;
-    (void)eb_spec(f, spec, sizeof spec);
-    const char *const at = strstr(spec, "values=");
-    if (at && strncmp(at + 7, "signed", 6) == 0) kind = NUMBER_SIGNED;
-    if (at && strncmp(at + 7, "time", 4) == 0) kind = NUMBER_TIME;
-    if (at && strncmp(at + 7, "real", 4) == 0) kind = NUMBER_REAL;
-    return kind;
+    if (number_is_signed(kind))
+        snprintf(spec, cap, "dyadic:bits=%u,low=%lld,keys=i64,values=%s", width,
+                 (long long)number_to_signed(low), kind == NUMBER_TIME ? "time" : "number");
+    else
+        snprintf(spec, cap, "dyadic:bits=%u,low=%llu,keys=u64,values=%s", width,
+                 (unsigned long long)low, kind == NUMBER_REAL ? "real" : "number");
 }
 
 /* ---- Questions. */
@@ -94,11 +87,33 @@ typedef struct asker {
     table rows;
 } asker;
 
+/* What kind of numbers a filter has, and which is the least. */
+static void read_domain(asker *a, const char *name) {
+    char spec[EB_SPEC_MAX], keys[EB_SPEC_MAX], written[EB_SPEC_MAX], low[EB_SPEC_MAX];
+    double bits;
+    eb_error err;
+    eb_spec(a->filter, spec, sizeof spec);
+    if (!(eb_caps(a->filter) & EB_KEYS_ARE_NUMBERS))
+        cli_fail("%s: %.*s filters know no ranges: use dyadic", name, (int)strcspn(spec, ":"),
+                 spec);
+    if (eb_spec_get(spec, "keys", keys, sizeof keys, NULL, &err) != EB_OK ||
+        eb_spec_get(spec, "values", written, sizeof written, NULL, &err) != EB_OK ||
+        eb_spec_get(spec, "low", low, sizeof low, NULL, &err) != EB_OK ||
+        eb_spec_get(spec, "bits", NULL, 0, &bits, &err) != EB_OK)
+        cli_fail("%s: %s", name, err.text);
+    a->kind = strcmp(written, "time") == 0   ? NUMBER_TIME
+              : strcmp(written, "real") == 0 ? NUMBER_REAL
+              : strcmp(keys, "i64") == 0     ? NUMBER_SIGNED
+                                             : NUMBER_UNSIGNED;
+    (void)number_read(number_is_signed(a->kind) ? NUMBER_SIGNED : NUMBER_UNSIGNED,
+                      (eb_key){low, strlen(low)}, &a->low);
+    a->high = a->low + ones((unsigned)bits);
+}
+
 static void open_asker(asker *a, const cli_command *c, const settings *set, const eb_filter *f,
                        const char *name) {
-    eb_error err;
-    *a = (asker){.c = c, .set = set, .filter = f, .kind = kind_of_filter(f)};
-    if (eb_range_domain(f, &a->low, &a->high, &err) != EB_OK) cli_fail("%s: %s", name, err.text);
+    *a = (asker){.c = c, .set = set, .filter = f};
+    read_domain(a, name);
 }
 
 static void push(asker *a, question q) {
@@ -201,7 +216,9 @@ static void put_number(asker *a, uint64_t value) {
 static void answer_range(asker *a, const question *q) {
     eb_range r = {.size = sizeof r};
     eb_error err;
-    if (eb_range_count(a->filter, q->from, q->to, &r, &err) != EB_OK) cli_fail("%s", err.text);
+    if (eb_range_count(a->filter, number_as_key(a->kind, q->from), number_as_key(a->kind, q->to),
+                       &r, &err) != EB_OK)
+        cli_fail("%s", err.text);
     r.upper = count_or_infinity(r.upper, INFINITY);
     if (!a->set->json) {
         for (int i = 0; i < 3; i++) table_count(&a->rows, i == 1 ? r.lower : r.upper);
@@ -225,6 +242,9 @@ static void answer_quantile(asker *a, const question *q) {
     char share[40];
     eb_error err;
     if (eb_range_quantile(a->filter, q->quantile, &o, &err) != EB_OK) cli_fail("%s", err.text);
+    o.value = number_from_key(a->kind, o.value);
+    o.lower = number_from_key(a->kind, o.lower);
+    o.upper = number_from_key(a->kind, o.upper);
     snprintf(share, sizeof share, "%g", q->quantile);
     if (!a->set->json) {
         put_number(a, o.value);

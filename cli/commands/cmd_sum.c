@@ -26,7 +26,7 @@ static void push_key(key_list *l, eb_key asked) {
     arena_reset(&l->in.arena);
     const eb_key key = reader_query(&l->in, asked);
     l->hash = cli_grow(l->hash, &l->cap, (l->n + 1) * sizeof *l->hash);
-    eb_hash_keys(l->filter, &key, 1, &l->hash[l->n++]);
+    hash_keys(l->filter, &key, 1, &l->hash[l->n++]);
 }
 
 static void push_line(void *ctx, reader *r, const char *line, const char *end) {
@@ -227,7 +227,7 @@ static void list_key(exact *e, reader *in, eb_key asked) {
     eb_hash hash;
     arena_reset(&in->arena);
     const eb_key key = reader_query(in, asked);
-    eb_hash_keys(e->s.filter, &key, 1, &hash);
+    hash_keys(e->s.filter, &key, 1, &hash);
     (void)keytable_get(&e->list, hash, key);
 }
 

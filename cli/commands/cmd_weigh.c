@@ -38,7 +38,7 @@ typedef struct measured {
 
 static eb_hash hash_of(const weighing *w, eb_key key) {
     eb_hash hash;
-    eb_hash_keys(w->hasher, &key, 1, &hash);
+    hash_keys(w->hasher, &key, 1, &hash);
     return hash;
 }
 

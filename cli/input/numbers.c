@@ -1,6 +1,5 @@
 /* numbers.c - keys that are numbers: reading and writing whole numbers and times. */
 #include "numbers.h"
-#include <everbloom/experimental.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +15,6 @@ bool number_kind_named(const char *name, number_kind *kind) {
     return false;
 }
 
-const char *number_name(number_kind kind) {
-    return names[kind];
-}
-
 const char *number_wanted(number_kind kind) {
     return kind == NUMBER_REAL     ? "a number"
            : kind == NUMBER_TIME   ? "seconds since 1970 or a time such as 2026-01-31T12:00:00Z"
@@ -27,8 +22,28 @@ const char *number_wanted(number_kind kind) {
                                    : "a whole number, 0 or more";
 }
 
+bool number_is_signed(number_kind kind) {
+    return kind == NUMBER_SIGNED || kind == NUMBER_TIME;
+}
+
+uint64_t number_from_signed(int64_t value) {
+    return (uint64_t)value ^ UINT64_C(1) << 63;
+}
+
+int64_t number_to_signed(uint64_t value) {
+    return (int64_t)(value ^ UINT64_C(1) << 63);
+}
+
+uint64_t number_as_key(number_kind kind, uint64_t value) {
+    return number_is_signed(kind) ? (uint64_t)number_to_signed(value) : value;
+}
+
+uint64_t number_from_key(number_kind kind, uint64_t key) {
+    return number_is_signed(kind) ? number_from_signed((int64_t)key) : key;
+}
+
 uint64_t number_origin(number_kind kind) {
-    return kind == NUMBER_UNSIGNED || kind == NUMBER_REAL ? 0 : eb_from_signed(0);
+    return number_is_signed(kind) ? number_from_signed(0) : 0;
 }
 
 /* ---- Whole numbers. */
@@ -49,7 +64,7 @@ static bool read_signed(const char *p, size_t n, uint64_t *value) {
     const uint64_t limit = (UINT64_C(1) << 63) - !negative;
     uint64_t size;
     if (!read_digits(p + sign, n - sign, &size) || size > limit) return false;
-    *value = negative ? eb_from_signed(0) - size : eb_from_signed(0) + size;
+    *value = negative ? number_from_signed(0) - size : number_from_signed(0) + size;
     return true;
 }
 
@@ -153,7 +168,7 @@ static bool read_time(const char *p, size_t n, uint64_t *value) {
     if (!read_clock(&p, end, &clock)) return false;
     if (web) (void)skip(&p, end, " ");
     if (!read_zone(&p, end, &zone) || p != end) return false;
-    *value = eb_from_signed(days * 86400 + clock - zone);
+    *value = number_from_signed(days * 86400 + clock - zone);
     return true;
 }
 
@@ -216,6 +231,6 @@ void number_write(number_kind kind, uint64_t value, char text[NUMBER_TEXT]) {
         snprintf(text, NUMBER_TEXT, "%.6g", real_of(value));
     else if (kind == NUMBER_UNSIGNED)
         snprintf(text, NUMBER_TEXT, "%llu", (unsigned long long)value);
-    else if (kind == NUMBER_SIGNED || !write_time(eb_to_signed(value), text))
-        snprintf(text, NUMBER_TEXT, "%lld", (long long)eb_to_signed(value));
+    else if (kind == NUMBER_SIGNED || !write_time(number_to_signed(value), text))
+        snprintf(text, NUMBER_TEXT, "%lld", (long long)number_to_signed(value));
 }

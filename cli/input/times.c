@@ -51,7 +51,7 @@ static bool read_date(const char *p, size_t n, uint64_t *ms) {
     const char *rest = point;
     if (point && !read_fraction(&rest, &part)) return false;
     return number_read(NUMBER_TIME, (eb_key){p, n}, &value) &&
-           in_range(eb_to_signed(value), part, ms);
+           in_range(number_to_signed(value), part, ms);
 }
 
 static bool read_day(const char *p, size_t n, uint64_t *ms) {

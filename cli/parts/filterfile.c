@@ -428,6 +428,12 @@ void refuse_terminal(const cli_command *c, const settings *set, const char *what
                    set->save ? "--save" : "-o");
 }
 
+void hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out) {
+    const eb_keys all = eb_keys_array(EB_STRING, keys);
+    eb_error err;
+    if (eb_hash_keys(f, &all, n, out, &err) != EB_OK) cli_fail("%s", err.text);
+}
+
 /* ---- From the command line to a filter. */
 
 static void classify(eb_filter *f, const class_file *file, const char *path) {
@@ -436,7 +442,7 @@ static void classify(eb_filter *f, const class_file *file, const char *path) {
     eb_error err;
     for (size_t i = 0; i < file->n; i++) {
         const eb_key key = {file->bytes + file->lines[i].at, file->lines[i].len};
-        eb_hash_keys(f, &key, 1, &hash[i]);
+        hash_keys(f, &key, 1, &hash[i]);
         class_number[i] = file->lines[i].class_number;
     }
     eb_batch batch = eb_batch_hashes(hash, file->n);

@@ -23,6 +23,8 @@ const char *size_for_spec(const cli_command *c, const char *option, const char *
 bool filter_is(const eb_filter *f, const char *kind);
 /* What the library says of a filter; no return if it cannot. */
 eb_stats filter_stats(const eb_filter *f);
+/* The hashes of lines and fields of lines. */
+void hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out);
 void filter_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count);
 double filter_count(const eb_filter *f, eb_hash h);
 uint32_t filter_classes(const eb_filter *f); /* 0: it has none */

@@ -20,7 +20,7 @@ typedef struct reservoir {
 /* The filter hashes with its seed, so hashes of 0, 1, 2... are random numbers as good as any. */
 static uint64_t draw(reservoir *r) {
     eb_hash hash;
-    eb_hash_keys(r->filter, &(eb_key){&r->drawn, sizeof r->drawn}, 1, &hash);
+    hash_keys(r->filter, &(eb_key){&r->drawn, sizeof r->drawn}, 1, &hash);
     r->drawn++;
     return hash;
 }

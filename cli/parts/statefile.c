@@ -26,11 +26,12 @@ typedef enum section_type { SECTION_NOTE = 1, SECTION_JOURNAL = 2 } section_type
 static uint64_t hash_of(const void *bytes, size_t n) {
     static eb_filter *hasher;
     const eb_key key = {bytes, n};
+    const eb_keys keys = eb_keys_array(EB_BYTES, &key);
     eb_hash hash;
     eb_error err;
-    if (!hasher && eb_new(&hasher, "bloom:cells=64,k=1,seed=0", NULL, &err) != EB_OK)
+    if (!hasher && eb_new(&hasher, "bloom:cells=64,k=1,seed=0,keys=bytes", NULL, &err) != EB_OK)
         cli_fail("%s", err.text);
-    eb_hash_keys(hasher, &key, 1, &hash);
+    if (eb_hash_keys(hasher, &keys, 1, &hash, &err) != EB_OK) cli_fail("%s", err.text);
     return hash;
 }
 

@@ -113,7 +113,7 @@ static void look_up(stream *s, size_t n) {
     if (s->hash_keys)
         s->hash_keys(s, n, s->hash);
     else
-        eb_hash_keys(s->filter, s->key, n, s->hash);
+        hash_keys(s->filter, s->key, n, s->hash);
     if (s->look_up)
         s->look_up(s, &batch);
     else if (s->removes)

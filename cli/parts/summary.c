@@ -31,7 +31,7 @@ static void say(stream *s, const summary *m, size_t i) {
     size_t length = 0;
     FILE *const to = open_memstream(&text, &length);
     if (!to) cli_fail("out of memory");
-    number_write(NUMBER_TIME, eb_from_signed((int64_t)(m->when[i].last / 1000)), until);
+    number_write(NUMBER_TIME, number_from_signed((int64_t)(m->when[i].last / 1000)), until);
     if (s->set->jsonl) {
         fputs("{\"key\":", to);
         json_bytes(to, key.p, key.len);

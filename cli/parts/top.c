@@ -83,7 +83,7 @@ static const char *amount(double n, char text[24]) {
 
 static void draw_head(const screen *s, const top_view *v) {
     char time[NUMBER_TEXT] = "", lines[24], rate[24];
-    if (v->now) number_write(NUMBER_TIME, eb_from_signed((int64_t)(v->now / 1000)), time);
+    if (v->now) number_write(NUMBER_TIME, number_from_signed((int64_t)(v->now / 1000)), time);
     printf("\033[H%s  %s lines", time, amount((double)v->lines, lines));
     if (v->seconds > 0) printf(", %s/s", amount(rate_of(v, v->total), rate));
     if (v->watermark > 0) printf(", complete above %s", amount(v->watermark, rate));

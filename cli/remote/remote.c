@@ -4,6 +4,7 @@
  * read.  A shard whose node fails, or has moved, gets its part again until it answers; the others
  * are not asked twice. */
 #include "remote.h"
+#include "parts/filterfile.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +193,7 @@ void remote_close(remote *r) {
 }
 
 void remote_hash(const remote *r, const eb_key *key, size_t n, eb_hash *out) {
-    eb_hash_keys(r->hasher, key, n, out);
+    hash_keys(r->hasher, key, n, out);
 }
 
 /* ---- Batches. */

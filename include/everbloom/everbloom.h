@@ -125,9 +125,71 @@ typedef struct eb_spec_info {
     char canonical[EB_SPEC_MAX];
 } eb_spec_info;
 EB_API eb_status eb_spec_describe(const char *spec, eb_spec_info *out, eb_error *err);
+/* One option as the spec gives it; nothing is derived.  If the spec does not give it, text becomes
+ * "" and *number NAN.  *number is also NAN if the value is not a number; 64M gives 67108864.  text
+ * or number may be NULL.  EB_ESPEC if the kind has no such option.  EB_EINVAL if cap is too small;
+ * EB_SPEC_MAX is always enough for a canonical spec. */
+EB_API eb_status eb_spec_get(const char *spec, const char *key, char *text, size_t cap,
+                             double *number, eb_error *err);
+/* Write the spec with key=value to out, or without that option if value is NULL.  Checks the kind,
+ * the option and the value, not whether the options fit together.  out may be the buffer of spec.
+ */
+EB_API eb_status eb_spec_set(const char *spec, const char *key, const char *value, char *out,
+                             size_t cap, eb_error *err);
 
-/* One key.  An add takes one tick of time; questions and removals use the filter's clock.  count
- * needs EB_CAN_COUNT (else EB_ENOTSUP). */
+/* Keys.  The filter says what its keys are (option keys=).  The caller says what it has
+ * (eb_keys.type).
+ *
+ *   caller has        keys=text (default)     keys=i64, keys=u64            keys=bytes
+ *   EB_TEXT           the bytes               read as decimal number        EB_EKEY
+ *   EB_I64, EB_U64    decimal text            the number                    EB_EKEY
+ *   EB_BYTES          EB_EKEY                 EB_EKEY                       the bytes
+ *   EB_STRING         as EB_TEXT              as EB_TEXT                    as EB_BYTES
+ *
+ * So the integer 42 in a database column and the line "42" in a pipe are the same key in every
+ * host.  Decimal text has no plus sign, leading zeros or spaces; other text, and numbers that do
+ * not fit, are EB_EKEY.  EB_STRING is for hosts that cannot tell text from bytes.  Text is UTF-8 by
+ * convention; it is neither checked nor normalised. */
+typedef enum eb_key_type {
+    EB_TEXT = 1,
+    EB_BYTES = 2,
+    EB_I64 = 3,
+    EB_U64 = 4,
+    EB_STRING = 5
+} eb_key_type;
+typedef enum eb_key_layout {
+    EB_ARRAY = 1,     /* data: const eb_key[]; not for numbers */
+    EB_COLUMN = 2,    /* width bytes each, stride bytes apart.  Numbers have 1, 2, 4 or 8 bytes in
+                         native order.  In EB_TEXT columns, trailing zero bytes are padding */
+    EB_OFFSETS32 = 3, /* key i: bytes offsets[i] to offsets[i+1] of data; n + 1 offsets (int32_t),
+                         never decreasing; not for numbers */
+    EB_OFFSETS64 = 4  /* the same with int64_t */
+} eb_key_layout;
+typedef struct eb_key {
+    const void *p;
+    size_t len;
+} eb_key;
+typedef struct eb_keys { /* data and offsets may have any alignment */
+    size_t size;
+    uint32_t type, layout; /* 0 is refused */
+    const void *data;
+    size_t width;        /* EB_COLUMN */
+    ptrdiff_t stride;    /* EB_COLUMN: from a key to the next; may be negative */
+    const void *offsets; /* EB_OFFSETS; the first may be larger than 0 (a slice) */
+    size_t bytes;        /* EB_OFFSETS: length of data; an offset beyond it is EB_EINVAL */
+} eb_keys;
+
+/* The hashes of keys.  They depend on keys=, hash=, secret= and seed= only: a client can compute
+ * them with a small filter of its own.  Any 64-bit numbers that are uniformly distributed may
+ * serve as hashes, too.  With EB_KEYS_ARE_NUMBERS the hash is the number, in order: of keys=i64
+ * (uint64_t)x + 2^63. */
+typedef uint64_t eb_hash;
+EB_API eb_status eb_hash_keys(const eb_filter *f, const eb_keys *keys, size_t n, eb_hash *out,
+                              eb_error *err);
+
+/* One key, an EB_STRING.  An add takes one tick of time; questions and removals use the filter's
+ * clock.  count needs EB_CAN_COUNT (else EB_ENOTSUP).  For integers, values and times use a batch
+ * with one key; it costs a few nanoseconds more. */
 EB_API eb_status eb_add(eb_filter *f, const void *key, size_t len, bool *seen /* or NULL */,
                         eb_error *err);
 EB_API eb_status eb_ask(const eb_filter *f, const void *key, size_t len, bool *seen /* or NULL */,
@@ -135,9 +197,10 @@ EB_API eb_status eb_ask(const eb_filter *f, const void *key, size_t len, bool *s
 EB_API eb_status eb_remove(eb_filter *f, const void *key, size_t len, eb_error *err);
 
 /* Many keys at a time: the fast way, and exactly equal to one at a time in order, in answers and
- * in bytes.  Any 64-bit numbers that are uniformly distributed may serve as hashes; eb_hash_keys
- * makes the ones that the single-key calls use.  n may be 0.  All input is checked before anything
- * changes.
+ * in bytes.  n may be 0.  All input is checked before anything changes.
+ *
+ * Give hash, or keys, or both: then hash must be the hashes of keys, and they are not computed
+ * again.  Kinds with EB_KEEPS_KEYS need keys in adds (else EB_ENOTSUP).
  *
  *              value                              time                             count
  *   add        multiplicity, importance, class    of the key; never decreasing     after this add
@@ -158,11 +221,6 @@ EB_API eb_status eb_remove(eb_filter *f, const void *key, size_t len, eb_error *
  * have been there so often.  That is not always known: taking out what was never added makes counts
  * of other keys too low.  What the keys of a call take is added up before any is taken, in memory
  * from the filter's allocator (36 bytes a counter): EB_ENOMEM. */
-typedef uint64_t eb_hash;
-typedef struct eb_key {
-    const void *p;
-    size_t len;
-} eb_key;
 enum {                     /* flags */
        EB_SAME_TIME = 1,   /* time points to one time, for all keys */
        EB_SAME_VALUE = 2,  /* value points to one value, for all keys */
@@ -172,7 +230,8 @@ enum {                     /* flags */
 typedef struct eb_batch {
     size_t size;
     size_t n;
-    const eb_hash *hash;   /* n of them */
+    const eb_hash *hash;   /* n of them, or NULL */
+    const eb_keys *keys;   /* n of them, or NULL */
     const uint64_t *value; /* or NULL */
     const uint64_t *time;  /* or NULL */
     uint32_t flags;
@@ -180,8 +239,11 @@ typedef struct eb_batch {
     uint32_t reserved;              /* 0 */
     uint8_t *seen;                  /* out, n of them, or NULL */
     double *count; /* out, n of them, or NULL; entries of skipped keys are not written */
+    /* EB_KEEPS_KEYS: called when key i replaces another in the list, which is valid during the
+     * call; or NULL. */
+    void (*expelled)(void *ctx, size_t i, eb_key key);
+    void *ctx;
 } eb_batch;
-EB_API void eb_hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out);
 EB_API eb_status eb_add_batch(eb_filter *f, const eb_batch *b, eb_error *err);
 EB_API eb_status eb_ask_batch(const eb_filter *f, const eb_batch *b, eb_error *err);
 EB_API eb_status eb_remove_batch(eb_filter *f, const eb_batch *b, eb_error *err);
@@ -300,35 +362,37 @@ EB_API eb_status eb_stat(const eb_filter *f, eb_stats *out, eb_error *err);
 EB_API double eb_faded(const eb_filter *f, double period);
 
 /* The kinds there are, with everything that help, completion and bindings print. */
-enum {
-    EB_CAN_COUNT = 1,
-    EB_CAN_REMOVE = 2,
-    EB_CAN_MERGE = 4,
-    EB_NO_FALSE_NEGATIVES = 8,
-    EB_ADD_IS_IDEMPOTENT = 16, /* adding a key that is reported seen changes no cell */
-    EB_USES_TIME = 32,
-    EB_USES_VALUE = 64,
-    EB_FORGETS = 128, /* made for endless streams: old keys make room for new ones */
-    /* The hash of a key is the key: a number whose order matters.  Text keys make no sense
-     * then: see eb_range_add in query.h. */
-    EB_KEYS_ARE_NUMBERS = 256,
-    EB_CAN_SCALE = 512 /* merge with a weight other than 1; with a negative one: subtract */
+enum { /* capabilities; a mask is a uint64_t */
+       EB_CAN_COUNT = 1 << 0,
+       EB_CAN_REMOVE = 1 << 1,
+       EB_CAN_MERGE = 1 << 2,
+       EB_CAN_SCALE = 1 << 3, /* merge with a weight other than 1; with a negative one: subtract */
+       EB_NO_FALSE_NEGATIVES = 1 << 4,
+       EB_ADD_IS_IDEMPOTENT = 1 << 5, /* adding a key that is reported seen changes no cell */
+       EB_USES_TIME = 1 << 6,
+       EB_USES_VALUE = 1 << 7,
+       EB_FORGETS = 1 << 8,          /* made for endless streams: old keys make room for new ones */
+       EB_KEYS_ARE_NUMBERS = 1 << 9, /* order matters (dyadic): keys=i64 or u64 */
+       EB_KEEPS_KEYS = 1 << 10, /* keeps some keys as bytes: adding needs keys, not only hashes */
+       EB_GROWS = 1 << 11,      /* takes more memory when it is full (grow=) */
+       EB_ORDER_FREE = 1 << 12  /* cells and answers do not depend on the order of the keys */
 };
 typedef struct eb_option {
     const char *key;
-    const char *type; /* size, count, int, fixed (6 decimals), real, hex, list (1:2:3), a|b|c */
+    const char *type; /* size, count, int, number (one that a key can be), fixed (6 decimals), real,
+                         hex, list (1:2:3), a|b|c */
     const char *dflt, *min, *max; /* as text; NULL: none */
     const char *help;
     bool wish; /* not in canonical specs: others are derived from it */
 } eb_option;
 typedef struct eb_kind_info {
     const char *name, *summary, *paper;
-    unsigned caps;
+    uint64_t caps;            /* with default options */
     const eb_option *options; /* ends with a NULL key */
     const char *question;     /* what it answers; NULL: kept as published, to be compared with */
 } eb_kind_info;
 EB_API const eb_kind_info *const *eb_kinds(size_t *n); /* those with a question first */
-EB_API unsigned eb_caps(const eb_filter *f); /* of this filter: options may take some away */
+EB_API uint64_t eb_caps(const eb_filter *f); /* of this filter: options may take some away */
 
 /* What it will hold: prediction and planning. */
 typedef enum eb_order { /* of the repeats in a stream */
@@ -431,17 +495,61 @@ EB_API eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t 
 /* Makers: structures with their sizes set, for C and C++.  They set field after field, because with
  * gcc a memset here is several times as slow.  A structure can be used again: only change the
  * pointers. */
-static inline eb_batch eb_batch_hashes(const eb_hash *hash, size_t n) {
+static inline eb_keys eb_keys_make(eb_key_type type, eb_key_layout layout, const void *data) {
+    eb_keys k;
+    k.size = sizeof k;
+    k.type = (uint32_t)type;
+    k.layout = (uint32_t)layout;
+    k.data = data;
+    k.width = 0;
+    k.stride = 0;
+    k.offsets = NULL;
+    k.bytes = 0;
+    return k;
+}
+static inline eb_keys eb_keys_array(eb_key_type type, const eb_key *keys) {
+    return eb_keys_make(type, EB_ARRAY, keys);
+}
+static inline eb_keys eb_keys_column(eb_key_type type, const void *data, size_t width) {
+    eb_keys k = eb_keys_make(type, EB_COLUMN, data);
+    k.width = width;
+    k.stride = (ptrdiff_t)width;
+    return k;
+}
+static inline eb_keys eb_keys_offsets32(eb_key_type type, const void *data, size_t bytes,
+                                        const int32_t *offsets) {
+    eb_keys k = eb_keys_make(type, EB_OFFSETS32, data);
+    k.bytes = bytes;
+    k.offsets = offsets;
+    return k;
+}
+static inline eb_keys eb_keys_offsets64(eb_key_type type, const void *data, size_t bytes,
+                                        const int64_t *offsets) {
+    eb_keys k = eb_keys_make(type, EB_OFFSETS64, data);
+    k.bytes = bytes;
+    k.offsets = offsets;
+    return k;
+}
+static inline eb_batch eb_batch_make(const eb_hash *hash, const eb_keys *keys, size_t n) {
     eb_batch b;
     b.size = sizeof b;
     b.n = n;
     b.hash = hash;
+    b.keys = keys;
     b.value = NULL;
     b.time = NULL;
     b.flags = b.first_shard = b.n_shards = b.reserved = 0;
     b.seen = NULL;
     b.count = NULL;
+    b.expelled = NULL;
+    b.ctx = NULL;
     return b;
+}
+static inline eb_batch eb_batch_hashes(const eb_hash *hash, size_t n) {
+    return eb_batch_make(hash, NULL, n);
+}
+static inline eb_batch eb_batch_keys(const eb_keys *keys, size_t n) {
+    return eb_batch_make(NULL, keys, n);
 }
 #ifdef __cplusplus
 }

@@ -1,15 +1,17 @@
-// everbloom.hpp - everbloom.h for C++17: filters that free themselves, and failures that are thrown.
+// everbloom.hpp - everbloom.h for C++17: filters that free themselves, and failures that are
+// thrown.
 //
 //     everbloom::filter f("stable:memory=64M,fpr=0.001,seed=42");
 //     if (!f.add(key)) std::cout << key << '\n';
 //
-// A thin header: f.get() is the eb_filter for everything that has no method here, and everbloom::check turns the
-// status of such a call into an exception.  Times, values, shards: fill an eb_batch from eb_batch_hashes.
+// A thin header: f.get() is the eb_filter for everything that has no method here, and
+// everbloom::check turns the status of such a call into an exception.  Times, values, shards: fill
+// an eb_batch from eb_batch_keys or eb_batch_hashes.
 #ifndef EVERBLOOM_HPP
 #define EVERBLOOM_HPP
-#include <everbloom/everbloom.h>
 #include <cstddef>
 #include <cstdint>
+#include <everbloom/everbloom.h>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -18,10 +20,12 @@
 
 namespace everbloom {
 
-// What a function that failed said: status, and the key or byte that was refused (EB_NOWHERE: none).
+// What a function that failed said: status, and the key or byte that was refused (EB_NOWHERE:
+// none).
 class error : public std::runtime_error {
   public:
-    error(eb_status status, const eb_error &e) : std::runtime_error(e.text), status_(status), at_(e.at) {}
+    error(eb_status status, const eb_error &e)
+        : std::runtime_error(e.text), status_(status), at_(e.at) {}
     eb_status status() const noexcept { return status_; }
     std::uint64_t at() const noexcept { return at_; }
 
@@ -34,14 +38,16 @@ inline void check(eb_status status, const eb_error &e) {
     if (status != EB_OK) throw error(status, e);
 }
 
-// A filter.  It can be moved; clone() copies it.  After a move only assignment and destruction are allowed.
+// A filter.  It can be moved; clone() copies it.  After a move only assignment and destruction are
+// allowed.
 class filter {
   public:
     explicit filter(const char *spec, const eb_allocator *mem = nullptr) {
         eb_error e;
         check(eb_new(&f_, spec, mem, &e), e);
     }
-    explicit filter(const std::string &spec, const eb_allocator *mem = nullptr) : filter(spec.c_str(), mem) {}
+    explicit filter(const std::string &spec, const eb_allocator *mem = nullptr)
+        : filter(spec.c_str(), mem) {}
     explicit filter(eb_filter *owned) noexcept : f_(owned) {}
     filter(filter &&other) noexcept : f_(std::exchange(other.f_, nullptr)) {}
     filter &operator=(filter &&other) noexcept {
@@ -61,7 +67,8 @@ class filter {
         return filter(f);
     }
     // A read-only filter on bytes that stay in place and unchanged.
-    static filter view(const void *bytes, std::size_t n, std::uint32_t flags = 0, const eb_allocator *mem = nullptr) {
+    static filter view(const void *bytes, std::size_t n, std::uint32_t flags = 0,
+                       const eb_allocator *mem = nullptr) {
         eb_filter *f;
         eb_error e;
         check(eb_view(&f, bytes, n, flags, mem, &e), e);
@@ -76,7 +83,7 @@ class filter {
 
     eb_filter *get() noexcept { return f_; }
     const eb_filter *get() const noexcept { return f_; }
-    unsigned caps() const noexcept { return eb_caps(f_); }
+    std::uint64_t caps() const noexcept { return eb_caps(f_); }
     std::uint32_t shards() const noexcept { return eb_shards(f_); }
     std::string spec() const {
         char text[EB_SPEC_MAX];
@@ -107,10 +114,12 @@ class filter {
         eb_error e;
         check(eb_remove(f_, key.data(), key.size(), &e), e);
     }
-    eb_hash hash(std::string_view key) const noexcept {
+    eb_hash hash(std::string_view key) const {
         const eb_key k = {key.data(), key.size()};
+        const eb_keys keys = eb_keys_array(EB_STRING, &k);
         eb_hash h;
-        eb_hash_keys(f_, &k, 1, &h);
+        eb_error e;
+        check(eb_hash_keys(f_, &keys, 1, &h, &e), e);
         return h;
     }
     void add_batch(const eb_batch &b) {

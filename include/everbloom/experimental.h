@@ -144,17 +144,6 @@ EB_API eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* The domain of a filter whose keys are numbers; adding and removing numbers: EB_EINVAL, with
- * nothing changed, if one is outside of it; counts NULL: 1 each.  eb_from_signed keeps the order of
- * signed numbers. */
-EB_API eb_status eb_range_domain(const eb_filter *f, uint64_t *low, uint64_t *high, eb_error *err);
-EB_API eb_status eb_range_add(eb_filter *f, const uint64_t *values, const uint64_t *counts,
-                              size_t n, eb_error *err);
-EB_API eb_status eb_range_remove(eb_filter *f, const uint64_t *values, const uint64_t *counts,
-                                 size_t n, eb_error *err);
-EB_API uint64_t eb_from_signed(int64_t value);
-EB_API int64_t eb_to_signed(uint64_t value);
-
 /* The share of keys whose minimum is too high with so many distinct
  * keys, and how far at most, but for a share e^-k, with F1 = items. */
 EB_API double eb_count_error_rate(double counters, unsigned k, double distinct);

@@ -66,10 +66,12 @@ EB_API eb_status eb_diff(const eb_filter *base, const eb_filter *now, eb_write w
 EB_API eb_status eb_patch(eb_filter **out, const eb_filter *base, const void *delta, size_t len,
                           const eb_allocator *mem, eb_error *err);
 
-/* Ranges, for filters with EB_KEYS_ARE_NUMBERS (dyadic).  How many keys lie in from..to, both
- * included: lower and upper are certain as long as nothing was removed that was not there.
- * EB_EINVAL if a number is outside of the filter's domain.  probes: nodes asked for upper, at most
- * 2 ceil(log2(length/2 + 1)), what is counted in arrays together being one. */
+/* Ranges, for filters with EB_KEYS_ARE_NUMBERS (dyadic).  With keys=i64, cast: (uint64_t)x in,
+ * (int64_t)value out.  The domain is low .. low + 2^bits - 1, of the filter's spec.
+ *
+ * How many keys lie in from..to, both included: lower and upper are certain as long as nothing was
+ * removed that was not there.  EB_EKEY if a number is outside of the domain.  probes: nodes asked
+ * for upper, at most 2 ceil(log2(length/2 + 1)), what is counted in arrays together being one. */
 typedef struct eb_range {
     size_t size;
     double lower, upper;

@@ -8,7 +8,6 @@
 #ifndef EBPY_H
 #define EBPY_H
 #define PY_SSIZE_T_CLEAN
-#include "oldkeys.h"
 #include <everbloom/everbloom.h>
 #include <everbloom/query.h>
 #include <Python.h>

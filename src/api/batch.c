@@ -10,7 +10,7 @@
  * All input is checked before the walk begins, so the walk cannot fail.  The exception are
  * removals, which walk twice: first all keys lay claim to what they take. */
 #include "cells/claims.h"
-#include "filter.h"
+#include "keys.h"
 #include <everbloom/experimental.h>
 
 enum { BATCH_CHUNK = 1024, BATCH_SHARDS_MAX = 256 };
@@ -36,6 +36,7 @@ typedef struct batch_job {
     eb_error *err;    /* of growing */
     uint64_t now;     /* if the kind uses time: the latest clock of all shards, before the call */
     uint64_t latest;  /* of the times so far, for EB_CLAMP_TIMES */
+    struct batch_named *named; /* adds to kinds that keep keys; else NULL */
 } batch_job;
 
 /* Keys that lie one after the other: a chunk of the batch, or those of a shard in it. */
@@ -47,9 +48,16 @@ typedef struct batch_run {
 } batch_run;
 
 typedef struct batch_chunk { /* what the caller's arrays do not have as kinds want it */
+    eb_hash hash[BATCH_CHUNK];
     uint32_t value[BATCH_CHUNK];
     uint64_t time[BATCH_CHUNK];
 } batch_chunk;
+
+typedef struct batch_named { /* for kinds that keep keys: as bytes, and by shards */
+    eb_key key[BATCH_CHUNK], sorted[BATCH_CHUNK];
+    ebi_keys_room room[BATCH_CHUNK];
+    ebi_expelled expelled;
+} batch_named;
 
 typedef struct batch_sorted { /* a chunk by shards: shard s has places start[s]..start[s+1]-1 */
     uint16_t start[BATCH_SHARDS_MAX + 1], from[BATCH_CHUNK];
@@ -72,8 +80,7 @@ static const uint32_t batch_ones[EBI_LONG_BATCH] = {
 static void batch_add_singly(const eb_filter *f, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                              double *count) {
     for (size_t i = 0; i < b->n; i++) {
-        const ebi_batch one = {1, b->hash + i, b->value ? b->value + i : NULL,
-                               b->time ? b->time + i : NULL};
+        const ebi_batch one = ebi_batch_cut(b, i, 1);
         f->ops->add(&f->p, block, &one, seen + i);
         f->ops->count(&f->p, block, &one, count + i);
     }
@@ -102,8 +109,7 @@ static void batch_add_limited(batch_job *j, const ebi_batch *b, uint8_t *seen, b
     const eb_filter *const f = j->f;
     for (size_t i = 0, n; i < b->n; i += n) {
         const uint64_t full = f->kind->growing->capacity(&f->p), now = ebi_head(f->block)->new_keys;
-        ebi_batch part = {1, b->hash + i, b->value ? b->value + i : NULL,
-                          b->time ? b->time + i : NULL};
+        ebi_batch part = ebi_batch_cut(b, i, 1);
         if (now >= full) {
             f->ops->test(&f->p, f->block, &part, seen + i);
             n = seen[i] ? 1 : 0;
@@ -146,14 +152,21 @@ static void batch_piece(batch_job *j, uint8_t *block, const ebi_batch *b, uint8_
     }
 }
 
+/* Whom a kind that keeps keys tells which ones it expels. */
+static void batch_set_expelled(const batch_job *j, ebi_batch *piece, size_t at,
+                               const uint16_t *from, size_t i) {
+    if (!j->b->expelled) return;
+    j->named->expelled = (ebi_expelled){j->b->expelled, j->b->ctx, at, from ? from + i : NULL};
+    piece->expelled = &j->named->expelled;
+}
+
 /* Keys of one shard, at most a chunk of them; `at` is where the chunk begins in the batch. */
 static void batch_run_shard(batch_job *j, uint8_t *block, const batch_run *r, size_t at) {
     uint8_t unwanted[EBI_LONG_BATCH];
     const size_t most = j->f->kind->traits & EBI_LONG_BATCHES ? EBI_LONG_BATCH : EBI_BATCH;
     for (size_t i = 0; i < r->keys.n; i += most) {
-        ebi_batch piece = {ebi_min(most, r->keys.n - i), r->keys.hash + i,
-                           r->keys.value ? r->keys.value + i : NULL,
-                           r->keys.time ? r->keys.time + i : NULL};
+        ebi_batch piece = ebi_batch_cut(&r->keys, i, (size_t)ebi_min(most, r->keys.n - i));
+        if (j->named) batch_set_expelled(j, &piece, at + (r->from ? 0 : i), r->from, i);
         if (!piece.value && j->uses_value && j->work != BATCH_ASK) piece.value = batch_ones;
         size_t refused = piece.n;
         batch_piece(j, block, &piece, r->seen ? r->seen + i : unwanted, r->seen != NULL,
@@ -166,6 +179,12 @@ static void batch_run_shard(batch_job *j, uint8_t *block, const batch_run *r, si
 }
 
 /* Chunks */
+
+static const eb_hash *batch_hashes(const batch_job *j, size_t at, size_t n, eb_hash *hash) {
+    if (j->b->hash) return j->b->hash + at;
+    ebi_keys_hash(j->f, j->b->keys, at, n, hash);
+    return hash;
+}
 
 /* The times of n keys from `at` on, as the kind wants them. */
 static const uint64_t *batch_times(batch_job *j, size_t at, size_t n, uint64_t *time) {
@@ -198,7 +217,7 @@ static void batch_clamp(const batch_job *j, const uint8_t *block, uint64_t *time
                                                                     : ebi_max(time[i], clock);
 }
 
-static void batch_sort(const eb_filter *f, const ebi_batch *b, batch_sorted *s) {
+static void batch_sort(const eb_filter *f, const ebi_batch *b, batch_sorted *s, eb_key *key) {
     uint16_t next[BATCH_SHARDS_MAX + 1] = {0};
     for (size_t i = 0; i < b->n; i++) next[eb_shard_of(f, b->hash[i]) + 1]++;
     for (size_t i = 1; i <= ebi_shards(f); i++) next[i] = (uint16_t)(next[i] + next[i - 1]);
@@ -209,19 +228,21 @@ static void batch_sort(const eb_filter *f, const ebi_batch *b, batch_sorted *s) 
         s->hash[place] = ebi_inner_hash(b->hash[i]);
         if (b->value) s->value[place] = b->value[i];
         if (b->time) s->time[place] = b->time[i];
+        if (b->key) key[place] = b->key[i];
     }
 }
 
 static void batch_shards(batch_job *j, const batch_run *r, size_t at) {
     batch_sorted s;
-    batch_sort(j->f, &r->keys, &s);
+    eb_key *const key = j->named ? j->named->sorted : NULL;
+    batch_sort(j->f, &r->keys, &s, key);
     const bool clamp = r->keys.time && (j->b->flags & EB_CLAMP_TIMES || !j->b->time);
     for (uint32_t shard = j->first; shard < j->end && j->refused == SIZE_MAX; shard++) {
         const size_t from = s.start[shard], n = s.start[shard + 1] - from;
         uint8_t *const block = ebi_shard(j->f, shard);
         if (clamp) batch_clamp(j, block, s.time + from, n);
         const batch_run own = {{n, s.hash + from, r->keys.value ? s.value + from : NULL,
-                                r->keys.time ? s.time + from : NULL},
+                                r->keys.time ? s.time + from : NULL, key ? key + from : NULL, NULL},
                                r->seen ? s.seen + from : NULL,
                                r->count ? s.count + from : NULL,
                                s.from + from};
@@ -232,25 +253,41 @@ static void batch_shards(batch_job *j, const batch_run *r, size_t at) {
     for (size_t i = begin; r->count && i < end; i++) r->count[s.from[i]] = s.count[i];
 }
 
-static void batch_walk(batch_job *j) {
+static void batch_do_chunk(batch_job *j, size_t at, size_t n) {
     const eb_batch *const b = j->b;
     batch_chunk c;
-    if (j->first == j->end) return;
-    for (size_t at = 0; at < b->n && j->refused == SIZE_MAX; at += BATCH_CHUNK) {
-        const size_t n = ebi_min(BATCH_CHUNK, b->n - at);
-        const uint64_t *const time = j->uses_time ? batch_times(j, at, n, c.time) : NULL;
-        const batch_run run = {
-            {n, b->hash + at, j->uses_value ? batch_values(j, at, n, c.value) : NULL, time},
-            b->seen ? b->seen + at : NULL,
-            b->count ? b->count + at : NULL,
-            NULL};
-        if (j->f->shard_bits > 0) {
-            batch_shards(j, &run, at);
-            continue;
-        }
-        if (time == c.time) batch_clamp(j, j->f->block, c.time, n);
-        batch_run_shard(j, j->f->block, &run, at);
+    const uint64_t *const time = j->uses_time ? batch_times(j, at, n, c.time) : NULL;
+    if (j->named) ebi_keys_take(j->f, b->keys, at, n, j->named->key, j->named->room);
+    const batch_run run = {{n, batch_hashes(j, at, n, c.hash),
+                            j->uses_value ? batch_values(j, at, n, c.value) : NULL, time,
+                            j->named ? j->named->key : NULL, NULL},
+                           b->seen ? b->seen + at : NULL,
+                           b->count ? b->count + at : NULL,
+                           NULL};
+    if (j->f->shard_bits > 0) {
+        batch_shards(j, &run, at);
+        return;
     }
+    if (time == c.time) batch_clamp(j, j->f->block, c.time, n);
+    batch_run_shard(j, j->f->block, &run, at);
+}
+
+static void batch_do_all(batch_job *j) {
+    const size_t n = j->b->n;
+    for (size_t at = 0; at < n && j->refused == SIZE_MAX; at += BATCH_CHUNK)
+        batch_do_chunk(j, at, (size_t)ebi_min(BATCH_CHUNK, n - at));
+}
+
+static void batch_walk(batch_job *j) {
+    if (j->first == j->end) return;
+    if (j->work == BATCH_ADD && (j->f->kind->info.caps & EB_KEEPS_KEYS)) {
+        batch_named named;
+        j->named = &named;
+        batch_do_all(j);
+        j->named = NULL;
+        return;
+    }
+    batch_do_all(j);
 }
 
 /* Checks */
@@ -259,8 +296,12 @@ static eb_status batch_check_form(const batch_job *j, eb_error *err) {
     const eb_batch *const b = j->b;
     const uint32_t known = EB_SAME_TIME | EB_SAME_VALUE | EB_CLAMP_TIMES | EB_SHARD_RANGE;
     EBI_CHECK_SIZE(b, eb_batch, err);
-    if (b->n > 0 && !b->hash)
-        return ebi_fail(err, EB_EINVAL, "a batch of %zu keys has no hashes", b->n);
+    if (b->n > 0 && !b->hash && !b->keys)
+        return ebi_fail(err, EB_EINVAL, "a batch of %zu keys has neither hashes nor keys", b->n);
+    if (b->n > 0 && !b->keys && j->work == BATCH_ADD && (j->f->kind->info.caps & EB_KEEPS_KEYS))
+        return ebi_fail(err, EB_ENOTSUP, "%s filters keep keys: give keys, not only hashes",
+                        j->f->kind->info.name);
+    if (b->keys) EBI_TRY(ebi_keys_check(j->f, b->keys, b->n, err));
     if ((b->flags & ~known) != 0 || b->reserved != 0)
         return ebi_fail(err, EB_EINVAL, "a batch has flags %u: some are unknown here", b->flags);
     if (b->count && !(eb_caps(j->f) & EB_CAN_COUNT))
@@ -301,13 +342,30 @@ static eb_status batch_check_values(const batch_job *j, uint64_t low, uint64_t h
     return EB_OK;
 }
 
-static eb_status batch_check_time(const batch_job *j, size_t i, uint64_t time, uint64_t before,
-                                  eb_error *err) {
+/* Checks that need hashes have them a chunk at a time. */
+typedef struct batch_window {
+    eb_hash room[EBI_LONG_BATCH];
+    const eb_hash *hash;
+    size_t from, end;
+} batch_window;
+
+static eb_hash batch_hash_at(const batch_job *j, batch_window *w, size_t i) {
+    if (j->b->hash) return j->b->hash[i];
+    if (i >= w->end) {
+        w->from = i;
+        w->end = i + (size_t)ebi_min(EBI_LONG_BATCH, j->b->n - i);
+        w->hash = batch_hashes(j, i, w->end - i, w->room);
+    }
+    return w->hash[i - w->from];
+}
+
+static eb_status batch_check_time(const batch_job *j, batch_window *w, size_t i, uint64_t time,
+                                  uint64_t before, eb_error *err) {
     const unsigned long long t = time;
     if (j->work == BATCH_ADD && time < before)
         return ebi_fail_at(err, EB_ETIME, i, "time %llu of key %zu is before %llu, of the last key",
                            t, i, (unsigned long long)before);
-    const uint32_t shard = eb_shard_of(j->f, j->b->hash[i]);
+    const uint32_t shard = j->f->shard_bits == 0 ? 0 : eb_shard_of(j->f, batch_hash_at(j, w, i));
     if (shard < j->first || shard >= j->end) return EB_OK;
     const uint64_t clock = ebi_head_of(ebi_shard(j->f, shard))->clock;
     if (j->work == BATCH_REMOVE && time > clock)
@@ -323,9 +381,11 @@ static eb_status batch_check_times(const batch_job *j, eb_error *err) {
     const eb_batch *const b = j->b;
     if (!j->uses_time || !b->time || b->flags & EB_CLAMP_TIMES) return EB_OK;
     const bool same = (b->flags & EB_SAME_TIME) != 0;
+    batch_window w;
+    w.end = 0;
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t time = b->time[same ? 0 : i];
-        EBI_TRY(batch_check_time(j, i, time, i == 0 ? 0 : b->time[same ? 0 : i - 1], err));
+        EBI_TRY(batch_check_time(j, &w, i, time, i == 0 ? 0 : b->time[same ? 0 : i - 1], err));
     }
     return EB_OK;
 }
@@ -338,15 +398,24 @@ static uint64_t batch_now(const eb_filter *f) {
 }
 
 /* Where the hash of a key is a number, it must be one of the filter's. */
-static eb_status batch_check_keys(const eb_filter *f, const eb_batch *b, eb_error *err) {
+static eb_status batch_check_domain(const batch_job *j, eb_error *err) {
+    const eb_filter *const f = j->f;
+    const eb_hash offset = f->p.opt[EBI_O_KEYS] == EBI_KEYS_I64 ? UINT64_C(1) << 63 : 0;
     uint64_t low, high;
+    batch_window w;
     if (!f->kind->domain) return EB_OK;
     f->kind->domain(&f->p, &low, &high);
-    for (size_t i = 0; i < b->n; i++)
-        if (b->hash[i] < low || b->hash[i] > high)
-            return ebi_fail_at(err, EB_EKEY, i, "key %zu is %llu: this filter is for %llu..%llu", i,
-                               (unsigned long long)b->hash[i], (unsigned long long)low,
-                               (unsigned long long)high);
+    w.end = 0;
+    for (size_t i = 0; i < j->b->n; i++) {
+        const eb_hash h = batch_hash_at(j, &w, i);
+        if (h >= low && h <= high) continue;
+        ebi_decimal_text key, least, most;
+        ebi_decimal_print(h - offset, offset != 0, &key);
+        ebi_decimal_print(low - offset, offset != 0, &least);
+        ebi_decimal_print(high - offset, offset != 0, &most);
+        return ebi_fail_at(err, EB_EKEY, i, "key %zu is %s: this filter is for %s..%s", i, key.text,
+                           least.text, most.text);
+    }
     return EB_OK;
 }
 
@@ -359,7 +428,7 @@ static eb_status batch_open(batch_job *j, const eb_filter *f, const eb_batch *b,
     j->counts_new = ebi_counts_new(f->kind);
     EBI_TRY(batch_check_form(j, err));
     EBI_TRY(batch_set_range(j, err));
-    EBI_TRY(batch_check_keys(f, b, err));
+    EBI_TRY(batch_check_domain(j, err));
     if (j->uses_value) EBI_TRY(batch_check_values(j, f->p.value_min, f->p.value_max, err));
     EBI_TRY(batch_check_times(j, err));
     if (j->uses_time && !b->time) j->now = batch_now(f);
@@ -422,7 +491,11 @@ void ebi_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count) {
 eb_batch ebi_batch_part(const eb_batch *b, size_t from, size_t n) {
     eb_batch part = *b;
     part.n = n;
-    part.hash += from;
+    assert(from == 0 || part.hash);
+    if (part.hash) {
+        part.hash += from;
+        part.keys = NULL;
+    }
     if (part.value && !(b->flags & EB_SAME_VALUE)) part.value += from;
     if (part.time && !(b->flags & EB_SAME_TIME)) part.time += from;
     part.seen = NULL;
@@ -471,6 +544,7 @@ eb_status eb_remove_batch(eb_filter *f, const eb_batch *b, eb_error *err) {
 eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err) {
     uint64_t room[BATCH_SHARDS_MAX];
     batch_job classify;
+    batch_window w;
     if (!f->kind->classed)
         return ebi_fail(err, EB_ENOTSUP, "%s filters have no classes", f->kind->info.name);
     EBI_TRY(ebi_may_change(f, err));
@@ -484,8 +558,9 @@ eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err) {
         if (ebi_head_of(ebi_shard(f, i))->items > 0)
             return ebi_fail(err, EB_EINVAL, "the hot list is frozen since the first key was added");
     }
+    w.end = 0;
     for (size_t i = 0; i < b->n; i++)
-        if (room[eb_shard_of(f, b->hash[i])]-- == 0)
+        if (room[eb_shard_of(f, batch_hash_at(&classify, &w, i))]-- == 0)
             return ebi_fail_at(err, EB_EINVAL, i,
                                "the hot list is full: make the filter with a larger hot=");
     batch_walk(&classify);
@@ -493,37 +568,6 @@ eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err) {
 }
 
 /* Single keys */
-
-void eb_hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out) {
-    if (f->p.opt[EBI_O_HASH] == EBI_HASH_SIP)
-        ebi_hash_sip(f->p.key, keys, n, out);
-    else
-        ebi_hash_xxh3(f->p.opt[EBI_O_SEED], keys, n, out);
-}
-
-/* Decimal digits without leading zeros. */
-static bool batch_number(const char *text, size_t len, uint64_t *number) {
-    uint64_t n = 0;
-    if (len == 0 || len > 20 || (len > 1 && text[0] == '0')) return false;
-    for (size_t i = 0; i < len; i++) {
-        const uint64_t digit = (uint64_t)(text[i] - '0');
-        if (text[i] < '0' || text[i] > '9' || n > (UINT64_MAX - digit) / 10) return false;
-        n = n * 10 + digit;
-    }
-    *number = n;
-    return true;
-}
-
-static eb_status batch_hash(const eb_filter *f, const void *key, size_t len, eb_hash *h,
-                            eb_error *err) {
-    const eb_key one = {key, len};
-    if (!f->kind->domain)
-        eb_hash_keys(f, &one, 1, h);
-    else if (!batch_number(key, len, h))
-        return ebi_fail_at(err, EB_EKEY, 0, "the keys of %s filters are numbers, not \"%.*s\"",
-                           f->kind->info.name, len > 40 ? 40 : (int)len, (const char *)key);
-    return EB_OK;
-}
 
 /* The way of one key through the same loops, without the walk.  What a batch of one would be
  * refused for is looked at before: batch_takes_one. */
@@ -535,10 +579,11 @@ typedef struct batch_single {
 } batch_single;
 
 static void batch_single_open(batch_single *s, const eb_filter *f, eb_hash h, bool adds) {
-    const unsigned caps = f->kind->info.caps;
+    const uint64_t caps = f->kind->info.caps;
     s->block = ebi_shard(f, eb_shard_of(f, h));
     s->hash = f->shard_bits == 0 ? h : ebi_inner_hash(h);
-    s->keys = (ebi_batch){1, &s->hash, adds && (caps & EB_USES_VALUE) ? batch_ones : NULL, NULL};
+    s->keys = (ebi_batch){1,    &s->hash, adds && (caps & EB_USES_VALUE) ? batch_ones : NULL,
+                          NULL, NULL,     NULL};
     if (!(caps & EB_USES_TIME)) return;
     s->time = adds ? ebi_plus(batch_now(f), 1) : batch_now(f);
     s->keys.time = &s->time;
@@ -551,12 +596,25 @@ static bool batch_takes_one(const eb_filter *f, eb_hash h) {
     return (!valued || (f->p.value_min <= 1 && f->p.value_max >= 1)) && h >= low && h <= high;
 }
 
+static eb_status batch_add_named(eb_filter *f, const void *key, size_t len, bool *seen,
+                                 eb_error *err) {
+    const eb_key one = {key, len};
+    const eb_keys keys = eb_keys_array(EB_STRING, &one);
+    uint8_t answer = 0;
+    eb_batch b = eb_batch_keys(&keys, 1);
+    b.seen = &answer;
+    EBI_TRY(eb_add_batch(f, &b, err));
+    if (seen) *seen = answer != 0;
+    return EB_OK;
+}
+
 eb_status eb_add(eb_filter *f, const void *key, size_t len, bool *seen, eb_error *err) {
     batch_single one;
     uint8_t answer = 0;
     eb_hash h;
     EBI_TRY(ebi_may_change(f, err));
-    EBI_TRY(batch_hash(f, key, len, &h, err));
+    if (f->kind->info.caps & EB_KEEPS_KEYS) return batch_add_named(f, key, len, seen, err);
+    EBI_TRY(ebi_keys_hash_one(f, key, len, &h, err));
     if (batch_is_limited(f) || !batch_takes_one(f, h)) { /* the walk grows, or says why not */
         eb_batch b = eb_batch_hashes(&h, 1);
         b.seen = &answer;
@@ -578,7 +636,7 @@ eb_status eb_ask(const eb_filter *f, const void *key, size_t len, bool *seen, do
     batch_single one;
     uint8_t answer = 0;
     eb_hash h;
-    EBI_TRY(batch_hash(f, key, len, &h, err));
+    EBI_TRY(ebi_keys_hash_one(f, key, len, &h, err));
     if (f->kind->domain || (count && !(eb_caps(f) & EB_CAN_COUNT))) {
         eb_batch b = eb_batch_hashes(&h, 1);
         b.count = count;
@@ -593,7 +651,7 @@ eb_status eb_ask(const eb_filter *f, const void *key, size_t len, bool *seen, do
 
 eb_status eb_remove(eb_filter *f, const void *key, size_t len, eb_error *err) {
     eb_hash h;
-    EBI_TRY(batch_hash(f, key, len, &h, err));
+    EBI_TRY(ebi_keys_hash_one(f, key, len, &h, err));
     const eb_batch one = eb_batch_hashes(&h, 1);
     return eb_remove_batch(f, &one, err);
 }

@@ -85,8 +85,8 @@ static bool number_integer(const number_parts *n, uint64_t *value) {
 bool ebi_number_read(const char *text, size_t len, const char *type, uint64_t *value,
                      double *real) {
     const char *p = text, *const end = text + len;
-    const bool fixed = strcmp(type, "fixed") == 0;
-    const bool negative = fixed && len > 0 && *p == '-';
+    const bool fixed = strcmp(type, "fixed") == 0, number = strcmp(type, "number") == 0;
+    const bool negative = (fixed || number) && len > 0 && *p == '-';
     if (negative) p++;
     const uint64_t base = strcmp(type, "size") == 0 ? 1024 : strcmp(type, "count") == 0 ? 1000 : 0;
     number_parts n = {0, 0, 1};
@@ -99,6 +99,7 @@ bool ebi_number_read(const char *text, size_t len, const char *type, uint64_t *v
     if (fixed) n.exponent += 6; /* millionths */
     if (!number_integer(&n, value)) return false;
     if (fixed && *value > INT64_MAX) return false;
+    if (number && negative && *value > UINT64_C(1) << 63) return false;
     if (negative) {
         *value = 0 - *value;
         *real = -*real;

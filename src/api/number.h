@@ -3,9 +3,9 @@
 #define EBI_NUMBER_H
 #include "base/base.h"
 
-/* Read text of a numeric option type (size, count, int, fixed, real).  *value
- * gets the integer (fixed: millionths, two's complement; real: 0), *real the number itself.
- * false: not a number of that type, or too large for it. */
+/* Read text of a numeric option type (size, count, int, number, fixed, real).  *value gets the
+ * integer (fixed: millionths; fixed and number: two's complement; real: 0), *real the number
+ * itself. false: not a number of that type, or too large for it. */
 bool ebi_number_read(const char *text, size_t len, const char *type, uint64_t *value, double *real);
 
 /* Lists: up to 8 numbers low..high (at most 255), separated by colons, a byte

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 static const uint8_t snapshot_magic[8] = {0x89, 'E', 'V', 'B', '\r', '\n', 0x1a, '\n'};
-enum { SNAPSHOT_FORMAT = 2 };
+enum { SNAPSHOT_FORMAT = 3 };
 
 static_assert(sizeof(ebi_snapshot_header) == EB_SNAPSHOT_HEAD, "the header is one cache line");
 static_assert(64 + EB_SPEC_MAX <= EBI_OVERHEAD, "a file is no longer than memory= said");

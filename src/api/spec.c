@@ -120,12 +120,12 @@ static int spec_hex_digit(char c) {
     return -1;
 }
 
-static bool spec_read_key(spec_text t, uint64_t key[2]) { /* 32 hex digits, high half first */
+static bool spec_read_secret(spec_text t, uint64_t secret[2]) { /* 32 hex digits, high half first */
     if (t.len != 32) return false;
     for (size_t i = 0; i < 32; i++) {
         const int digit = spec_hex_digit(t.p[i]);
         if (digit < 0) return false;
-        key[i / 16] = key[i / 16] << 4 | (uint64_t)digit;
+        secret[i / 16] = secret[i / 16] << 4 | (uint64_t)digit;
     }
     return true;
 }
@@ -160,13 +160,14 @@ static bool spec_read_number(const eb_option *o, spec_text t, uint64_t *value, d
     if (strcmp(o->type, "real") == 0) return *real >= low_real && *real <= high_real;
     if (strcmp(o->type, "fixed") == 0)
         return (int64_t)*value >= (int64_t)low && (int64_t)*value <= (int64_t)high;
+    if (strcmp(o->type, "number") == 0) return true; /* whatever 64 bits can be */
     return *value >= low && *value <= high;
 }
 
 static bool spec_read_value(const eb_option *o, spec_text t, ebi_params *p, uint64_t *value,
                             double *real) {
     if (spec_is_choice(o)) return spec_read_choice(o, t, value);
-    if (strcmp(o->type, "hex") == 0) return spec_read_key(t, p->key);
+    if (strcmp(o->type, "hex") == 0) return spec_read_secret(t, p->secret);
     return spec_read_number(o, t, value, real);
 }
 
@@ -221,12 +222,12 @@ static eb_status spec_common(const ebi_kind *kind, ebi_params *p, const ebi_args
     if ((p->opt[EBI_O_SHARDS] & (p->opt[EBI_O_SHARDS] - 1)) != 0)
         return ebi_fail(err, EB_ESPEC, "%s: shards must be a power of 2 in 1..256, not %llu", name,
                         (unsigned long long)p->opt[EBI_O_SHARDS]);
-    if (p->opt[EBI_O_HASH] != EBI_HASH_SIP && a->given[EBI_O_KEY])
-        return ebi_fail(err, EB_ESPEC, "%s: key is only for hash=sip", name);
-    if (p->opt[EBI_O_HASH] == EBI_HASH_SIP && !a->given[EBI_O_KEY]) {
+    if (p->opt[EBI_O_HASH] != EBI_HASH_SIP && a->given[EBI_O_SECRET])
+        return ebi_fail(err, EB_ESPEC, "%s: secret is only for hash=sip", name);
+    if (p->opt[EBI_O_HASH] == EBI_HASH_SIP && !a->given[EBI_O_SECRET]) {
         uint64_t state = p->opt[EBI_O_SEED];
-        p->key[0] = ebi_random(&state);
-        p->key[1] = ebi_random(&state);
+        p->secret[0] = ebi_random(&state);
+        p->secret[1] = ebi_random(&state);
     }
     p->value_max = UINT32_MAX;
     return EB_OK;
@@ -317,8 +318,8 @@ eb_status eb_resolve(const char *spec, char *buf, size_t cap, eb_error *err) {
 
 /* Counters that can be taken from are sums of counts: only those can be merged with a weight. */
 static uint64_t spec_caps(const ebi_kind *kind, const ebi_params *p) {
-    const unsigned caps = kind->caps ? kind->caps(p) : kind->info.caps;
-    const unsigned sums = EB_CAN_MERGE | EB_CAN_REMOVE;
+    const uint64_t caps = kind->caps ? kind->caps(p) : kind->info.caps;
+    const uint64_t sums = EB_CAN_MERGE | EB_CAN_REMOVE;
     return kind->counted && (caps & sums) == sums ? caps | EB_CAN_SCALE : caps;
 }
 
@@ -359,12 +360,14 @@ static void spec_put_value(spec_out *out, const eb_option *o, uint64_t value, co
         return;
     }
     if (strcmp(o->type, "hex") == 0)
-        (void)snprintf(text, sizeof text, "%016llx%016llx", (unsigned long long)p->key[0],
-                       (unsigned long long)p->key[1]);
+        (void)snprintf(text, sizeof text, "%016llx%016llx", (unsigned long long)p->secret[0],
+                       (unsigned long long)p->secret[1]);
     else if (strcmp(o->type, "fixed") == 0)
         ebi_fixed_write(value, text, sizeof text);
     else if (strcmp(o->type, "list") == 0)
         ebi_list_write(value, text, sizeof text);
+    else if (strcmp(o->type, "number") == 0 && p->opt[EBI_O_KEYS] == EBI_KEYS_I64)
+        (void)snprintf(text, sizeof text, "%lld", (long long)value);
     else
         (void)snprintf(text, sizeof text, "%llu", (unsigned long long)value);
     spec_put(out, text, strlen(text));
@@ -389,7 +392,7 @@ static void spec_put_options(spec_out *out, const ebi_kind *kind, const ebi_para
                              size_t to) {
     for (size_t i = from; i < to && kind->info.options[i].key; i++) {
         const eb_option *const o = &kind->info.options[i];
-        if (o->wish || (i == EBI_O_KEY && p->opt[EBI_O_HASH] != EBI_HASH_SIP)) continue;
+        if (o->wish || (i == EBI_O_SECRET && p->opt[EBI_O_HASH] != EBI_HASH_SIP)) continue;
         if (spec_is_off(o, p->opt[i])) continue;
         spec_put(out, out->len == strlen(kind->info.name) ? ":" : ",", 1);
         spec_put(out, o->key, strlen(o->key));
@@ -411,4 +414,109 @@ size_t ebi_spec_thawed(const eb_filter *f, char *buf, size_t cap) {
     if (ebi_is_frozen(f)) p.opt[f->kind->counted->frozen] = p.opt[f->kind->counted->frozen + 1] = 0;
     if (f->kind->growing) (void)f->kind->growing->set_parts(&p, 1);
     return ebi_spec_print(f->kind, &p, buf, cap);
+}
+
+/* Single options of a spec, as text */
+
+/* The kind of a spec, and where its options begin; "" if there are none. */
+static eb_status spec_open(const char *spec, const ebi_kind **kind, const char **options,
+                           eb_error *err) {
+    const size_t name = strcspn(spec, ":");
+    EBI_TRY(spec_find_kind((spec_text){spec, name}, kind, err));
+    *options = spec[name] == ':' ? spec + name + 1 : "";
+    return EB_OK;
+}
+
+/* The next key=value; false: there are no more. */
+static bool spec_next(const char **at, spec_text *pair) {
+    if (**at == '\0') return false;
+    *pair = (spec_text){*at, strcspn(*at, ",")};
+    *at += pair->len;
+    if (**at == ',') ++*at;
+    return true;
+}
+
+static bool spec_gives(spec_text pair, const char *key, spec_text *value) {
+    const size_t len = strlen(key);
+    if (pair.len <= len || pair.p[len] != '=' || memcmp(pair.p, key, len) != 0) return false;
+    *value = (spec_text){pair.p + len + 1, pair.len - len - 1};
+    return true;
+}
+
+eb_status eb_spec_get(const char *spec, const char *key, char *text, size_t cap, double *number,
+                      eb_error *err) {
+    const ebi_kind *kind;
+    const char *options;
+    size_t i = 0;
+    spec_text pair, value = {"", 0};
+    uint64_t whole;
+    double real;
+    EBI_TRY(spec_open(spec, &kind, &options, err));
+    EBI_TRY(spec_find_option(kind, (spec_text){key, strlen(key)}, &i, err));
+    const eb_option *const o = &kind->info.options[i];
+    while (spec_next(&options, &pair))
+        if (spec_gives(pair, key, &value)) break;
+    if (text && value.len >= cap)
+        return ebi_fail(err, EB_EINVAL, "the value of %s has %zu bytes: the buffer has %zu", key,
+                        value.len + 1, cap);
+    if (text) {
+        memcpy(text, value.p, value.len);
+        text[value.len] = '\0';
+    }
+    if (!number) return EB_OK;
+    const bool numeric =
+        !spec_is_choice(o) && strcmp(o->type, "hex") != 0 && strcmp(o->type, "list") != 0;
+    *number =
+        numeric && ebi_number_read(value.p, value.len, o->type, &whole, &real) ? real : (double)NAN;
+    return EB_OK;
+}
+
+/* Is it a value that the option can have, as far as syntax and range go? */
+static eb_status spec_check_value(const ebi_kind *kind, const eb_option *o, spec_text value,
+                                  eb_error *err) {
+    ebi_params unused;
+    uint64_t whole;
+    double real;
+    if (spec_read_value(o, value, &unused, &whole, &real)) return EB_OK;
+    return spec_bad_value(kind, o, value, err);
+}
+
+static void spec_put_pair(spec_out *out, const char *key, spec_text value) {
+    spec_put(out, strchr(out->buf, ':') ? "," : ":", 1);
+    spec_put(out, key, strlen(key));
+    spec_put(out, "=", 1);
+    spec_put(out, value.p, value.len);
+}
+
+eb_status eb_spec_set(const char *spec, const char *key, const char *value, char *out, size_t cap,
+                      eb_error *err) {
+    char made[2 * EB_SPEC_MAX];
+    spec_out to = {made, sizeof made, 0};
+    const ebi_kind *kind;
+    const char *options;
+    size_t i = 0;
+    spec_text pair, was;
+    EBI_TRY(spec_open(spec, &kind, &options, err));
+    EBI_TRY(spec_find_option(kind, (spec_text){key, strlen(key)}, &i, err));
+    const spec_text wanted = {value, value ? strlen(value) : 0};
+    if (value) EBI_TRY(spec_check_value(kind, &kind->info.options[i], wanted, err));
+    spec_put(&to, kind->info.name, strlen(kind->info.name));
+    bool is_set = false;
+    while (spec_next(&options, &pair)) {
+        const bool found = spec_gives(pair, key, &was);
+        if (found && value && !is_set) spec_put_pair(&to, key, wanted);
+        is_set = is_set || found;
+        if (found) continue;
+        spec_put(&to, strchr(made, ':') ? "," : ":", 1);
+        spec_put(&to, pair.p, pair.len);
+    }
+    if (value && !is_set) spec_put_pair(&to, key, wanted);
+    if (to.len >= sizeof made)
+        return ebi_fail(err, EB_ESPEC, "%s: the spec is longer than %zu bytes", kind->info.name,
+                        sizeof made - 1);
+    if (to.len >= cap)
+        return ebi_fail(err, EB_EINVAL, "the spec has %zu bytes: the buffer has %zu", to.len + 1,
+                        cap);
+    memcpy(out, made, to.len + 1);
+    return EB_OK;
 }

@@ -65,8 +65,8 @@ const eb_kind_info *const *eb_kinds(size_t *n) {
     return infos;
 }
 
-unsigned eb_caps(const eb_filter *f) {
-    const unsigned caps = f->kind->caps ? f->kind->caps(&f->p) : f->kind->info.caps;
+uint64_t eb_caps(const eb_filter *f) {
+    const uint64_t caps = f->kind->caps ? f->kind->caps(&f->p) : f->kind->info.caps;
     return (caps & EB_CAN_MERGE) && ebi_merge_scales(f) ? caps | EB_CAN_SCALE : caps;
 }
 

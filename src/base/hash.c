@@ -7,6 +7,49 @@ void ebi_hash_xxh3(uint64_t seed, const eb_key *keys, size_t n, eb_hash *out) {
     for (size_t i = 0; i < n; i++) out[i] = XXH3_64bits_withSeed(keys[i].p, keys[i].len, seed);
 }
 
+/* Compiled for each width that is common: a hash of a known length has no branches. */
+static inline __attribute__((always_inline)) void hash_column(uint64_t seed, const uint8_t *p,
+                                                              size_t width, ptrdiff_t stride,
+                                                              size_t n, eb_hash *out) {
+    for (size_t i = 0; i < n; i++)
+        out[i] = XXH3_64bits_withSeed(p + (ptrdiff_t)i * stride, width, seed);
+}
+
+void ebi_hash_xxh3_column(uint64_t seed, const void *data, size_t width, ptrdiff_t stride, size_t n,
+                          eb_hash *out) {
+    switch (width) {
+    case 4:
+        hash_column(seed, data, 4, stride, n, out);
+        return;
+    case 8:
+        hash_column(seed, data, 8, stride, n, out);
+        return;
+    case 16:
+        hash_column(seed, data, 16, stride, n, out);
+        return;
+    default:
+        hash_column(seed, data, width, stride, n, out);
+    }
+}
+
+#define HASH_OFFSETS(type)                                                                         \
+    type from, to;                                                                                 \
+    const uint8_t *const bytes = data, *next = offsets;                                            \
+    if (n == 0) return;                                                                            \
+    memcpy(&from, next, sizeof from);                                                              \
+    for (size_t i = 0; i < n; i++, from = to) {                                                    \
+        memcpy(&to, next += sizeof to, sizeof to);                                                 \
+        out[i] = XXH3_64bits_withSeed(bytes + from, (size_t)(to - from), seed);                    \
+    }
+
+void ebi_hash_xxh3_offsets32(uint64_t seed, const void *data, const void *offsets, size_t n,
+                             eb_hash *out) {
+    HASH_OFFSETS(int32_t)
+}
+
+void ebi_hash_xxh3_offsets64(uint64_t seed, const void *data, const void *offsets, size_t n,
+                             eb_hash *out){HASH_OFFSETS(int64_t)}
+
 uint64_t ebi_checksum(const void *p, size_t n, uint64_t seed) {
     return XXH3_64bits_withSeed(p, n, seed);
 }

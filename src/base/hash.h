@@ -11,6 +11,13 @@
 enum { EBI_HASH_XXH3, EBI_HASH_SIP };
 
 void ebi_hash_xxh3(uint64_t seed, const eb_key *keys, size_t n, eb_hash *out);
+/* Keys of equal width; keys between offsets, which were checked.  At any alignment. */
+void ebi_hash_xxh3_column(uint64_t seed, const void *data, size_t width, ptrdiff_t stride, size_t n,
+                          eb_hash *out);
+void ebi_hash_xxh3_offsets32(uint64_t seed, const void *data, const void *offsets, size_t n,
+                             eb_hash *out);
+void ebi_hash_xxh3_offsets64(uint64_t seed, const void *data, const void *offsets, size_t n,
+                             eb_hash *out);
 void ebi_hash_sip(const uint64_t key[2], const eb_key *keys, size_t n, eb_hash *out);
 uint64_t ebi_checksum(const void *p, size_t n, uint64_t seed); /* XXH3 */
 void ebi_checksum128(const void *p, size_t n,

@@ -20,14 +20,26 @@ enum { EBI_BATCH = 64, EBI_LONG_BATCH = 512, EBI_OPTIONS_MAX = 24 };
 enum { EBI_OVERHEAD = 512 };
 
 /* Options that every kind has.  They come first in its table. */
-enum { EBI_O_MEMORY, EBI_O_CELLS, EBI_O_SEED, EBI_O_SHARDS, EBI_O_HASH, EBI_O_KEY, EBI_O_OWN };
-#define EBI_COMMON_OPTIONS                                                                         \
+enum {
+    EBI_O_MEMORY,
+    EBI_O_CELLS,
+    EBI_O_SEED,
+    EBI_O_SHARDS,
+    EBI_O_KEYS,
+    EBI_O_HASH,
+    EBI_O_SECRET,
+    EBI_O_OWN
+};
+enum { EBI_KEYS_TEXT, EBI_KEYS_BYTES, EBI_KEYS_I64, EBI_KEYS_U64 };
+#define EBI_COMMON_OPTIONS EBI_COMMON_OPTIONS_KEYS("text")
+#define EBI_COMMON_OPTIONS_KEYS(keys)                                                              \
     {"memory", "size", "64M", "1K", "64T", "bytes in all, header included", true},                 \
         {"cells", "count", NULL, "64", "1e15", "cells in each shard; instead of memory", false},   \
         {"seed", "int", "0", "0", "18446744073709551615", "of hashing and random choices", false}, \
         {"shards", "int", "1", "1", "256", "independent parts for threads, a power of 2", false},  \
+        {"keys", "text|bytes|i64|u64", keys, NULL, NULL, "what keys are", false},                  \
         {"hash", "xxh3|sip", "xxh3", NULL, NULL, "sip resists keys chosen to collide", false}, {   \
-        "key", "hex", NULL, NULL, NULL, "128-bit key of hash=sip; else made from the seed", false  \
+        "secret", "hex", NULL, NULL, NULL, "128 bits, of hash=sip; else made from the seed", false \
     }
 
 /* The value of an option without default that does not apply here: specs leave it out. */
@@ -38,7 +50,7 @@ enum { EBI_O_MEMORY, EBI_O_CELLS, EBI_O_SEED, EBI_O_SHARDS, EBI_O_HASH, EBI_O_KE
  * text gave them and shape nothing after resolve. */
 typedef struct ebi_params {
     uint64_t opt[EBI_OPTIONS_MAX];
-    uint64_t key[2];
+    uint64_t secret[2];
     uint64_t span;                 /* bytes of one shard's block */
     uint32_t value_min, value_max; /* of a key's value; resolve may narrow them */
     uint64_t derived[3];           /* what the loops want ready; resolve computes it */
@@ -66,7 +78,33 @@ typedef struct ebi_batch {
     const eb_hash *hash;
     const uint32_t *value;
     const uint64_t *time;
+    const eb_key *key;                   /* in adds, if the kind has EB_KEEPS_KEYS; else NULL */
+    const struct ebi_expelled *expelled; /* or NULL: nobody wants to know */
 } ebi_batch;
+
+/* Whom to tell that a key which was kept made room for another one. */
+typedef struct ebi_expelled {
+    void (*call)(void *ctx, size_t i, eb_key key);
+    void *ctx;
+    size_t at;            /* where the chunk of keys begins in the caller's batch */
+    const uint16_t *from; /* place in that chunk of each key of this batch; NULL: as they lie */
+} ebi_expelled;
+
+/* Key i of the batch made `old` go. */
+EBI_INLINE void ebi_expel(const ebi_batch *b, size_t i, eb_key old) {
+    const ebi_expelled *const e = b->expelled;
+    if (e) e->call(e->ctx, e->at + (e->from ? e->from[i] : i), old);
+}
+
+/* n keys of a batch from `from` on. */
+EBI_INLINE ebi_batch ebi_batch_cut(const ebi_batch *b, size_t from, size_t n) {
+    return (ebi_batch){n,
+                       b->hash + from,
+                       b->value ? b->value + from : NULL,
+                       b->time ? b->time + from : NULL,
+                       b->key ? b->key + from : NULL,
+                       b->expelled};
+}
 
 typedef struct ebi_ops { /* loops for one set of parameters */
     void (*add)(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen);
@@ -176,7 +214,7 @@ typedef struct ebi_kind {
     bool (*view)(const ebi_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
     /* Or NULL.  q is p, but for what differs in frozen filters and in filters that have grown. */
     void (*merge)(const ebi_params *p, uint8_t *into, const ebi_params *q, const uint8_t *from);
-    unsigned (*caps)(const ebi_params *p); /* or NULL: info.caps, whatever the options */
+    uint64_t (*caps)(const ebi_params *p); /* or NULL: info.caps, whatever the options */
     /* EB_KEYS_ARE_NUMBERS: the least and the greatest; else NULL. */
     void (*domain)(const ebi_params *p, uint64_t *low, uint64_t *high);
     const ebi_removing *removing;

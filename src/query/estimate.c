@@ -64,7 +64,7 @@ eb_status ebi_query_uniform(const eb_filter *f, eb_error *err) {
 }
 
 eb_status ebi_query_never_low(const eb_filter *f, eb_error *err) {
-    const unsigned caps = eb_caps(f), wanted = EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES;
+    const uint64_t caps = eb_caps(f), wanted = EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES;
     if ((caps & wanted) == wanted && !(caps & EB_USES_TIME)) return EB_OK;
     return ebi_fail(err, EB_ENOTSUP, "%s: counts of this filter may be too low: use %s",
                     f->kind->info.name, "spectral, or spectral_rm with method=rmx");
@@ -290,7 +290,7 @@ eb_status ebi_query_same_hashes(const eb_filter *a, const eb_filter *b, eb_error
     EBI_TRY(ebi_query_counts(b, err));
     if (a->p.opt[EBI_O_HASH] == b->p.opt[EBI_O_HASH] &&
         a->p.opt[EBI_O_SEED] == b->p.opt[EBI_O_SEED] &&
-        memcmp(a->p.key, b->p.key, sizeof a->p.key) == 0)
+        memcmp(a->p.secret, b->p.secret, sizeof a->p.secret) == 0)
         return EB_OK;
     return ebi_fail(err, EB_EMISMATCH, "filters must have the same seed: %llu and %llu differ",
                     (unsigned long long)a->p.opt[EBI_O_SEED],

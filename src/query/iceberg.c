@@ -16,6 +16,7 @@
  * When there is no room: a newcomer that is no larger than the least candidate is
  * turned away; else the least candidates are dropped, at least an eighth of the
  * bytes, so that the cost of a look at all of them is shared by many newcomers. */
+#include "api/keys.h"
 #include "keyset.h"
 #include "query.h"
 #include <math.h>
@@ -133,7 +134,7 @@ static bool iceberg_is_count(double x) {
 /* Of a key that is named twice, the larger count. */
 static void iceberg_keep(eb_iceberg *ice, eb_key key, uint64_t count) {
     eb_hash h;
-    eb_hash_keys(ice->f, &key, 1, &h);
+    if (ebi_keys_hash_one(ice->f, key.p, key.len, &h, NULL) != EB_OK) return;
     ebi_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
     if (e)
         e->count = ebi_max(e->count, count);

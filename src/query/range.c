@@ -13,21 +13,11 @@
  * up to a node's end are too few as long as an upper bound of their number says so; from
  * right to left, all values behind a node are few enough as long as theirs does. */
 #include "api/filter.h"
+#include "base/decimal.h"
 #include "filter/counting/dyadic.h"
 #include <assert.h>
 #include <everbloom/experimental.h>
 #include <math.h>
-
-uint64_t eb_from_signed(int64_t value) {
-    return (uint64_t)value ^ UINT64_C(1) << 63;
-}
-
-int64_t eb_to_signed(uint64_t value) {
-    const uint64_t bits = value ^ UINT64_C(1) << 63;
-    int64_t out;
-    memcpy(&out, &bits, sizeof out);
-    return out;
-}
 
 /* Nodes of all shards together */
 
@@ -69,50 +59,21 @@ static double range_all(const range_tree *t) {
 
 /* Values in and out */
 
+/* Numbers of keys=i64 come as casts; inside they are in order.  The way back is the same. */
+static uint64_t range_in_order(const eb_filter *f, uint64_t value) {
+    return f->p.opt[EBI_O_KEYS] == EBI_KEYS_I64 ? value ^ UINT64_C(1) << 63 : value;
+}
+
 static eb_status range_check(const range_tree *t, uint64_t value, const char *what, eb_error *err) {
     const ebi_dyadic_form *const s = &t->shape;
     if (value >= s->low && value <= s->high) return EB_OK;
-    return ebi_fail(err, EB_EINVAL, "%s must be %llu..%llu, not %llu", what,
-                    (unsigned long long)s->low, (unsigned long long)s->high,
-                    (unsigned long long)value);
-}
-
-static eb_status range_check_all(const range_tree *t, const uint64_t *values, size_t n,
-                                 eb_error *err) {
-    for (size_t i = 0; i < n; i++) EBI_TRY(range_check(t, values[i], "a value", err));
-    return EB_OK;
-}
-
-eb_status eb_range_domain(const eb_filter *f, uint64_t *low, uint64_t *high, eb_error *err) {
-    EBI_TRY(range_known(f, err));
-    const range_tree t = range_open(f);
-    *low = t.shape.low;
-    *high = t.shape.high;
-    return EB_OK;
-}
-
-static eb_batch range_batch(const uint64_t *values, const uint64_t *counts, size_t n) {
-    eb_batch b = eb_batch_hashes(values, n);
-    b.value = counts;
-    return b;
-}
-
-eb_status eb_range_add(eb_filter *f, const uint64_t *values, const uint64_t *counts, size_t n,
-                       eb_error *err) {
-    EBI_TRY(range_known(f, err));
-    const range_tree t = range_open(f);
-    EBI_TRY(range_check_all(&t, values, n, err));
-    const eb_batch b = range_batch(values, counts, n);
-    return eb_add_batch(f, &b, err);
-}
-
-eb_status eb_range_remove(eb_filter *f, const uint64_t *values, const uint64_t *counts, size_t n,
-                          eb_error *err) {
-    EBI_TRY(range_known(f, err));
-    const range_tree t = range_open(f);
-    EBI_TRY(range_check_all(&t, values, n, err));
-    const eb_batch b = range_batch(values, counts, n);
-    return eb_remove_batch(f, &b, err);
+    const bool is_signed = t->f->p.opt[EBI_O_KEYS] == EBI_KEYS_I64;
+    ebi_decimal_text low, high, given;
+    ebi_decimal_print(range_in_order(t->f, s->low), is_signed, &low);
+    ebi_decimal_print(range_in_order(t->f, s->high), is_signed, &high);
+    ebi_decimal_print(range_in_order(t->f, value), is_signed, &given);
+    return ebi_fail(err, EB_EKEY, "%s must be %s..%s, not %s", what, low.text, high.text,
+                    given.text);
 }
 
 /* Ranges of places: first..last counted from the start of the domain */
@@ -177,11 +138,11 @@ eb_status eb_range_count(const eb_filter *f, uint64_t from, uint64_t to, eb_rang
     EBI_CHECK_SIZE(out, eb_range, err);
     EBI_TRY(range_known(f, err));
     const range_tree t = range_open(f);
+    from = range_in_order(f, from);
+    to = range_in_order(f, to);
     EBI_TRY(range_check(&t, from, "from", err));
     EBI_TRY(range_check(&t, to, "to", err));
-    if (from > to)
-        return ebi_fail(err, EB_EINVAL, "from must be at most to (%llu), not %llu",
-                        (unsigned long long)to, (unsigned long long)from);
+    if (from > to) return ebi_fail(err, EB_EINVAL, "from must be at most to");
     *out = range_answer(&t, from - t.shape.low, to - t.shape.low);
     return EB_OK;
 }
@@ -254,9 +215,10 @@ eb_status eb_range_quantile(const eb_filter *f, double q, eb_quantile *out, eb_e
     if (!(all > 0)) return ebi_fail(err, EB_EINVAL, "no values, so no quantiles");
     const uint64_t lower = range_first(&t, rank, all);
     const uint64_t upper = ebi_max(lower, range_last(&t, rank, all)); /* counters may contradict */
-    o.lower = t.shape.low + lower;
-    o.upper = t.shape.low + upper;
-    o.value = t.shape.low + ebi_max(lower, ebi_min(upper, range_guess(&t, rank, all)));
+    const uint64_t guess = ebi_max(lower, ebi_min(upper, range_guess(&t, rank, all)));
+    o.lower = range_in_order(f, t.shape.low + lower);
+    o.upper = range_in_order(f, t.shape.low + upper);
+    o.value = range_in_order(f, t.shape.low + guess);
     *out = o;
     return EB_OK;
 }

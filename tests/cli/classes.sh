@@ -18,7 +18,7 @@ hot=$(found test s hot_others) cold=$(found test s cold_others)
 [ "$hot" -lt 30 ] && [ "$cold" -gt 90 ] || fail "hot $hot, cold $cold: classes make no difference"
 everbloom add --filter weighted:memory=16K,class_bits=3:12,hot=10 --classes hot -o t members
 status_is 2; missing t; err_is 'everbloom: hot: the hot list is full: make the filter with a larger hot=\n'
-everbloom add --filter weighted:memory=64K,class_bits=3:12,shards=4,hash=sip,key=00112233445566778899aabbccddeeff --classes hot -o t members
+everbloom add --filter weighted:memory=64K,class_bits=3:12,shards=4,hash=sip,secret=00112233445566778899aabbccddeeff --classes hot -o t members
 status_is 0
 everbloom test t members
 status_is 0; rm t

@@ -28,7 +28,7 @@ awk -v n="$(exact 7 700)" '{ exit !($2 <= n && n <= $3) }' out || fail "$(shown 
 # Kept, continued, merged.
 head -n 1000 data >one
 tail -n +1001 data >two
-spec=dyadic:bits=32,low=9223372034707292160,values=signed,memory=4M
+spec=dyadic:bits=32,keys=i64,memory=4M
 for part in one two data; do everbloom range --filter $spec --seed 1 -f 2 --save $part.eb $part; status_is 0; no_output; silent; done
 everbloom merge -o both.eb one.eb two.eb; status_is 0
 same both.eb data.eb
@@ -40,7 +40,7 @@ everbloom range --snapshot both.eb --ranges ranges
 status_is 0
 [ "$(cut -f 1 out | tr '\n' ' ')" = "$(exact 0 100) $(exact -500 -1) " ] || fail "$(shown out)"
 everbloom check both.eb; status_is 0
-everbloom info both.eb; status_is 0; out_has 'values=signed'
+everbloom info both.eb; status_is 0; out_has "keys=i64"
 everbloom add --state both.eb < <(printf 'a\n'); status_is 2
 err_has 'the keys of this filter are numbers, not text'
 everbloom test both.eb < <(printf '0\n'); status_is 2

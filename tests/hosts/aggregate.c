@@ -56,8 +56,10 @@ static eb_status row(transition *t, const char *spec, const eb_allocator *mem,
         if (status != EB_OK) return t->f = NULL, status;
         if (!(eb_caps(t->f) & EB_CAN_MERGE)) return EB_ENOTSUP;
     }
-    eb_hash_keys(t->f, &key, 1, &t->pending[t->n++]);
-    return t->n == PENDING ? flush(t) : EB_OK;
+    const eb_keys keys = eb_keys_array(EB_TEXT, &key);
+    const eb_status status = eb_hash_keys(t->f, &keys, 1, &t->pending[t->n], &why);
+    if (status != EB_OK) return status;
+    return ++t->n == PENDING ? flush(t) : EB_OK;
 }
 
 /* All rows in so many workers, combined into the first.  The value is a snapshot, which is loaded

@@ -4,64 +4,20 @@
 #include "host.h"
 #include <inttypes.h>
 
-enum { ROWS = 3000, SLICE = 256 };
+enum { ROWS = 3000 };
 
-/* Numbers of 4 or 8 bytes, stride bytes from one to the next (which may be negative); or, with
- * offsets, texts. */
-typedef struct column {
-    const void *data;
-    ptrdiff_t stride;
-    size_t width;
-    const int32_t *offset; /* or NULL */
-} column;
-
-static int64_t number_at(const column *c, size_t i) {
-    const char *const p = (const char *)c->data + (ptrdiff_t)i * c->stride;
-    int64_t wide;
-    int32_t narrow;
-    if (c->width == sizeof wide) return memcpy(&wide, p, sizeof wide), wide;
-    return memcpy(&narrow, p, sizeof narrow), narrow;
+static void add_column(eb_filter *f, const eb_keys *column, size_t rows) {
+    const eb_batch b = eb_batch_keys(column, rows);
+    MUST(eb_add_batch(f, &b, &why));
 }
 
-/* Hashes of rows from..from+n-1. */
-static void hash_slice(const eb_filter *f, const column *c, size_t from, size_t n, eb_hash *hash) {
-    char text[SLICE][24];
-    eb_key key[SLICE];
-    for (size_t i = 0; i < n; i++) {
-        const size_t row = from + i;
-        if (c->offset) {
-            key[i].p = (const char *)c->data + c->offset[row];
-            key[i].len = (size_t)(c->offset[row + 1] - c->offset[row]);
-        } else {
-            key[i].p = text[i];
-            key[i].len = (size_t)snprintf(text[i], sizeof text[i], "%" PRId64, number_at(c, row));
-        }
-    }
-    eb_hash_keys(f, key, n, hash);
-}
-
-static void add_column(eb_filter *f, const column *c, size_t rows) {
-    eb_hash hash[SLICE];
-    for (size_t from = 0; from < rows; from += SLICE) {
-        const size_t n = rows - from < SLICE ? rows - from : SLICE;
-        const eb_batch b = eb_batch_hashes(hash, n);
-        hash_slice(f, c, from, n, hash);
-        MUST(eb_add_batch(f, &b, &why));
-    }
-}
-
-static size_t count_known(const eb_filter *f, const column *c, size_t rows) {
-    eb_hash hash[SLICE];
-    uint8_t seen[SLICE];
+static size_t count_known(const eb_filter *f, const eb_keys *column, size_t rows) {
+    static uint8_t seen[ROWS];
     size_t known = 0;
-    for (size_t from = 0; from < rows; from += SLICE) {
-        const size_t n = rows - from < SLICE ? rows - from : SLICE;
-        eb_batch b = eb_batch_hashes(hash, n);
-        hash_slice(f, c, from, n, hash);
-        b.seen = seen;
-        MUST(eb_ask_batch(f, &b, &why));
-        for (size_t i = 0; i < n; i++) known += seen[i];
-    }
+    eb_batch b = eb_batch_keys(column, rows);
+    b.seen = seen;
+    MUST(eb_ask_batch(f, &b, &why));
+    for (size_t i = 0; i < rows; i++) known += seen[i];
     return known;
 }
 
@@ -96,6 +52,8 @@ static size_t count_by_command(const char *command, const char *folder, const eb
 int main(int argc, char **argv) {
     static int64_t number[ROWS], other[ROWS];
     static int32_t small[ROWS], offset[ROWS + 1];
+    static int64_t far[ROWS + 1];
+    static char padded[ROWS][8];
     static char text[ROWS * 24];
     eb_filter *f, *g;
     for (int i = 0; i < ROWS; i++) {
@@ -103,16 +61,24 @@ int main(int argc, char **argv) {
         other[i] = INT64_MAX - i;
         offset[i + 1] = offset[i] + sprintf(text + offset[i], "%d", small[i]);
     }
-    const column wide = {number, sizeof *number, sizeof *number, NULL},
-                 narrow = {small, sizeof *small, sizeof *small, NULL}, texts = {text, 0, 0, offset},
-                 strange = {other, sizeof *other, sizeof *other, NULL},
-                 back = {&number[ROWS - 1], -(ptrdiff_t)sizeof *number, sizeof *number, NULL},
-                 slice = {text, 0, 0, offset + 500};
+    const size_t bytes = (size_t)offset[ROWS];
+    for (int i = 0; i <= ROWS; i++) far[i] = offset[i];
+    for (int i = 0; i < ROWS; i++)
+        memcpy(padded[i], text + offset[i], (size_t)(offset[i + 1] - offset[i]));
+    const eb_keys wide = eb_keys_column(EB_I64, number, sizeof *number),
+                  narrow = eb_keys_column(EB_I64, small, sizeof *small),
+                  texts = eb_keys_offsets32(EB_TEXT, text, bytes, offset),
+                  large = eb_keys_offsets64(EB_TEXT, text, bytes, far),
+                  fixed = eb_keys_column(EB_TEXT, padded, sizeof *padded),
+                  strange = eb_keys_column(EB_I64, other, sizeof *other),
+                  slice = eb_keys_offsets32(EB_TEXT, text, bytes, offset + 500);
+    eb_keys back = eb_keys_column(EB_I64, &number[ROWS - 1], sizeof *number);
+    back.stride = -(ptrdiff_t)sizeof *number;
     MUST(eb_new(&f, "bloom:memory=32K,k=7,seed=2", NULL, &why));
     MUST(eb_new(&g, "bloom:memory=32K,k=7,seed=2", NULL, &why));
     add_column(f, &wide, ROWS);
-    const column *const same[] = {&narrow, &texts, &back};
-    for (int i = 0; i < 3; i++) {
+    const eb_keys *const same[] = {&narrow, &texts, &large, &fixed, &back};
+    for (int i = 0; i < 5; i++) {
         add_column(g, same[i], ROWS);
         CHECK(count_known(f, same[i], ROWS) == ROWS, "equal numbers are equal keys in any column");
         CHECK(host_same(f, g), "columns of equal keys make equal filters");
@@ -122,6 +88,9 @@ int main(int argc, char **argv) {
     CHECK(count_known(g, &wide, 500) < 20 && count_known(g, &texts, ROWS) >= ROWS - 500,
           "a slice of a column has its rows and no others");
     CHECK(count_known(f, &strange, ROWS) < 20, "numbers that were not added are unknown");
+    const eb_keys bytes_of = eb_keys_column(EB_BYTES, padded, sizeof *padded);
+    const eb_batch wrong = eb_batch_keys(&bytes_of, ROWS);
+    REFUSED(eb_add_batch(f, &wrong, &why), EB_EKEY);
     if (argc == 3) {
         CHECK(count_by_command(argv[1], argv[2], f, number) == ROWS,
               "the command finds every number of the column");

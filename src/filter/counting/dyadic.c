@@ -15,9 +15,8 @@
  * as well as the 4 bytes of a plain histogram; unless told, the levels counted like this take as
  * much of the memory as they can get.
  *
- * Here the 64-bit "hash" of the interface is the value itself, as an unsigned number;
- * values= says how front ends write it.  What lies outside of the domain is folded
- * into it: eb_range_add refuses it first.
+ * Here the 64-bit "hash" of the interface is the value itself, in order: of keys=i64 it is the
+ * value + 2^63.  What lies outside of the domain is refused before it comes here.
  *
  * A node is never counted too low; too high with probability about (1-e^(-nk/m))^k for n
  * distinct nodes, at most the sum over levels of min(distinct values, 2^level).
@@ -43,6 +42,8 @@ enum {
     DYADIC_O_BITS
 };
 enum { DYADIC_POLICY_MS, DYADIC_POLICY_MI };
+enum { DYADIC_NUMBERS, DYADIC_TIMES };
+#define DYADIC_SIGN (UINT64_C(1) << 63)
 enum {
     DYADIC_TOP_USUAL = 10,
     DYADIC_TOP_MAX = 20,
@@ -52,11 +53,11 @@ enum {
 };
 
 static const eb_option dyadic_options[] = {
-    EBI_COMMON_OPTIONS,
+    EBI_COMMON_OPTIONS_KEYS("u64"),
     {"bits", "int", "32", "1", "64", "values are low .. low + 2^bits - 1", false},
-    {"low", "int", "0", "0", "18446744073709551615", "the least value", false},
-    {"values", "unsigned|signed|time|real", "unsigned", NULL, NULL, "how values are written",
-     false},
+    {"low", "number", NULL, "-9223372036854775808", "18446744073709551615",
+     "the least value (default: 0, or with keys=i64 as many negative values as others)", false},
+    {"values", "number|time|real", "number", NULL, NULL, "how front ends write them", false},
     {"top", "int", NULL, "0", "20", "2^top nodes are counted in an array", false},
     {"k", "int", "5", "1", "16", "counters for each node", false},
     {"update", "plain|conservative", "plain", NULL, NULL,
@@ -127,9 +128,15 @@ static dyadic dyadic_open(const ebi_params *p, const uint8_t *block) {
     return d;
 }
 
+/* The least value, in order. */
+static uint64_t dyadic_low(const ebi_params *p) {
+    return p->opt[EBI_O_KEYS] == EBI_KEYS_I64 ? p->opt[DYADIC_O_LOW] ^ DYADIC_SIGN
+                                              : p->opt[DYADIC_O_LOW];
+}
+
 ebi_dyadic_form ebi_dyadic_shape(const ebi_params *p) {
     const unsigned width = (unsigned)p->opt[DYADIC_O_WIDTH];
-    const uint64_t low = p->opt[DYADIC_O_LOW];
+    const uint64_t low = dyadic_low(p);
     const unsigned top = (unsigned)p->opt[DYADIC_O_TOP];
     return (ebi_dyadic_form){low, low + ebi_ones(width), width, top, dyadic_sum_bits(top)};
 }
@@ -155,12 +162,26 @@ static uint64_t dyadic_usual_top(const ebi_params *p, const ebi_args *a) {
     return p->opt[DYADIC_O_WIDTH] - top > DYADIC_FAR_BELOW ? ebi_min(DYADIC_TOP_USUAL, top) : top;
 }
 
+static eb_status dyadic_resolve_low(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const unsigned width = (unsigned)p->opt[DYADIC_O_WIDTH];
+    const bool is_signed = p->opt[EBI_O_KEYS] == EBI_KEYS_I64;
+    if (!is_signed && p->opt[EBI_O_KEYS] != EBI_KEYS_U64)
+        return ebi_fail(err, EB_ESPEC, "dyadic: keys must be i64 or u64: its keys are numbers");
+    if (p->opt[DYADIC_O_VALUES] == DYADIC_TIMES && !is_signed)
+        return ebi_fail(err, EB_ESPEC, "dyadic: values=time needs keys=i64");
+    if (!a->given[DYADIC_O_LOW])
+        p->opt[DYADIC_O_LOW] = is_signed ? 0 - (UINT64_C(1) << (width - 1)) : 0;
+    const bool negative = a->real[DYADIC_O_LOW] < 0;
+    const bool fits = is_signed ? negative || p->opt[DYADIC_O_LOW] <= INT64_MAX : !negative;
+    if ((a->given[DYADIC_O_LOW] && !fits) || dyadic_low(p) > UINT64_MAX - ebi_ones(width))
+        return ebi_fail(err, EB_ESPEC,
+                        "dyadic: low must be so small that low + 2^%u - 1 is a number of keys=%s",
+                        width, is_signed ? "i64" : "u64");
+    return EB_OK;
+}
+
 static eb_status dyadic_resolve_domain(ebi_params *p, const ebi_args *a, eb_error *err) {
-    const uint64_t most = UINT64_MAX - ebi_ones((unsigned)p->opt[DYADIC_O_WIDTH]);
-    if (p->opt[DYADIC_O_LOW] > most)
-        return ebi_fail(err, EB_ESPEC, "dyadic: low must be 0..%llu with bits=%llu, not %llu",
-                        (unsigned long long)most, (unsigned long long)p->opt[DYADIC_O_WIDTH],
-                        (unsigned long long)p->opt[DYADIC_O_LOW]);
+    EBI_TRY(dyadic_resolve_low(p, a, err));
     if (!a->given[DYADIC_O_TOP]) p->opt[DYADIC_O_TOP] = dyadic_usual_top(p, a);
     if (p->opt[DYADIC_O_TOP] > p->opt[DYADIC_O_WIDTH])
         return ebi_fail(err, EB_ESPEC, "dyadic: top must be 0..bits (%llu), not %llu",
@@ -187,7 +208,7 @@ static eb_status dyadic_resolve(ebi_params *p, const ebi_args *a, eb_error *err)
 /* A value's place in the domain.  In shards the api has multiplied it: see handle.c. */
 static uint64_t dyadic_place(const dyadic *d, eb_hash h) {
     const uint64_t value = d->p->opt[EBI_O_SHARDS] == 1 ? h : ebi_outer_hash(h);
-    return (value - d->p->opt[DYADIC_O_LOW]) & ebi_ones(d->width);
+    return (value - dyadic_low(d->p)) & ebi_ones(d->width);
 }
 
 /* The first bits of a place: the node of a level that it is in. */
@@ -236,11 +257,12 @@ typedef struct dyadic_node {
 
 static void dyadic_hash(const ebi_params *p, const dyadic_node *nodes, size_t n, eb_hash *out) {
     eb_key keys[EBI_BATCH];
+    if (p->opt[EBI_O_HASH] != EBI_HASH_SIP) {
+        ebi_hash_xxh3_column(p->opt[EBI_O_SEED], nodes, sizeof *nodes, sizeof *nodes, n, out);
+        return;
+    }
     for (size_t i = 0; i < n; i++) keys[i] = (eb_key){&nodes[i], sizeof nodes[i]};
-    if (p->opt[EBI_O_HASH] == EBI_HASH_SIP)
-        ebi_hash_sip(p->key, keys, n, out);
-    else
-        ebi_hash_xxh3(p->opt[EBI_O_SEED], keys, n, out);
+    ebi_hash_sip(p->secret, keys, n, out);
 }
 
 /* The hashes of the nodes below the top that hold a value, its own first. */
@@ -340,7 +362,7 @@ uint64_t ebi_dyadic_sum(const ebi_params *p, const uint8_t *block, uint64_t firs
 
 static ebi_batch dyadic_batch(const dyadic *d, uint64_t place, uint32_t by, eb_hash *hash,
                               uint32_t *value) {
-    const ebi_batch path = {dyadic_path(d, place, hash), hash, value, NULL};
+    const ebi_batch path = {dyadic_path(d, place, hash), hash, value, NULL, NULL, NULL};
     for (size_t i = 0; i < path.n; i++) value[i] = by;
     return path;
 }
@@ -383,8 +405,8 @@ static void dyadic_remove(const ebi_params *p, uint8_t *block, const ebi_batch *
 
 /* The whole filter */
 
-static unsigned dyadic_caps(const ebi_params *p) {
-    const unsigned linear = p->opt[DYADIC_O_POLICY] == DYADIC_POLICY_MS ? EB_CAN_REMOVE : 0;
+static uint64_t dyadic_caps(const ebi_params *p) {
+    const uint64_t linear = p->opt[DYADIC_O_POLICY] == DYADIC_POLICY_MS ? EB_CAN_REMOVE : 0;
     return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_KEYS_ARE_NUMBERS |
            EB_CAN_MERGE | linear;
 }
@@ -501,7 +523,7 @@ const ebi_kind ebi_kind_dyadic = {
              EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE |
                  EB_KEYS_ARE_NUMBERS,
              dyadic_options, "How many numbers or times lie in a range?"},
-    .version = 2,
+    .version = 3,
     .traits = EBI_MERGE_BOUNDS, /* which counters find no room depends on the order */
     .caps = dyadic_caps,
     .resolve = dyadic_resolve,

@@ -210,9 +210,13 @@ static void spectral_remove(const ebi_params *p, uint8_t *block, const ebi_batch
 
 /* The whole filter */
 
-static unsigned spectral_caps(const ebi_params *p) {
-    const unsigned linear = p->opt[EBI_C_POLICY] == SPECTRAL_POLICY_MS ? EB_CAN_REMOVE : 0;
-    return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_MERGE | linear;
+static uint64_t spectral_caps(const ebi_params *p) {
+    const ebi_store *const store = ebi_counting_store(p);
+    const bool linear = p->opt[EBI_C_POLICY] == SPECTRAL_POLICY_MS;
+    /* In other stores, which counters find no room depends on the order. */
+    const bool roomy = store == &ebi_store_u32 || store == ebi_store_wide();
+    return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_MERGE |
+           (linear ? EB_CAN_REMOVE : 0) | (linear && roomy ? EB_ORDER_FREE : 0);
 }
 
 static void spectral_init(const ebi_params *p, uint8_t *block) {

@@ -391,7 +391,7 @@ static void spectral_rm_lower_published(const spectral_rm *r, eb_hash h, uint32_
 static void spectral_rm_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
     const spectral_rm r = spectral_rm_open(p, block);
     for (size_t i = 0; i < b->n; i++) {
-        const ebi_batch one = {1, b->hash + i, b->value + i, NULL};
+        const ebi_batch one = ebi_batch_cut(b, i, 1);
         ebi_counting_remove(&r.first, &one);
         (r.policy == SPECTRAL_RM_POLICY_RMX
              ? spectral_rmx_lower_entry
@@ -457,8 +457,8 @@ static void spectral_rm_merge(const ebi_params *p, uint8_t *into, const ebi_para
 
 /* The whole filter */
 
-static unsigned spectral_rm_caps(const ebi_params *p) {
-    const unsigned kept =
+static uint64_t spectral_rm_caps(const ebi_params *p) {
+    const uint64_t kept =
         p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RMX ? EB_NO_FALSE_NEGATIVES | EB_CAN_MERGE : 0;
     return EB_CAN_COUNT | EB_USES_VALUE | EB_CAN_REMOVE | kept;
 }

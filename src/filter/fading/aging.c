@@ -575,7 +575,7 @@ static const ebi_ops *aging_select(const ebi_params *p) {
 
 /* The whole filter */
 
-static unsigned aging_caps(const ebi_params *p) {
+static uint64_t aging_caps(const ebi_params *p) {
     return EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS |
            (p->opt[AGING_O_UPDATE] ? 0 : EB_CAN_MERGE);
 }

@@ -286,13 +286,21 @@ static bool bloom_view(const ebi_params *p, const uint8_t *block, eb_cells_view 
     return true;
 }
 
+/* Which keys a part takes, or a full filter refuses, depends on their order. */
+static uint64_t bloom_caps(const ebi_params *p) {
+    return EB_CAN_MERGE | EB_NO_FALSE_NEGATIVES | EB_ADD_IS_IDEMPOTENT |
+           (p->opt[BLOOM_O_GROW] > 0 ? EB_GROWS : 0) |
+           (p->opt[BLOOM_O_LIMIT] > 0 ? 0 : EB_ORDER_FREE);
+}
+
 const ebi_kind ebi_kind_bloom = {
     .info = {"bloom", "the Bloom filter: never misses a key that it has seen",
              "Bloom, Space/time trade-offs in hash coding with allowable errors, 1970",
-             EB_CAN_MERGE | EB_NO_FALSE_NEGATIVES | EB_ADD_IS_IDEMPOTENT, bloom_options,
-             "Is the key in a set that I know, or that grows?"},
+             EB_CAN_MERGE | EB_NO_FALSE_NEGATIVES | EB_ADD_IS_IDEMPOTENT | EB_ORDER_FREE,
+             bloom_options, "Is the key in a set that I know, or that grows?"},
     .version = 1,
     .traits = EBI_ANY_BYTES,
+    .caps = bloom_caps,
     .resolve = bloom_resolve,
     .select = bloom_select,
     .merge = bloom_merge,

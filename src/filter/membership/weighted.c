@@ -290,7 +290,7 @@ static const ebi_classed weighted_classed = {.classes = weighted_classes,
 const ebi_kind ebi_kind_weighted = {
     .info = {"weighted", "classes of keys with more or fewer bits (value = class)",
              "Bruck, Gao and Jiang, Weighted Bloom filter, 2006",
-             EB_NO_FALSE_NEGATIVES | EB_USES_VALUE, weighted_options,
+             EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_ORDER_FREE, weighted_options,
              "Is it in the set, when some classes of keys deserve more bits?"},
     .version = 1,
     .resolve = weighted_resolve,

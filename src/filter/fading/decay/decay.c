@@ -429,8 +429,8 @@ static const ebi_ops *decay_select(const ebi_params *p) {
 
 /* The whole filter */
 
-static unsigned decay_caps(const ebi_params *p) {
-    const unsigned linear =
+static uint64_t decay_caps(const ebi_params *p) {
+    const uint64_t linear =
         p->opt[DECAY_O_UPDATE] == DECAY_UPDATE_PLAIN ? EB_CAN_REMOVE | EB_CAN_MERGE : 0;
     return EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS | linear;
 }

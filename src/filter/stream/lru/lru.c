@@ -330,7 +330,7 @@ static void lru_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
     out->fpr = (double)out->cells_used / (double)buckets / lru_prints(lru_w(p));
 }
 
-static unsigned lru_caps(const ebi_params *p) {
+static uint64_t lru_caps(const ebi_params *p) {
     return EB_FORGETS | (ebi_lru_is_ranked(p) ? EB_USES_VALUE : 0);
 }
 

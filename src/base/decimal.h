@@ -1,0 +1,84 @@
+/* decimal.h - whole numbers of 64 bits as decimal text, and back.
+ *
+ * Text is written without sign + and leading zeros, and nothing else is read, so each number has
+ * one text.  Eight digits are made at a time, in one register, without branches. */
+#ifndef EBI_DECIMAL_H
+#define EBI_DECIMAL_H
+#include "bits.h"
+
+enum { EBI_DECIMAL_MAX = 32, EBI_DECIMAL_DIGITS = 20 };
+
+/* The digits of v < 10^8 as bytes, the first in the lowest. */
+EBI_INLINE uint64_t ebi_decimal_eight(uint32_t v) {
+    const uint64_t four = v / 10000 | (uint64_t)(v % 10000) << 32;
+    const uint64_t hundreds = (four * 10486) >> 20 & UINT64_C(0x7f0000007f);
+    const uint64_t two = hundreds | (four - 100 * hundreds) << 16;
+    const uint64_t tens = (two * 103) >> 10 & UINT64_C(0x000f000f000f000f);
+    return tens | (two - 10 * tens) << 8;
+}
+
+/* Text at the end of buf; the key points into it. */
+EBI_INLINE eb_key ebi_decimal_write(uint64_t v, char buf[EBI_DECIMAL_MAX]) {
+    const uint64_t ascii = UINT64_C(0x3030303030303030), million_hundred = 100000000;
+    char *const end = buf + EBI_DECIMAL_MAX;
+    uint64_t first = ebi_decimal_eight((uint32_t)(v % million_hundred));
+    size_t len = 8;
+    ebi_store64(end - 8, first | ascii);
+    if (v >= million_hundred) {
+        const uint64_t rest = v / million_hundred;
+        first = ebi_decimal_eight((uint32_t)(rest % million_hundred));
+        len = 16;
+        ebi_store64(end - 16, first | ascii);
+        if (rest >= million_hundred) {
+            first = ebi_decimal_eight((uint32_t)(rest / million_hundred));
+            len = 24;
+            ebi_store64(end - 24, first | ascii);
+        }
+    }
+    len -= first == 0 ? 7 : ebi_ctz(first) / 8; /* leading zeros, but the last digit */
+    return (eb_key){end - len, len};
+}
+
+/* Of a number in two's complement. */
+EBI_INLINE eb_key ebi_decimal_write_signed(uint64_t v, char buf[EBI_DECIMAL_MAX]) {
+    const bool negative = v > INT64_MAX;
+    const eb_key size = ebi_decimal_write(negative ? 0 - v : v, buf);
+    char *const sign = buf + EBI_DECIMAL_MAX - size.len - 1;
+    *sign = '-';
+    return negative ? (eb_key){sign, size.len + 1} : size;
+}
+
+/* The same as a string, for messages. */
+typedef struct ebi_decimal_text {
+    char text[EBI_DECIMAL_MAX];
+} ebi_decimal_text;
+
+static inline void ebi_decimal_print(uint64_t v, bool is_signed, ebi_decimal_text *out) {
+    char buf[EBI_DECIMAL_MAX];
+    const eb_key key = is_signed ? ebi_decimal_write_signed(v, buf) : ebi_decimal_write(v, buf);
+    memcpy(out->text, key.p, key.len);
+    out->text[key.len] = '\0';
+}
+
+EBI_INLINE bool ebi_decimal_read(const char *text, size_t len, uint64_t *out) {
+    uint64_t n = 0;
+    if (len == 0 || len > EBI_DECIMAL_DIGITS || (len > 1 && text[0] == '0')) return false;
+    for (size_t i = 0; i < len; i++) {
+        const uint64_t digit = (uint64_t)(unsigned char)text[i] - '0';
+        if (digit > 9) return false;
+        if (i + 1 == EBI_DECIMAL_DIGITS && n > (UINT64_MAX - digit) / 10) return false;
+        n = n * 10 + digit;
+    }
+    *out = n;
+    return true;
+}
+
+EBI_INLINE bool ebi_decimal_read_signed(const char *text, size_t len, uint64_t *out) {
+    const bool negative = len > 0 && text[0] == '-';
+    uint64_t size;
+    if (!ebi_decimal_read(text + negative, len - negative, &size)) return false;
+    if (size > (uint64_t)INT64_MAX + negative || (negative && size == 0)) return false;
+    *out = negative ? 0 - size : size;
+    return true;
+}
+#endif
