@@ -14,3 +14,6 @@ deb-test: deb ## install them in a clean root and use them there (DEB_TEST_FLAGS
 
 bindings-test: all ## the examples of docs/BINDINGS.md, for the languages whose compilers are there
 	@+MAKE="$(MAKE)" .ci/bindings-test
+
+abi: $(SHARED) ## the binary interface against that of the last release, with abidiff
+	@+MAKE="$(MAKE)" .ci/abi $(SHARED)
