@@ -218,7 +218,7 @@ papers: $(B)/everbloom-lab ## make the papers' experiments again, into docs/pape
 	@.ci/need --install papers
 	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
 
-SOURCES = $(call tree,include src cli lab bench redis tests python/src)
+SOURCES = $(call tree,include src cli lab bench redis tests python/src examples)
 NORETURN := '__attribute__((noreturn))'# the only spelling that cppcheck understands
 docs-check: ## documentation names only files, functions, options and targets that exist
 	@mkdir -p build && .ci/docs-check

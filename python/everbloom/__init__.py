@@ -128,7 +128,12 @@ view = Filter.view
 class Ranges(Filter):
     """A filter of numbers that knows how many lie in a range, and quantiles.
 
-    r = Ranges(bits=16); r.update(range(1000)); r.range(10, 19); r.quantile(0.5)
+    >>> r = Ranges(bits=16)
+    >>> r.update(range(1000))
+    >>> r.range(10, 19)
+    everbloom.Range(lower=10.0, upper=10.0)
+    >>> r.quantile(0.5).value
+    499
     """
 
     __slots__ = ()

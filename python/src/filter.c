@@ -238,8 +238,6 @@ static PyObject *filter_run(ebpy_filter *s, filter_do what, filter_want want, eb
     ebpy_numbers v = {0}, t = {0};
     eb_batch b = eb_batch_make(k->hash, k->hash ? NULL : &k->keys, k->n);
     PyObject *out = NULL;
-    if (!ebpy_keys_hash(s, k)) return NULL;
-    b.hash = k->hash;
     if (ebpy_numbers_from(value, k->n, "value", &v) && ebpy_numbers_from(time, k->n, "time", &t) &&
         (out = filter_room(k->n, want, &b))) {
         b.value = v.p;

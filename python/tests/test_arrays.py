@@ -16,9 +16,6 @@ except ImportError:
     pa = None
 
 
-typed = unittest.skipUnless("keys" in [option.key for option in everbloom.kinds()[0].options], "no option keys=")
-
-
 @unittest.skipUnless(np, "numpy is not installed")
 class Numpy(unittest.TestCase):
     def setUp(self):
@@ -60,7 +57,6 @@ class Numpy(unittest.TestCase):
         self.assertEqual(c.count(np.int64(1)), 11.0)
         self.assertEqual(c.count(["1"]).dtype, np.float64)
 
-    @typed
     def test_numbers_as_numbers(self):
         f, g = Filter("bloom:memory=64K,k=5,keys=i64"), Filter("bloom:memory=64K,k=5,keys=i64")
         f.update(np.arange(-1000, 1000))
@@ -126,7 +122,6 @@ class Arrow(unittest.TestCase):
         self.assertRaises(TypeError, self.f.add, pa.array([[1]]))
         self.assertEqual(self.f.stats().adds, 0)
 
-    @typed
     def test_strings_are_no_bytes(self):
         self.assertRaises(TypeError, Filter("bloom:memory=1K,k=3,keys=bytes").add, pa.array(["a"]))
 

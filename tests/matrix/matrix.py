@@ -93,9 +93,8 @@ def test(name, spec, kind, server):
 
 
 def all_tests(server):
-    typed = "keys" in [option.key for option in everbloom.kinds()[0].options]
-    for kind in ("text", "i64", "bytes") if typed else ("text",):
-        option = f",keys={kind}" if typed else ""
+    for kind in ("text", "i64", "bytes"):
+        option = f",keys={kind}"
         test(f"bloom, keys={kind}", "bloom:memory=64K,k=7,seed=5" + option, kind, server)
         test(f"spectral, keys={kind}", "spectral:memory=64K,seed=5" + option, kind, server)
 
