@@ -27,15 +27,20 @@ typedef struct {
 #define PyBUF_ND 0x0008
 #define PyBUF_STRIDES (0x0010 | PyBUF_ND)
 #define PyBUF_SIMPLE 0
-PyAPI_FUNC(int) PyObject_GetBuffer(PyObject *o, Py_buffer *view, int flags);
-PyAPI_FUNC(void) PyBuffer_Release(Py_buffer *view);
+extern int PyObject_GetBuffer(PyObject *o, Py_buffer *view, int flags);
+extern void PyBuffer_Release(Py_buffer *view);
 #endif
 #if Py_LIMITED_API < 0x030a0000
-PyAPI_FUNC(const char *) PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *len);
+extern const char *PyUnicode_AsUTF8AndSize(PyObject *text, Py_ssize_t *len);
 #endif
 #ifndef METH_FASTCALL
 #define METH_FASTCALL 0x0080
 #endif
+
+static inline PyObject *ebpy_none(void) {
+    Py_INCREF(Py_None);
+    return Py_None;
+}
 
 /* ---- Errors: module.c */
 extern PyObject *ebpy_error, *ebpy_busy;

@@ -167,7 +167,7 @@ static PyObject *filter_clear(ebpy_filter *s, PyObject *unused) {
     FILTER_WITHOUT_LOCK(eb_clear(s->f, &err));
     ebpy_end_write(s);
     if (status) return ebpy_raise(status, &err);
-    Py_RETURN_NONE;
+    return ebpy_none();
 }
 
 static PyObject *filter_merge(ebpy_filter *s, PyObject *const *args, Py_ssize_t n,
@@ -190,7 +190,7 @@ static PyObject *filter_merge(ebpy_filter *s, PyObject *const *args, Py_ssize_t 
     ebpy_end_read(from);
     ebpy_end_write(s);
     if (status) return ebpy_raise(status, &err);
-    Py_RETURN_NONE;
+    return ebpy_none();
 }
 
 static PyObject *filter_advance(ebpy_filter *s, PyObject *time) {
@@ -203,7 +203,7 @@ static PyObject *filter_advance(ebpy_filter *s, PyObject *time) {
     if (!t.p) return PyErr_Format(PyExc_TypeError, "advance takes a time"), NULL;
     if (!free_to_write) return NULL;
     if (status) return ebpy_raise(status, &err);
-    Py_RETURN_NONE;
+    return ebpy_none();
 }
 
 /* ---- Batches. */
@@ -274,7 +274,7 @@ static PyObject *filter_keys(ebpy_filter *s, filter_do what, filter_want want, P
     if (!out || want != FILTER_NOTHING)
         return out ? ebpy_array(out, want == FILTER_COUNT ? 'd' : '?', scalar) : NULL;
     Py_DECREF(out);
-    Py_RETURN_NONE;
+    return ebpy_none();
 }
 
 /* ---- One key, the quick way. */
@@ -384,7 +384,7 @@ static PyObject *filter_update_by_pieces(ebpy_filter *s, PyObject *iterator, PyO
         if (!none) return NULL;
         Py_DECREF(none);
     }
-    Py_RETURN_NONE;
+    return ebpy_none();
 }
 
 static bool filter_is_one_number(PyObject *o) {
@@ -471,15 +471,14 @@ static PyGetSetDef filter_properties[] = {
 
 #define FILTER_FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
 
-PyDoc_STRVAR(
-    filter_doc,
+static char filter_doc[] =
     "Filter(spec, **options)\n--\n\n"
     "A filter, made from a spec such as \"lru:memory=64M\"; options may be given by name.\n\n"
     ">>> f = Filter(\"bloom\", distinct=1000, fpr=0.001)\n"
     ">>> f.add(\"apple\")   # was it there before?\n"
     "False\n"
     ">>> f.add(\"apple\"), \"apple\" in f, \"pear\" in f\n"
-    "(True, True, False)\n");
+    "(True, True, False)\n";
 PyDoc_STRVAR(
     filter_add_doc,
     "add(key, value=None, time=None)\n--\n\n"
@@ -569,7 +568,7 @@ bool ebpy_filter_add_type(PyObject *module) {
                            {Py_tp_methods, all},
                            {Py_tp_getset, filter_properties},
                            {Py_sq_contains, (void *)filter_contains},
-                           {Py_tp_doc, (void *)filter_doc},
+                           {Py_tp_doc, filter_doc},
                            {0, NULL}};
     PyType_Spec spec = {"everbloom._everbloom.Filter", sizeof(ebpy_filter), 0,
                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};

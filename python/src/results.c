@@ -137,7 +137,7 @@ PyObject *ebpy_result_make(ebpy_result which, const char *format, ...) {
 }
 
 static PyObject *results_maybe(uint64_t x) {
-    if (x == EB_UNKNOWN) Py_RETURN_NONE;
+    if (x == EB_UNKNOWN) return ebpy_none();
     return PyLong_FromUnsignedLongLong(x);
 }
 

@@ -25,6 +25,7 @@ class Command(unittest.TestCase):
 
 def load_tests(loader, tests, pattern):
     folder = tempfile.TemporaryDirectory()
+    unittest.addModuleCleanup(folder.cleanup)
     home = os.getcwd()
     extra = {"Filter": everbloom.Filter, "join": everbloom.join}
 
