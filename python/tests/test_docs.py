@@ -24,16 +24,16 @@ class Command(unittest.TestCase):
 
 
 def load_tests(loader, tests, pattern):
-    folder = tempfile.TemporaryDirectory()
-    unittest.addModuleCleanup(folder.cleanup)
     home = os.getcwd()
     extra = {"Filter": everbloom.Filter, "join": everbloom.join}
 
     def set_up(test):
-        os.chdir(folder.name)
+        test.folder = tempfile.TemporaryDirectory()
+        os.chdir(test.folder.name)
 
     def tear_down(test):
         os.chdir(home)
+        test.folder.cleanup()
 
     for module in (everbloom, everbloom._everbloom):
         tests.addTests(doctest.DocTestSuite(module, extraglobs=extra, setUp=set_up, tearDown=tear_down))
