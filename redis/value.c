@@ -31,20 +31,6 @@ static int value_allowed(size_t bytes) {
     return bytes <= ev_limit();
 }
 
-#ifdef __SANITIZE_ADDRESS__
-/* The server's allocator is unknown to the sanitizer: blocks of filters come from one that it
- * watches. */
-#include <stdlib.h>
-static void *value_alloc(void *ctx, size_t bytes) {
-    return value_allowed(bytes) ? value_count(ctx, malloc(bytes), bytes) : NULL;
-}
-static void *value_alloc_zeroed(void *ctx, size_t bytes) {
-    return value_allowed(bytes) ? value_count(ctx, calloc(1, bytes), bytes) : NULL;
-}
-static void value_return(void *p) {
-    free(p);
-}
-#else
 static void *value_alloc(void *ctx, size_t bytes) {
     return value_allowed(bytes) ? value_count(ctx, RedisModule_TryAlloc(bytes), bytes) : NULL;
 }
@@ -61,17 +47,12 @@ static void *value_alloc_zeroed(void *ctx, size_t bytes) {
     return value_count(ctx, RedisModule_Calloc(1, bytes), bytes);
 }
 
-static void value_return(void *p) {
-    RedisModule_Free(p);
-}
-#endif
-
 static void value_free(void *ctx, void *p, size_t bytes) {
     ev_value *const v = ctx;
     if (!p) return;
     v->bytes -= bytes;
     ev_total_bytes -= bytes;
-    value_return(p);
+    RedisModule_Free(p);
 }
 
 eb_allocator ev_allocator(ev_value *v) {
