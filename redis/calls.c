@@ -88,9 +88,29 @@ static eb_status calls_batch(const ev_value *v, ev_call *c, eb_batch *b, eb_erro
     return EB_OK;
 }
 
+/* One item with nothing else said has a call of its own in the library, which is cheaper. */
+static bool calls_is_plain(const ev_value *v, const ev_call *c) {
+    return c->n == 1 && c->item && !c->weight && !v->clocked && !c->want_count;
+}
+
+static eb_status calls_add_plain(ev_value *v, ev_call *c, eb_error *err) {
+    size_t len;
+    bool seen;
+    const char *const p = RedisModule_StringPtrLen(c->item[0], &len);
+    calls_reserve(1);
+    c->seen = calls_buffer.seen;
+    ev_changed(v);
+    const eb_status status = eb_add(v->f, p, len, &seen, err);
+    c->seen[0] = seen;
+    c->done = status == EB_OK;
+    ev_total_adds += c->done;
+    return status;
+}
+
 eb_status ev_add(ev_value *v, ev_call *c, eb_error *err) {
     eb_batch b;
     c->done = 0;
+    if (calls_is_plain(v, c) && !(v->caps & EB_KEYS_ARE_NUMBERS)) return calls_add_plain(v, c, err);
     eb_status status = calls_batch(v, c, &b, err);
     if (status != EB_OK) return status;
     ev_changed(v);
@@ -127,6 +147,10 @@ eb_status ev_remove(ev_value *v, ev_call *c, eb_error *err) {
 /* EB.INSERT key [TIME t] [WEIGHT w | WEIGHTS] ITEMS item [weight] ..., or EB.HADD. */
 void ev_replicate_add(server_ctx *ctx, server_string *key, const ev_value *v, const ev_call *c) {
     if (c->done == 0) return;
+    if (!v->clocked && c->done == c->n && !c->part) { /* the same without a time: much cheaper */
+        RedisModule_ReplicateVerbatim(ctx);
+        return;
+    }
     const long long time = v->clocked ? (long long)c->time : 0;
     const long long weight = c->weight ? (long long)c->weight[0] : 1;
     if (c->hashes && c->weight) {

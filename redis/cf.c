@@ -84,6 +84,7 @@ static int cf_insert_items(server_ctx *ctx, server_string *key, uint64_t capacit
             continue;
         }
         c = ev_items(item + i, 1);
+        c.part = 1;
         if (ev_add(s.v, &c, &err) != EB_OK) {
             ev_reply_status(ctx, &err);
             continue;

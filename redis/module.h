@@ -58,10 +58,13 @@ eb_status ev_load(ev_value *v, const void *bytes, size_t len, eb_error *err);
 eb_status ev_arrive(ev_value *v, const char *chunk, size_t n, eb_error *err); /* the next bytes */
 void ev_changed(ev_value *v); /* before a change: what was prepared for saving is stale */
 size_t ev_value_bytes(const ev_value *v);
-uint64_t ev_limit(void);             /* bytes of a filter, now */
-void ev_unlimited(int yes);          /* what a primary or a file says is not refused */
-int ev_type_create(server_ctx *ctx); /* registers the type */
-extern _Atomic uint64_t ev_total_filters, ev_total_bytes, ev_total_adds, ev_total_asks;
+/* Bytes of a filter that the running command may make.  What a primary or a file says is not
+ * refused: ctx NULL for loading, where there is no command. */
+uint64_t ev_limit(void);
+void ev_limit_by(server_ctx *ctx);
+int ev_type_create(server_ctx *ctx);                      /* registers the type */
+extern _Atomic uint64_t ev_total_filters, ev_total_bytes; /* other threads free filters, too */
+extern uint64_t ev_total_adds, ev_total_asks;
 
 /* Keys.  Sets *key and *v (NULL: there is none); SRV_ERR if an error was replied. */
 typedef struct ev_slot {
@@ -102,6 +105,7 @@ typedef struct ev_call {
     int same_weight;
     uint64_t time; /* milliseconds; 0: now */
     int want_count;
+    int part; /* of a command: replicas must not be told the command itself */
     /* out */
     uint8_t *seen;
     double *count;

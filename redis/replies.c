@@ -6,7 +6,7 @@
 #include <strings.h>
 
 int ev_open(server_ctx *ctx, server_string *name, int mode, ev_slot *s) {
-    ev_unlimited((RedisModule_GetContextFlags(ctx) & (SRV_CTX_REPLICATED | SRV_CTX_LOADING)) != 0);
+    ev_limit_by(ctx);
     *s = (ev_slot){.key = RedisModule_OpenKey(ctx, name, mode)};
     if (!s->key || RedisModule_KeyType(s->key) == SRV_KEY_EMPTY) return SRV_OK;
     if (RedisModule_KeyType(s->key) == SRV_KEY_MODULE &&

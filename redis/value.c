@@ -13,8 +13,9 @@ enum { EFFORT_BYTES = 1 << 16 }; /* freeing so much is one step for the server *
 enum { ZERO_BY_HAND = 1 << 16 };
 
 RedisModuleType *ev_type;
-_Atomic uint64_t ev_total_filters, ev_total_bytes, ev_total_adds, ev_total_asks;
-static int value_unlimited;
+_Atomic uint64_t ev_total_filters, ev_total_bytes;
+uint64_t ev_total_adds, ev_total_asks;
+static server_ctx *value_command; /* that runs; NULL: none */
 
 /* Memory */
 
@@ -65,12 +66,16 @@ eb_allocator ev_allocator(ev_value *v) {
     return a;
 }
 
+/* Asked only when memory is taken: the server's flags cost more than adding an item. */
 uint64_t ev_limit(void) {
-    return value_unlimited ? UINT64_MAX : (uint64_t)ev_settings.max_filter_bytes;
+    if (!value_command ||
+        RedisModule_GetContextFlags(value_command) & (SRV_CTX_REPLICATED | SRV_CTX_LOADING))
+        return UINT64_MAX;
+    return (uint64_t)ev_settings.max_filter_bytes;
 }
 
-void ev_unlimited(int yes) {
-    value_unlimited = yes;
+void ev_limit_by(server_ctx *ctx) {
+    value_command = ctx;
 }
 
 /* Life */
@@ -282,11 +287,10 @@ static void *value_rdb_load(RedisModuleIO *io, int version) {
         strcpy(err.text, "the value's head is damaged");
         status = EB_EFORMAT;
     }
-    ev_unlimited(1); /* what was accepted once is accepted again */
+    ev_limit_by(NULL); /* what was accepted once is accepted again */
     if (status == EB_OK)
         status = whole ? value_load_filter(io, v, bytes, &err)
                        : value_load_chunks(io, bytes, value_arrive, v, &err);
-    ev_unlimited(0);
     if (status == EB_OK) return v;
     RedisModule_LogIOError(io, "warning", "everbloom: %s", err.text);
     ev_value_free(v);
@@ -360,6 +364,7 @@ static void *value_copy(RedisModuleString *from, RedisModuleString *to, const vo
     eb_filter *f;
     eb_status status;
     copy->face = v->face;
+    ev_limit_by(NULL);
     if (v->f) {
         status = eb_clone(&f, v->f, &mem, &err);
         if (status == EB_OK) ev_value_adopt(copy, f);
