@@ -110,7 +110,7 @@ static eb_status calls_add_plain(ev_value *v, ev_call *c, eb_error *err) {
 eb_status ev_add(ev_value *v, ev_call *c, eb_error *err) {
     eb_batch b;
     c->done = 0;
-    if (calls_is_plain(v, c) && !(v->caps & EB_KEYS_ARE_NUMBERS)) return calls_add_plain(v, c, err);
+    if (calls_is_plain(v, c)) return calls_add_plain(v, c, err);
     eb_status status = calls_batch(v, c, &b, err);
     if (status != EB_OK) return status;
     ev_changed(v);
