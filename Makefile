@@ -78,7 +78,7 @@ SHARED := $(B)/libeverbloom.so.$(VERSION)
 PROGRAMS := $(addprefix $(B)/,everbloom everbloom-lab everbloom-gen)
 BENCH := $(B)/everbloom-bench
 
-.PHONY: FORCE all everything need-build run test check tests cli-tests hosts fuzz amalgamation amalgamation-test arm64 mutate soak bench bench-check \
+.PHONY: FORCE all everything need-build run test check tests cli-tests hosts fuzz amalgamation amalgamation-test contributing-test arm64 mutate soak bench bench-check \
 	papers lint layers docs-check headers symbols format install uninstall install-test clean help
 
 all: $(LIB) $(SHARED) $(PROGRAMS) $(B)/everbloom-redis.so ## build the library, the command and the laboratory (the default)
@@ -187,6 +187,9 @@ $(A)/cxx: $(A)/everbloom-gcc.o
 	$(CXX.release) -std=c++17 $(WARNINGS) -DEB_STATIC_ONLY -o $@ $@.cpp $< -lm && $@
 amalgamation-test: $(AMALGAMATION_RUNS) $(A)/cxx $(A)/everbloom-aarch64-linux-gnu-gcc.o ## it compiles with gcc and clang, and answers and saves as the library does
 
+contributing-test: $(B)/tests/helpers.a $(B)/tests/test_kinds.o ## the kinds that CONTRIBUTING.md adds, built and tested
+	@.ci/contributing-test $^
+
 arm64: $(B)/everbloom ## the command for arm64 makes the same snapshots, in an emulator
 	@$(MAKE) --no-print-directory -s -j$(JOBS) FLAVOUR=arm64 build/arm64/everbloom
 	@.ci/arm64
@@ -235,7 +238,9 @@ layers: ## no #include points to the right in base < math < cells < filter < api
 	@printf '#include "%s"\n' $(filter %.c,$(call tree,src)) | $(CC) -std=c11 -I. -Iinclude -Isrc -D_DEFAULT_SOURCE -Wall -Wextra \
 	  -Werror -fsyntax-only -x c - || { echo "layers: names that two files of src/ share: begin them with the file's"; exit 1; }
 
-headers: ## the public headers stand alone in C99, C11 and C++17
+headers: ## the public headers stand alone in C99, C11 and C++17, those of src/ in C11
+	@for h in $(filter %.h,$(call tree,src)); do echo "#include \"$$h\"" | $(CC) -x c -std=c11 -I. -Iinclude -Isrc \
+	  -D_DEFAULT_SOURCE -Wall -Wextra -Werror -Wno-unused-function -fsyntax-only - || exit 1; done
 	@for h in include/everbloom/*.h; do for std in c99 c11 c++17; do for cc in gcc clang; do \
 	  echo "#include <everbloom/$${h##*/}>" | $$cc -x $${std%%[0-9]*} -std=$$std -pedantic -Wall -Wextra \
 	    -Werror -Iinclude -DEB_STATIC_ONLY -fsyntax-only - || exit 1; done; done; done
