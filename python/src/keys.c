@@ -297,6 +297,20 @@ static bool keys_from_characters(const Py_buffer *v, ebpy_keys *out) {
     return true;
 }
 
+/* Bytes that are padded with zeros (numpy's S): the library strips them from text only. */
+static bool keys_from_padded(const Py_buffer *v, ebpy_keys *out) {
+    eb_key *const array = ebpy_arena_take(&out->arena, (out->n + 1) * sizeof *array);
+    if (!array) return false;
+    for (size_t i = 0; i < out->n; i++) {
+        const char *const p = (const char *)v->buf + (Py_ssize_t)i * v->strides[0];
+        size_t len = (size_t)v->itemsize;
+        while (len && !p[len - 1]) len--;
+        array[i] = (eb_key){p, len};
+    }
+    out->keys = eb_keys_array(EB_BYTES, array);
+    return true;
+}
+
 /* Is f a format of n characters of this code, such as 12s? */
 static bool keys_is_format(const char *f, char code) {
     if (*f == '<' || *f == '=' || *f == '@') f++;
@@ -327,8 +341,8 @@ static int keys_from_buffer(const ebpy_filter *s, PyObject *o, bool sure, ebpy_k
     if (width && width == (size_t)v->itemsize)
         out->keys = eb_keys_column(is_signed ? EB_I64 : EB_U64, v->buf, width);
     else if (keys_is_format(format, 's')) {
-        out->keys =
-            eb_keys_column(s->keys == EB_BYTES ? EB_BYTES : EB_TEXT, v->buf, (size_t)v->itemsize);
+        if (s->keys == EB_BYTES) return keys_from_padded(v, out) ? 1 : -1;
+        out->keys = eb_keys_column(EB_TEXT, v->buf, (size_t)v->itemsize);
     } else if (keys_is_format(format, 'w'))
         return keys_from_characters(v, out) ? 1 : -1;
     else

@@ -46,6 +46,12 @@ class Numpy(unittest.TestCase):
         if hasattr(np.dtypes, "StringDType"):
             self.expect(np.array(words, dtype=np.dtypes.StringDType()), words)
 
+    def test_bytes(self):
+        f = Filter("bloom:memory=64K,k=7,keys=bytes")
+        words = [b"a", b"longer", b"\xff\0x"]
+        np.testing.assert_array_equal(f.hashes(np.array(words)), f.hashes(words))
+        np.testing.assert_array_equal(f.hashes(np.array(words)[::-1]), f.hashes(words[::-1]))
+
     def test_results(self):
         answer = self.f.add(np.arange(10))
         self.assertEqual((answer.dtype, answer.any()), (np.dtype(bool), False))
