@@ -27,22 +27,22 @@ nodes_url nodes_parse(const char *text) {
     static const char form[] = "redis://[user:password@]host[:port]/name[?shards=N]";
     nodes_url u = {.port = NODES_PORT};
     if (!nodes_is_url(text)) cli_fail("%s: a server is written %s", text, form);
-    const char *p = text + 8, *const slash = strchr(p, '/');
-    if (!slash || !slash[1] || slash[1] == '?') cli_fail("%s: the name is missing: %s", text, form);
-    const char *const at = memchr(p, '@', (size_t)(slash - p));
-    if (at) {
-        const char *const colon = memchr(p, ':', (size_t)(at - p));
-        if (!colon) cli_fail("%s: the password is missing: %s", text, form);
-        nodes_piece(text, u.user, sizeof u.user, p, (size_t)(colon - p));
-        nodes_piece(text, u.password, sizeof u.password, colon + 1, (size_t)(at - colon - 1));
-        p = at + 1;
+    const char *p = text + 8, *const slash = p + strcspn(p, "/");
+    if (!slash[0] || !slash[1] || slash[1] == '?')
+        cli_fail("%s: the name is missing: %s", text, form);
+    const size_t user = strcspn(p, ":@/"), secret = strcspn(p, "@/");
+    if (p[secret] == '@') {
+        if (p[user] != ':') cli_fail("%s: the password is missing: %s", text, form);
+        nodes_piece(text, u.user, sizeof u.user, p, user);
+        nodes_piece(text, u.password, sizeof u.password, p + user + 1, secret - user - 1);
+        p += secret + 1;
     }
-    const char *const colon = memchr(p, ':', (size_t)(slash - p));
-    nodes_piece(text, u.host, sizeof u.host, p, (size_t)((colon ? colon : slash) - p));
+    const size_t host = strcspn(p, ":/");
+    nodes_piece(text, u.host, sizeof u.host, p, host);
     if (!u.host[0]) cli_fail("%s: the host is missing: %s", text, form);
-    if (colon) {
+    if (p[host] == ':') {
         char *end;
-        const long port = strtol(colon + 1, &end, 10);
+        const long port = strtol(p + host + 1, &end, 10);
         if (end != slash || port < 1 || port > 65535)
             cli_fail("%s: the port must be 1..65535", text);
         u.port = (int)port;

@@ -10,6 +10,7 @@ from harness import BUILD, Server, same, until
 
 LINES = int(float(os.environ.get("EVERBLOOM_LINES", "200000")))
 NODE_TIMEOUT = 2000  # milliseconds
+MEMORY = f"{max(16, LINES * 8 >> 20)}M"
 COMMAND = os.path.join(BUILD, "everbloom")
 BATCH = 512  # lines that a writer sends together
 
@@ -76,8 +77,8 @@ try:
     cluster_of(servers)
     url = f"redis://127.0.0.1:{servers[0].port}/stream"
     # Two writers see the same lines, one forwards and one backwards: each line passes once.
-    a = Writer(url, list(range(LINES)), "-m", "16M")
-    b = Writer(url, list(range(LINES - 1, -1, -1)), "-m", "16M")
+    a = Writer(url, list(range(LINES)), "-m", MEMORY)
+    b = Writer(url, list(range(LINES - 1, -1, -1)), "-m", MEMORY)
     until("lines to pass", lambda: len(a.out) > LINES // 6 or a.process.poll() is not None)
     servers[1].kill()
     a.go.set()  # both have half of their lines still to come
