@@ -165,5 +165,5 @@ typedef struct lab_paper {
     unsigned seeds;    /* unless --seeds says another */
 } lab_paper;
 extern const lab_paper lab_paper_000, lab_paper_001, lab_paper_002, lab_paper_003, lab_paper_004;
-extern const lab_paper lab_orders; /* no paper: our own filters */
+extern const lab_paper lab_orders, lab_grid; /* no papers: our own filters */
 #endif

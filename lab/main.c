@@ -10,7 +10,8 @@
 #include <string.h>
 
 static const lab_paper *const main_papers[] = {&lab_paper_000, &lab_paper_001, &lab_paper_002,
-                                               &lab_paper_003, &lab_paper_004, &lab_orders};
+                                               &lab_paper_003, &lab_paper_004, &lab_orders,
+                                               &lab_grid};
 enum { MAIN_PAPERS = sizeof main_papers / sizeof main_papers[0] };
 
 static void main_usage(FILE *out) {
