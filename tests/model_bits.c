@@ -8,7 +8,7 @@ enum { PROBES = 64 }; /* of rule=printed, before it gives up finding a set bit *
 typedef struct bits {
     unsigned k;
     uint64_t size, records, rng, pstar; /* size: bits of a part; pstar in millionths */
-    bool printed;
+    bool printed, text;
     int *bit;
     uint64_t load[32];
 } bits;
@@ -24,7 +24,8 @@ static void *make(const char *spec, uint64_t rng) {
 
 static void *make_rsbf(const char *spec, uint64_t rng) {
     bits *const t = make(spec, rng);
-    t->printed = model_is(spec, "rule", "printed");
+    t->text = model_is(spec, "rule", "text");
+    t->printed = t->text || model_is(spec, "rule", "printed");
     t->pstar = model_millionths(spec, "pstar");
     return t;
 }
@@ -81,7 +82,7 @@ static bool add_rsbf(void *twin, model_key key) {
     const uint64_t draw = model_draw(&t->rng);
     t->records++;
     if (t->printed) {
-        add_printed(t, key.hash, draw);
+        if (!seen || !t->text) add_printed(t, key.hash, draw);
     } else {
         put_all(t, draw, 0);
         put_all(t, key.hash, 1);

@@ -33,6 +33,8 @@ static void printed_rule_goes_through_its_phases(void **state) {
     agrees_with_twin("rsbf:rule=printed,cells=64", 5000, 400);
     agrees_with_twin("rsbf:rule=printed,cells=6400,pstar=0.5", 20000, 9000);
     agrees_with_twin("rsbf:rule=printed,cells=6400,pstar=1,k=1", 20000, 3);
+    agrees_with_twin("rsbf:rule=text,cells=64", 5000, 400);
+    agrees_with_twin("rsbf:rule=text,cells=6400,pstar=0.5", 20000, 9000);
 }
 
 /* A swap keeps the load; one key repeated leaves one bit to be found among s. */
@@ -166,9 +168,9 @@ static void tables_come_out(void **state) {
 static void endless_predictions_hold(void **state) {
     (void)state;
     enum { SETTLED = 1200000, ROUNDS = 40, STEP = 4000, GAP = 20000 };
-    static const char *const specs[] = {"rsbf:cells=60000", "rsbf:cells=60000,rule=printed",
-                                        "bsbf:k=3,cells=60000", "rlbsbf:k=3,cells=60000",
-                                        "rlbsbf:k=2,cells=60000"};
+    static const char *const specs[] = {
+        "rsbf:cells=60000",     "rsbf:cells=60000,rule=printed", "rsbf:cells=60000,rule=text",
+        "bsbf:k=3,cells=60000", "rlbsbf:k=3,cells=60000",        "rlbsbf:k=2,cells=60000"};
     for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
         eb_filter *const f = suite_new(specs[i]);
         suite_stream s = suite_make_stream(f, SETTLED + ROUNDS * STEP, UINT64_MAX, 7);

@@ -11,8 +11,8 @@
  *     s/i <= pstar      for each of its bits that is 0: find a bit of that part that is 1, reset
  *                       it, set the record's
  *
- * The listing inserts whatever is reported seen or new, the text only what is new; we follow the
- * listing.  (Neither gives the paper's numbers: with n <= s records nothing is ever reset, and
+ * The listing inserts whatever is reported seen or new; the text only what is new: rule=text.
+ * (Neither gives the paper's numbers: with n <= s records nothing is ever reset, and
  * misses would be zero in all cells for 512 MB, where the tables have 7 % to 22 %.)  Loads are at
  * most 1 - 1/e after s records and do not grow from then on, so false positives stay below
  * equation 6.1, (1 - 1/e)^k.
@@ -24,19 +24,19 @@
 #include <math.h>
 
 enum { RSBF_O_RULE = EBI_O_PARTS + 1, RSBF_O_PSTAR, RSBF_O_FPR };
-enum { RSBF_RULE_RUN, RSBF_RULE_PRINTED };
+enum { RSBF_RULE_RUN, RSBF_RULE_PRINTED, RSBF_RULE_TEXT };
 enum { RSBF_PROBES = 64, RSBF_MILLION = 1000000 };
 
-static const eb_option rsbf_options[] = {EBI_COMMON_OPTIONS,
-                                         EBI_PARTS_OPTION,
-                                         {"rule", "run|printed", "run", NULL, NULL,
-                                          "what gives the paper's numbers, or its listing", false},
-                                         {"pstar", "fixed", "0.03", "0.0001", "1",
-                                          "rule=printed: from s/i = pstar on, swap bits", false},
-                                         {"fpr", "real", NULL, "1e-6", "0.5",
-                                          "most false positives on an endless stream: k follows",
-                                          true},
-                                         {0}};
+static const eb_option rsbf_options[] = {
+    EBI_COMMON_OPTIONS,
+    EBI_PARTS_OPTION,
+    {"rule", "run|printed|text", "run", NULL, NULL,
+     "what gives the paper's numbers, its listing, its text", false},
+    {"pstar", "fixed", "0.03", "0.0001", "1", "but for rule=run: from s/i = pstar on, swap bits",
+     false},
+    {"fpr", "real", NULL, "1e-6", "0.5", "most false positives on an endless stream: k follows",
+     true},
+    {0}};
 
 static double rsbf_fpr_of(const ebi_params *p, double k) {
     return p->opt[RSBF_O_RULE] == RSBF_RULE_RUN ? exp2(-k) : ebi_parts_fpr_full(p, k);
@@ -96,12 +96,18 @@ EBI_INLINE void rsbf_printed(const ebi_parts *d, const ebi_record *r) {
         rsbf_reservoir(d, r, victim);
 }
 
+EBI_INLINE void rsbf_text(const ebi_parts *d, const ebi_record *r) {
+    if (!r->seen) rsbf_printed(d, r);
+}
+
 EBI_INLINE void rsbf_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                          unsigned k, bool far) {
     if (p->opt[RSBF_O_RULE] == RSBF_RULE_RUN)
         ebi_parts_add(p, block, b, seen, k, far, rsbf_run, ebi_choose_all);
-    else
+    else if (p->opt[RSBF_O_RULE] == RSBF_RULE_PRINTED)
         ebi_parts_add(p, block, b, seen, k, far, rsbf_printed, ebi_choose_all);
+    else
+        ebi_parts_add(p, block, b, seen, k, far, rsbf_text, ebi_choose_all);
 }
 
 EBI_INLINE void rsbf_test(const ebi_params *p, const uint8_t *block, const eb_hash *h, size_t n,
@@ -111,6 +117,16 @@ EBI_INLINE void rsbf_test(const ebi_params *p, const uint8_t *block, const eb_ha
 
 EBI_LOOPS(rsbf)
 
+/* rule=text on ever new keys: of those that are called new a bit is zero with (1-q)/(1-q^k), so
+ * dq/d(ln i) = 1 - q - q(1-q^k). */
+static double rsbf_text_load(double k, double pstar) {
+    enum { RSBF_STEPS = 1000 };
+    const double step = -log(pstar) / RSBF_STEPS;
+    double q = 1 - exp(-1);
+    for (int i = 0; i < RSBF_STEPS; i++) q += step * (1 - 2 * q + pow(q, k + 1));
+    return q;
+}
+
 /* rule=printed on ever new keys.  The load is q = 1 - 1/e after s records; then it nears 1/2 as
  * dq/d(ln i) = 1 - 2q until i = s/pstar; from there swaps keep it.  A bit that a key has set is
  * swapped away at rate (1-q)/q per s records and set again at rate 1. */
@@ -118,7 +134,8 @@ static void rsbf_predict_printed(const ebi_params *p, const eb_workload *w, eb_p
     const double k = (double)p->opt[EBI_O_PARTS], s = (double)ebi_parts_size(p);
     const double pstar = (double)p->opt[RSBF_O_PSTAR] / RSBF_MILLION;
     if (w->items > 0 || w->distinct > 0 || w->zipf > 0) return; /* no formula */
-    const double q = 0.5 + (0.5 - exp(-1)) * pstar * pstar;
+    const bool text = p->opt[RSBF_O_RULE] == RSBF_RULE_TEXT;
+    const double q = text ? rsbf_text_load(k, pstar) : 0.5 + (0.5 - exp(-1)) * pstar * pstar;
     const double hits = w->gap > 0 ? w->gap / s : INFINITY;
     const double zero = (1 - q) * -expm1(-hits / q);
     out->fill = q;
