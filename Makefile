@@ -295,6 +295,7 @@ install: all ## PREFIX (/usr/local) and DESTDIR
 	install -d $(addprefix $(DESTDIR)$(DATADIR)/,man/man1 $(dir $(COMPLETIONS)))
 	for page in $$($(B)/everbloom --generate pages); do \
 	  $(B)/everbloom --generate man $$page >$(DESTDIR)$(DATADIR)/man/man1/$$page.1 || exit 1; done
+	.ci/reference $(DESTDIR)$(DATADIR)/man/man3
 	for shell in bash zsh fish; do for file in $(COMPLETIONS); do case $$file in $$shell*) \
 	  $(B)/everbloom --generate $$shell >$(DESTDIR)$(DATADIR)/$$file || exit 1; esac; done; done
 	[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig # or programs would not find the library
@@ -302,6 +303,7 @@ install: all ## PREFIX (/usr/local) and DESTDIR
 uninstall: ## the same PREFIX and DESTDIR
 	rm -f $(DESTDIR)$(BINDIR)/everbloom $(DESTDIR)$(LIBDIR)/libeverbloom.* \
 	  $(DESTDIR)$(LIBDIR)/pkgconfig/everbloom.pc $(DESTDIR)$(DATADIR)/man/man1/everbloom*.1 \
+	  $(DESTDIR)$(DATADIR)/man/man3/eb_*.3 $(DESTDIR)$(DATADIR)/man/man3/everbloom.3 \
 	  $(addprefix $(DESTDIR)$(DATADIR)/,$(COMPLETIONS))
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/everbloom $(DESTDIR)$(LIBDIR)/cmake/everbloom
 
