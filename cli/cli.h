@@ -66,8 +66,14 @@ typedef struct settings {
     const char *metrics;
     const char *as; /* what answers look like; NULL: not given */
     double items, distinct, gap, zipf;
-    double max_drop;   /* 0: not given */
-    const char *order; /* of repeats: shuffled, recent; NULL: unknown */
+    double max_drop;               /* 0: not given */
+    double max_fpr, max_fnr, rate; /* 0: not given */
+    const char *fpr_is;            /* mean, end, worst; NULL: not given */
+    texts needs;
+    bool endless, explain, all_kinds, plot;
+    const char *svg, *over; /* NULL: not given */
+    double sample;          /* 0: not given */
+    const char *order;      /* of repeats: shuffled, recent; NULL: unknown */
     field_list importance_field;
     const char *importance_range;
     const char *classes, *class_rules;
@@ -211,7 +217,8 @@ void json_string(FILE *to, const char *text);
 void json_bytes(FILE *to, const void *bytes, size_t n);
 void json_number(FILE *to, double value);
 const char *human_bytes(char buf[32], double bytes);
-void finish_stdout(void); /* flush; a write error is trouble */
+const char *human_number(char buf[32], double x); /* three digits: 1.5e6 */
+void finish_stdout(void);                         /* flush; a write error is trouble */
 
 /* The commands. */
 int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n);
@@ -232,6 +239,8 @@ int run_freeze(const cli_command *c, const settings *set, char **operands, size_
 int run_thaw(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_diff(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_patch(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_plan(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_try(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_predict(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_kinds(const cli_command *c, const settings *set, char **operands, size_t n);
 bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t cap);

@@ -161,18 +161,6 @@ static const cli_option patch_options[] = {
         "Write the snapshot to FILE, which may be the old one; to standard output unless given."),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
-static const cli_option predict_options[] = {
-    OPTION(0, "items", "COUNT", OPT_COUNT, items,
-           "Keys in the stream so far, repeats included, such as 1e9 or 10M; 0 or not given: an "
-           "endless stream."),
-    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
-           "Distinct keys among them; all of them unless given."),
-    OPTION(0, "gap", "COUNT", OPT_COUNT, gap,
-           "Distinct keys between a key and its repeat; spread over the stream unless given."),
-    OPTION(0, "zipf", "SKEW", OPT_REAL, zipf, "Skew of the keys' frequencies; 0: uniform."),
-    FLAG(0, "json", json, "One JSON object."),
-    END};
-
 static const cli_option kinds_options[] = {
     FLAG(0, "json", json, "One JSON array, with the options of each kind."), END};
 
@@ -236,10 +224,6 @@ static const cli_example diff_examples[] = {
     {NULL, NULL}};
 static const cli_example patch_examples[] = {
     {"everbloom patch -o cache.eb cache.eb delta", "Bring a copy up to date, in one step."},
-    {NULL, NULL}};
-static const cli_example predict_examples[] = {
-    {"everbloom predict stable:memory=64M,fpr=0.001 --gap 1e6",
-     "How often is a repeat missed that comes a million keys later?"},
     {NULL, NULL}};
 static const cli_example kinds_examples[] = {{"everbloom kinds stable", "The options of a kind."},
                                              {NULL, NULL}};
@@ -339,10 +323,13 @@ const cli_command cli_commands[] = {
      "and "
      "nothing is written if anything is amiss.",
      patch_options, patch_examples, NULL, 1, 2, run_patch, NULL},
-    {"predict", "SPEC", "say what error rates a filter will have",
-     "Prints what mathematics says of a filter after a stream: the rates of false positives and "
-     "false negatives for the next key, their mean over the stream, and when they settle.",
-     predict_options, predict_examples, NULL, 1, 1, run_predict, NULL},
+    {"plan", "", "say which filter to use, and what to expect of it", plan_text, plan_options,
+     plan_examples, NULL, 0, 0, run_plan, NULL},
+    {"predict", "SPEC...", "say what error rates a filter will have",
+     "Prints what mathematics says of a filter after a stream: the memory that it takes, the rates "
+     "of false positives and false negatives for the next key, their mean over the stream, and "
+     "when they settle; or, with --plot and --svg, draws them.",
+     predict_options, predict_examples, NULL, 1, PREDICT_SPECS, run_predict, NULL},
     {"kinds", "[KIND]", "list the kinds of filters and their options",
      "Without KIND, a table of the kinds there are; with KIND, what it is and the options of its "
      "spec.",

@@ -231,6 +231,14 @@ extern const cli_option top_options[]; /* options_top.c */
 extern const cli_example top_examples[];
 extern const char top_text[];
 
+/* options_plan.c: the commands that choose a filter. */
+enum { PREDICT_SPECS = 6 };
+extern const cli_option plan_options[];
+extern const cli_example plan_examples[];
+extern const char plan_text[];
+extern const cli_option predict_options[];
+extern const cli_example predict_examples[];
+
 /* options_query.c: the commands with questions of their own. */
 extern const cli_option range_options[];
 extern const cli_example range_examples[];

@@ -59,6 +59,16 @@ const char *human_bytes(char buf[32], double bytes) {
     return buf;
 }
 
+const char *human_number(char buf[32], double x) {
+    snprintf(buf, 32, x >= 100 && x < 1e5 ? "%.0f" : "%.3g", x);
+    char *const e = strchr(buf, 'e');
+    if (!e) return buf;
+    char *const digits = e[1] == '-' ? e + 2 : e + 1; /* 1e+06 is 1e6, 1e-06 is 1e-6 */
+    const size_t skip = strspn(digits, "+0");
+    memmove(digits, digits + skip, strlen(digits + skip) + 1);
+    return buf;
+}
+
 void report_begin(report *r, FILE *to, bool json) {
     *r = (report){.to = to, .json = json};
 }

@@ -74,7 +74,9 @@ static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr
     const eb_workload *const w = g->load;
     const size_t cells = ebi_spec_option(s->kind, "cells");
     if (!s->a.given[cells]) plan_wish(s, "memory", floor(bytes));
-    plan_wish(s, "fpr", fpr);
+    /* Who wants to know the share of new keys plans for a shuffled stream. */
+    const bool shuffles = ebi_spec_option(s->kind, "share") < EBI_OPTIONS_MAX;
+    if (!shuffles || plan_is_told(w)) plan_wish(s, "fpr", fpr);
     plan_wish(s, "distinct", w->distinct);
     if (w->distinct > 0 && w->items > 0) plan_wish(s, "share", w->distinct / w->items);
     if (!(g->window > 0)) return;
@@ -107,18 +109,24 @@ static double plan_known(double rate, double at_most) { /* where there is no for
     return isnan(rate) ? at_most : rate;
 }
 
+/* Does the kind promise to find every repeat within a window? */
+static bool plan_promises(const ebi_kind *kind, const eb_goal *g) {
+    return g->window > 0 && ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
+}
+
 static void plan_predict(plan_offer *o, const eb_goal *g) {
+    const bool promised = plan_promises(o->kind, g);
     eb_prediction r;
     ebi_predict(o->kind, &o->p, g->load, EBI_ASK_RATES, &r);
     o->fpr = plan_known(r.mean_fpr, r.fpr_high);
-    o->fnr = plan_known(r.mean_fnr, r.fnr_high);
+    o->fnr = promised ? 0 : plan_known(r.mean_fnr, r.fnr_high);
     o->most_fpr = plan_is_told(g->load) ? o->fpr : r.most_fpr;
     o->most_fnr = plan_is_told(g->load) ? o->fnr : 0;
     for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++) {
         eb_workload near = *g->load;
         near.gap = plan_gaps[i] * fmax(near.distinct, 1);
         o->missed[i] = o->fnr;
-        if (near.gap > 0 && !(o->kind->info.caps & EB_NO_FALSE_NEGATIVES)) {
+        if (near.gap > 0 && !promised && !(o->kind->info.caps & EB_NO_FALSE_NEGATIVES)) {
             ebi_predict(o->kind, &o->p, &near, EBI_ASK_RATES, &r);
             o->missed[i] = plan_known(r.mean_fnr, r.fnr_high);
         }

@@ -118,7 +118,7 @@ void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w
 
 /* Curves */
 
-enum { PREDICT_PLACES = 4, PREDICT_POINTS = 64 };
+enum { PREDICT_PLACES = 4, PREDICT_POINTS = 100 };
 
 typedef struct predict_stream { /* of one shard */
     eb_workload load;

@@ -32,3 +32,19 @@ for spec in dyadic: dyadic:bits=64,shards=2, spectral:shards=64, spectral:store=
     everbloom predict "${spec}memory=$least"; status_is 0
     everbloom predict "${spec}memory=$((least - 1))"; status_is 2
 done
+
+# Several filters; memory; curves in the terminal, as a picture, as numbers.
+everbloom predict --json bloom:memory=1M lru:memory=2M
+[ "$(wc -l <out)" = 2 ] || fail "$(shown out)"
+everbloom predict bloom:memory=1M
+out_has 'memory               1023.9 KiB'
+everbloom predict --plot --items 1e6 bloom:memory=1M lru:memory=1M --svg curves.svg
+status_is 0; silent
+out_has 'false negatives'
+grep -q '^<svg ' curves.svg && grep -q '^</svg>' curves.svg || fail "$(shown curves.svg)"
+for over in stream memory gap; do
+    everbloom predict --json --over $over --items 1e6 --distinct 1e5 bloom:k=4
+    [ "$(value over out)" = "$over" ] || fail "$(shown out)"
+done
+everbloom predict --plot --over memory bloom:k=4,cells=64000
+status_is 2; err_has 'no curve over memory'

@@ -46,8 +46,8 @@ misused test 'the snapshot and the lines cannot both come from standard input' t
 misused info 'info needs SNAPSHOT...' info
 misused check 'check needs SNAPSHOT...' check
 misused merge 'merge needs SNAPSHOT...' merge -o x
-misused predict 'predict needs SPEC' predict
-misused predict 'predict: one operand too many: b' predict a b
+misused predict 'predict needs SPEC...' predict
+misused kinds 'kinds: one operand too many: b' kinds a b
 misused predict '--items must be a number from 0 to 1e18, such as 10M, not "many"' predict stable --items many
 misused predict '--zipf must be a number, 0 or more, not "-1"' predict stable --zipf -1
 misused kinds 'kinds: one operand too many: b' kinds a b

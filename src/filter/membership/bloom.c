@@ -293,6 +293,10 @@ static uint64_t bloom_caps(const ebi_params *p) {
            (p->opt[BLOOM_O_LIMIT] > 0 ? 0 : EB_ORDER_FREE);
 }
 
+static double bloom_touched(const ebi_params *p) {
+    return p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE ? 1 : (double)p->opt[BLOOM_O_K];
+}
+
 const ebi_kind ebi_kind_bloom = {
     .info = {"bloom", "the Bloom filter: never misses a key that it has seen",
              "Bloom, Space/time trade-offs in hash coding with allowable errors, 1970",
@@ -307,6 +311,7 @@ const ebi_kind ebi_kind_bloom = {
     .check = bloom_check,
     .stat = bloom_stat,
     .predict = bloom_predict,
+    .lines = bloom_touched,
     .view = bloom_view,
     .growing = &ebi_bloom_growing,
 };

@@ -389,6 +389,11 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     out->most_fpr = fmin(worst, pow(c.xmax, c.k));
 }
 
+static double choosy_touched(const ebi_params *p) {
+    (void)p;
+    return 1;
+}
+
 const ebi_kind ebi_kind_choosy = {
     .info = {"choosy", "a blocked Bloom filter that leaves out dear keys when memory is short",
              "made here, against the filters of Bera, Dutta, Narang and Bhattacherjee, 2012", 0,
@@ -401,4 +406,5 @@ const ebi_kind ebi_kind_choosy = {
     .check = choosy_check,
     .stat = choosy_stat,
     .predict = choosy_predict,
+    .lines = choosy_touched,
 };

@@ -464,6 +464,8 @@ static void window_predict(const ebi_params *p, const eb_workload *w, eb_predict
     const double kept = window * (1 + 0.5 / x.eras);
     const double all = w->items > 0 ? w->items : INFINITY;
     const double distinct = w->distinct > 0 ? w->distinct : all;
+    /* With as many keys in a window as planned, or fewer, in any order. */
+    out->most_fpr = out->fpr_high = window_old_fpr(p, &x, window);
     if (all <= window) {
         window_predict_young(&x, all, distinct, out);
         return;

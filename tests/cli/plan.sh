@@ -1,0 +1,55 @@
+# plan: a question in, a filter out; what is left out is the answer.
+. "$EXPECT"
+within() { awk -v x="$1" -v low="$2" -v high="$3" 'BEGIN { exit !(x >= low && x <= high) }' || fail "$1 is not in $2..$3"; }
+first() { grep -o "\"offers\":\[{[^}]*}" out | grep -o "\"$1\":[^,}]*" | head -n 1 | cut -d : -f 2-; }
+
+# Memory: the classic question.  1.44 log2(1/0.001) bits a key at the end of the stream, less for the mean.
+everbloom plan --json --distinct 1e6 --max-fpr 0.1%
+status_is 0; silent
+within "$(first bytes)" 1200000 1800000
+within "$(first fpr)" 0.0009 0.001001
+[ "$(first fnr)" = 0 ] || fail "$(shown out)"
+everbloom plan --json --distinct 1e6 --max-fpr 0.1% --fpr-is end
+within "$(first bytes)" 1750000 1850000
+
+# Number of keys, gap, rates.
+everbloom plan --json -m 1M --max-fpr 1%
+within "$(value distinct out)" 1.1e6 1.4e6
+everbloom plan --json -m 1M --max-fpr 0.1% --endless
+within "$(value gap out)" 2e5 5e5
+everbloom plan --json -m 1M --distinct 1e6
+within "$(first fpr)" 0.001 0.005
+everbloom plan --json -m 64K --items 1e6 --distinct 5e5 --max-fpr 1% --order shuffled
+within "$(first fnr)" 0.2 0.95
+
+# What is recommended can be made, and keeps its promise in memory.
+everbloom plan --items 1e5 --distinct 5e4 -m 64K --max-fpr 1%
+status_is 0; silent
+out_has 'Use '; out_has 'new lines at most'
+command=$(grep '^  everbloom ' out)
+seq 1 50000 >keys
+filter=$(echo "$command" | grep -o 'filter [^ ]*' | cut -d ' ' -f 2)
+everbloom dedup --filter "$filter" keys
+status_is 0
+lost=$((50000 - $(wc -l <out)))
+[ "$lost" -le 500 ] || fail "$lost of 50000 keys are lost"
+
+# Windows of lines and of time; needs.
+everbloom plan --json --window 10m --rate 100 --max-fpr 1e-4
+[ "$(first kind)" = '"window"' ] || fail "$(shown out)"
+everbloom plan --json --need count --distinct 1e5 --items 1e6 --max-fpr 1%
+[ "$(first kind)" = '"spectral"' ] || fail "$(shown out)"
+everbloom plan --need importance -m 64K --gap 1e4 --max-fpr 1%
+out_has 'keep=important'
+everbloom plan --explain -m 64K --items 1e6 --distinct 1e5 --max-fpr 1%
+out_has 'No offer:'; out_has 'kept as published'
+
+# One sentence for wishes that cannot be kept, or that contradict each other.
+everbloom plan -m 4K --items 1e9 --distinct 5e8 --max-fpr 1e-6 --max-fnr 1%
+status_is 2; no_output; err_has 'no kind of filter keeps '; err_has 'no structure whatever can with less than'
+misused plan '--distinct must not be more than --items' plan --items 10 --distinct 11
+misused plan 'a --window of time needs --rate, the lines in a second' plan --window 10m --max-fpr 1e-6
+misused plan '--gap and --window: give one of them' plan --window 10 --gap 10 --max-fpr 1e-6
+misused plan '--endless is without --items and --distinct: give --gap or --window' plan --endless --items 10 --max-fpr 1e-6
+misused plan '--need must be count, remove, merge, importance, time or growth, not "fly"' plan --need fly --max-fpr 1e-6 --distinct 10
+misused plan 'plan needs -m or --max-fpr' plan
