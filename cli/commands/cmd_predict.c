@@ -52,8 +52,9 @@ static void predict_unused(uint32_t unused) {
         {EB_UNUSED_DISTINCT, "--distinct"}, {EB_UNUSED_ZIPF, "--zipf"}, {EB_UNUSED_GAP, "--gap"}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (unused & options[i].bit)
-            cli_warn("this kind has no formula with %s: the rates are for a stream without",
-                     options[i].option);
+            cli_warn(
+                "the formulas of this kind do not know %s: its rates are those without, or bounds",
+                options[i].option);
 }
 
 static void predict_print(const settings *set, const char *spec) {

@@ -325,6 +325,8 @@ const cli_command cli_commands[] = {
      patch_options, patch_examples, NULL, 1, 2, run_patch, NULL},
     {"plan", "", "say which filter to use, and what to expect of it", plan_text, plan_options,
      plan_examples, NULL, 0, 0, run_plan, NULL},
+    {"try", "[FILE]...", "run the best few filters over your own lines", try_text, try_options,
+     try_examples, NULL, 0, MANY, run_try, NULL},
     {"predict", "SPEC...", "say what error rates a filter will have",
      "Prints what mathematics says of a filter after a stream: the memory that it takes, the rates "
      "of false positives and false negatives for the next key, their mean over the stream, and "

@@ -236,6 +236,9 @@ enum { PREDICT_SPECS = 6 };
 extern const cli_option plan_options[];
 extern const cli_example plan_examples[];
 extern const char plan_text[];
+extern const cli_option try_options[];
+extern const cli_example try_examples[];
+extern const char try_text[];
 extern const cli_option predict_options[];
 extern const cli_example predict_examples[];
 

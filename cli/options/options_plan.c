@@ -59,6 +59,36 @@ const char plan_text[] =
     "orders. If no filter can do it, the message says what is possible, and how much memory no "
     "structure could do without.";
 
+const cli_option try_options[] = {
+    KEY_OPTIONS,
+    HEADING("The filters"),
+    OPTION('m', "memory", "SIZE", OPT_WORD, memory,
+           "Their memory, such as 500K, 64M or 2G. (default: " DEFAULT_MEMORY ")"),
+    OPTION(0, "max-fpr", "SHARE", OPT_SHARE, max_fpr,
+           "At most this share of the new lines may be taken for repeats. (default: " TEXT_OF(
+               DEFAULT_MAX_DROP) ")"),
+    OPTION(0, "max-fnr", "SHARE", OPT_SHARE, max_fnr,
+           "At most this share of the repeats may be missed. (default: as few as possible)"),
+    OPTION(0, "sample", "COUNT", OPT_COUNT, sample,
+           "Look at the first COUNT lines, which takes up to 60 bytes for each. (default: 2e6)"),
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed, "Of the hashes. (default: 1)"),
+    HEADING("Reports"),
+    FLAG(0, "json", json, "One JSON object."),
+    QUIET,
+    END};
+
+const cli_example try_examples[] = {
+    {"everbloom try -m 1M --max-fpr 0.1% access.log",
+     "Which filter of 1 MiB finds most repeats in this file?"},
+    {"everbloom try --csv -f 3 -m 64K orders.csv", "The same for the values of column 3."},
+    {NULL, NULL}};
+
+const char try_text[] =
+    "Reads the first lines of the FILEs, or of standard input, exactly, says what they look like "
+    "(skew, and how near repeats are), and runs the best few filters over them: new lines lost and "
+    "repeats that pass, measured beside predicted, and time a line.\n\n"
+    "The numbers can be given to 'everbloom plan', for a stream that is longer than the sample.";
+
 const cli_option predict_options[] = {
     OPTION(0, "items", "COUNT", OPT_COUNT, items,
            "Keys in the stream so far, repeats included, such as 1e9 or 10M; 0 or not given: an "

@@ -64,12 +64,8 @@ static void predict_unknown(eb_prediction *p) {
 
 /* A formula with its accuracy, or what the kind says is sure, or what is sure of any rate. */
 static void predict_bounds(double rate, double accuracy, double *low, double *high) {
-    if (!isnan(rate)) {
-        *low = rate / (1 + accuracy);
-        *high = fmin(1, rate * (1 + accuracy));
-    }
-    if (isnan(*low)) *low = 0;
-    if (isnan(*high)) *high = 1;
+    if (isnan(*low)) *low = isnan(rate) ? 0 : rate / (1 + accuracy);
+    if (isnan(*high)) *high = isnan(rate) ? 1 : fmin(1, rate * (1 + accuracy));
 }
 
 static void predict_finish(const ebi_kind *kind, double shards, eb_prediction *out) {
@@ -99,12 +95,48 @@ static eb_workload predict_of_shard(const eb_workload *w, double shards) {
     return load;
 }
 
+/* A kind that knows what it misses at a gap, but not on this stream: the mean over its gaps.  They
+ * are counted in records, each of which changes cells in such kinds. */
+static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
+                              eb_prediction *out) {
+    enum { PREDICT_GAPS = 8 };
+    ebi_repeats r;
+    ebi_gap gaps[EBI_GAPS];
+    eb_workload at = *load;
+    double done = 0, weight = 0, records = 0, missed = 0;
+    if (!isnan(out->mean_fnr) || load->gap > 0 || !(load->distinct > 0)) return;
+    if (load->items > 0 && !(load->distinct < load->items)) return;
+    ebi_repeats_of(&r, load->items, load->distinct, load->zipf);
+    const size_t n = ebi_repeats_gaps(&r, false, gaps);
+    for (size_t i = 0; i < n; i++) {
+        weight += gaps[i].weight;
+        records += gaps[i].weight * log(gaps[i].records);
+        if (i + 1 < n && done + weight < (round(done * PREDICT_GAPS) + 1) / PREDICT_GAPS) continue;
+        eb_prediction one;
+        predict_unknown(&one);
+        one.size = EBI_ASK_MISSES;
+        at.gap = exp(records / weight);
+        at.zipf = 0;
+        kind->predict(p, &at, &one);
+        if (isnan(one.mean_fnr)) return;
+        missed += weight * one.mean_fnr;
+        done += weight;
+        weight = records = 0;
+    }
+    if (n == 0) return;
+    out->mean_fnr = missed;
+    if (isnan(out->fnr)) out->fnr = missed;
+    out->unused &= ~(uint32_t)EB_UNUSED_ZIPF;
+    out->accuracy = 0.2;
+}
+
 static void predict_point(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
                           size_t ask, eb_prediction *out) {
     predict_unknown(out);
     out->size = ask;
     out->items = load->items;
     kind->predict(p, load, out);
+    if (ask != EBI_ASK_MISSES) predict_from_gaps(kind, p, load, out);
     predict_misses(kind, p, load, (double)p->opt[EBI_O_SHARDS], out);
 }
 

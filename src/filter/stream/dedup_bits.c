@@ -72,7 +72,15 @@ static ebi_stream dedup_parts_stream(const eb_workload *w) {
 
 void ebi_parts_predict(const ebi_params *p, ebi_fade_rule rule, const eb_workload *w,
                        eb_prediction *out) {
-    if (w->zipf > 0) return; /* no formula */
+    if (w->zipf > 0) { /* repeats are nearer than without skew, and fewer keys are new at a time */
+        eb_workload even = *w;
+        eb_prediction r = {.mean_fnr = 1};
+        even.zipf = 0;
+        ebi_parts_predict(p, rule, &even, &r);
+        out->fnr_high = r.mean_fnr;
+        out->unused |= EB_UNUSED_ZIPF;
+        return;
+    }
     const ebi_fade filter = {rule, (double)p->opt[EBI_O_CELLS], (int)p->opt[EBI_O_PARTS], 0};
     const ebi_stream stream = dedup_parts_stream(w);
     const ebi_rates r = ebi_fade_rates(&filter, &stream);
