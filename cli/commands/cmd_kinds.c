@@ -19,7 +19,7 @@ static const struct {
 };
 enum { CAPS = sizeof cap_names / sizeof *cap_names };
 
-static void print_caps(unsigned caps) {
+static void print_caps(uint64_t caps) {
     const char *comma = "";
     if (!caps) fputs("none", stdout);
     for (size_t i = 0; i < CAPS; i++) {
