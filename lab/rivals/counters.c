@@ -48,7 +48,7 @@ static void counters_min_count(const void *state, const uint64_t *hash, size_t n
 }
 
 static double counters_median(const counters *f, uint64_t hash) {
-    int32_t v[COUNTERS_ROWS];
+    int32_t v[COUNTERS_ROWS] = {0};
     for (unsigned row = 0; row < f->d; row++) {
         int sign;
         const int32_t c = f->cell[counters_at(f, row, hash, &sign)] * sign;
