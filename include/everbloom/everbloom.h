@@ -339,8 +339,10 @@ EB_API eb_status eb_view(eb_filter **out, const void *bytes, size_t len, uint32_
 typedef struct eb_stats {
     size_t size;
     uint64_t items;    /* keys added, repeats included; stays at its largest value */
-    uint64_t new_keys; /* adds whose key was not seen before; after merging at most that many;
-                          EB_UNKNOWN in kinds that count */
+    uint64_t new_keys; /* adds whose key was not seen before; with limit= and after
+                          merging at most that many.  EB_UNKNOWN in kinds that count, and after
+                          merging without limit=: so the parts of a stream, merged into an empty
+                          filter, give the same bytes however it was cut */
     uint64_t capacity; /* full, or grows, when new_keys reaches it; EB_UNKNOWN: never */
     uint64_t parts;    /* of a filter that grows; otherwise 1 */
     uint64_t bytes;    /* of the block and the handle */

@@ -15,13 +15,16 @@ static void merge_head(eb_filter *into, const eb_filter *from, uint64_t i, uint6
     memcpy(&other, ebi_shard(from, i), sizeof other);
     if (!ebi_mul(other.items, times, &more)) more = UINT64_MAX;
     head->items = ebi_plus(head->items, more);
-    head->new_keys = ebi_plus(head->new_keys, other.new_keys);
     if (into->kind->info.caps & EB_USES_TIME)
         head->clock = ebi_max(head->clock, other.clock);
     else
         head->clock = head->items;
-    if (into->kind->growing) /* a part that is more than full is full */
-        head->new_keys = ebi_min(head->new_keys, into->kind->growing->capacity(&into->p));
+    const uint64_t capacity =
+        into->kind->growing ? into->kind->growing->capacity(&into->p) : UINT64_MAX;
+    if (capacity < UINT64_MAX) /* a part that is more than full is full */
+        head->new_keys = ebi_min(ebi_plus(head->new_keys, other.new_keys), capacity);
+    else if (ebi_counts_new(into->kind)) /* nobody knows: so parts give the bytes of the whole */
+        head->new_keys = EB_UNKNOWN;
 }
 
 /* As many parts as the other one has, if both together keep what was promised. */

@@ -178,7 +178,8 @@ static eb_status snapshot_check_head(const ebi_kind *kind, const uint8_t *block,
     memcpy(&head, block, sizeof head);
     if (!snapshot_is_zero((const uint8_t *)head.reserved, sizeof head.reserved))
         return ebi_fail(err, EB_EFORMAT, "damaged snapshot: a reserved field is not zero");
-    if (head.new_keys > (ebi_counts_new(kind) ? head.items : 0))
+    const bool unknown = ebi_counts_new(kind) && head.new_keys == EB_UNKNOWN;
+    if (!unknown && head.new_keys > (ebi_counts_new(kind) ? head.items : 0))
         return ebi_fail(err, EB_EFORMAT,
                         "damaged snapshot: %" PRIu64 " of %" PRIu64 " keys were new", head.new_keys,
                         head.items);
