@@ -406,9 +406,10 @@ static void dyadic_remove(const ebi_params *p, uint8_t *block, const ebi_batch *
 /* The whole filter */
 
 static uint64_t dyadic_caps(const ebi_params *p) {
-    const uint64_t linear = p->opt[DYADIC_O_POLICY] == DYADIC_POLICY_MS ? EB_CAN_REMOVE : 0;
+    const bool linear = p->opt[DYADIC_O_POLICY] == DYADIC_POLICY_MS;
+    const bool roomy = dyadic_store(p) == &ebi_store_u32; /* else the order decides who has room */
     return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_KEYS_ARE_NUMBERS |
-           EB_CAN_MERGE | linear;
+           EB_CAN_MERGE | (linear ? EB_CAN_REMOVE : 0) | (linear && roomy ? EB_ORDER_FREE : 0);
 }
 
 static void dyadic_init(const ebi_params *p, uint8_t *block) {
