@@ -1,0 +1,31 @@
+# postgres.mk - the PostgreSQL extension: build/<flavour>/postgres/everbloom.so.
+PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
+POSTGRES_MODULE := $(B)/postgres/everbloom.so
+POSTGRES_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard postgres/*.c))
+.PHONY: postgres postgres-test run-postgres install-postgres
+
+# PostgreSQL's headers want GNU C and declarations of their own kind; they are not ours to warn about.
+$(B)/postgres/%.o: postgres/%.c Makefile postgres/postgres.mk
+	@mkdir -p $(@D)
+	$(COMPILE) -std=gnu11 -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE -fPIC \
+	  -MMD -MP -c -o $@ $<
+$(POSTGRES_MODULE): $(POSTGRES_OBJ) $(LIB) # nothing of the library is visible to the host
+	$(LINK) -shared -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -o $@ $^ -lm
+
+postgres: ## the PostgreSQL extension (PG_CONFIG=...)
+	@.ci/need --install postgres
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(POSTGRES_MODULE)
+
+install-postgres: postgres ## into the server that PG_CONFIG names
+	install -d $(DESTDIR)$(shell $(PG_CONFIG) --pkglibdir) $(DESTDIR)$(shell $(PG_CONFIG) --sharedir)/extension
+	install -m 755 $(POSTGRES_MODULE) $(DESTDIR)$(shell $(PG_CONFIG) --pkglibdir)
+	install -m 644 postgres/everbloom.control $(wildcard postgres/everbloom--*.sql) \
+	  $(DESTDIR)$(shell $(PG_CONFIG) --sharedir)/extension
+
+postgres-test: $(POSTGRES_MODULE) ## the extension on servers of its own, against exact answers (POSTGRES_ROUNDS=2000)
+	@/usr/bin/python3 tests/postgres/check.py $(POSTGRES_MODULE) postgres --rounds $(or $(POSTGRES_ROUNDS),2000)
+
+run-postgres: ## a working example of the PostgreSQL extension, on a server of its own
+	@.ci/need --install postgres
+	@$(MAKE) --no-print-directory -s -j$(JOBS) $(POSTGRES_MODULE)
+	@/usr/bin/python3 tests/postgres/demo.py $(POSTGRES_MODULE) postgres

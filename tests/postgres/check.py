@@ -1,0 +1,188 @@
+#!/usr/bin/python3
+"""check.py LIBRARY EXTENSION-FOLDER [--rounds N]: the PostgreSQL extension on real servers, against exact answers of the
+same database; a Bloomjoin between two servers; hostile values."""
+
+import base64, random, sys, unittest
+
+sys.path.insert(0, __file__.rsplit("/", 1)[0])
+import cluster
+
+LIBRARY, EXTENSION = sys.argv[1:3]
+ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 2000
+PARALLEL = ("set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_parallel_table_scan_size = 0;"
+            "set max_parallel_workers_per_gather = 2;")
+
+
+def setUpModule():
+    global installation, here, there
+    installation = cluster.Installation(LIBRARY, EXTENSION)
+    here = cluster.Server(installation)
+    there = cluster.Server(installation)
+    for server in (here, there):
+        server.sql("create extension everbloom")
+    here.sql("""create table big as select (i * 7919::bigint) % 40000 as k from generate_series(1, 200000) i;
+                analyze big;
+                create table stored as select 1 as id, evb_agg(k, 'bloom:memory=4M') as f from big;
+                insert into stored select 2, evb_agg(k + 1000000, 'bloom:memory=4M') from big""")
+
+
+def tearDownModule():
+    here.stop()
+    there.stop()
+    installation.remove()
+
+
+class Guarantees(unittest.TestCase):
+    def test_nothing_is_missed_and_no_count_is_too_low(self):
+        rng = random.Random(20)
+        types = ["text", "bigint", "int", "uuid", "bytea", "timestamptz", "timestamp"]
+        for i in range(20):
+            kind = types[i % len(types)]
+            rows, distinct, skew = rng.randrange(500, 8000), rng.randrange(50, 3000), rng.uniform(1.3, 3)
+            number = f"floor({distinct} * random() ^ {skew})::int"
+            key = {"text": f"'user ü' || {number}", "bigint": f"{number} * 7919::bigint - 5000", "int": number,
+                   "uuid": f"md5(({number})::text)::uuid", "bytea": f"decode(md5(({number})::text), 'hex')",
+                   "timestamptz": f"'2026-01-01Z'::timestamptz + {number} * interval '1.5 s'",
+                   "timestamp": f"'2026-01-01'::timestamp + {number} * interval '1 ms'"}[kind]
+            keys = "keys=bytes" if kind == "bytea" else "keys=text"
+            got = here.sql(f"""
+                select setseed({i / 20}); drop table if exists t;
+                create table t as select {key} as k from generate_series(1, {rows}); insert into t values (null);
+                with f as (select evb_agg(k, 'bloom:distinct=3000,fpr=0.01,{keys}') as b,
+                                  evb_agg(k, 'spectral:memory=32K,update=plain,{keys}') as s from t)
+                select (select count(*) from t, f where not evb_has(b, k)) || ' ' ||
+                       (select count(*) from (select k, count(*) as c from t where k is not null group by k) x, f
+                        where evb_count(s, k) < c or (evb_estimate(s, k)).upper < c)""")
+            self.assertEqual("0 0", got.split("\n")[-1], kind)
+
+    def test_workers_make_the_same_bytes(self):
+        for spec in ["bloom:distinct=40000,fpr=0.01", "spectral:memory=512K,update=plain", "dyadic:bits=20,memory=256K"]:
+            query = f"select evb_agg(k, '{spec}')::bytea from big"
+            plan = here.sql(PARALLEL + "explain " + query)
+            self.assertIn("Partial Aggregate", plan, spec)
+            serial = here.sql(f"set max_parallel_workers_per_gather = 0; select md5(x.evb_agg) from ({query}) x")
+            parallel = here.sql(PARALLEL + f"select md5(x.evb_agg) from ({query}) x")
+            self.assertEqual(serial, parallel, spec)
+
+    def test_kinds_that_forget_need_an_order(self):
+        message = here.refused("select evb_agg(i::bigint, 'lru:memory=64K') from generate_series(1, 10) i")
+        self.assertIn("0A000", message)
+        self.assertIn("evb_stream_agg", message)
+        self.assertEqual("t", here.sql("select evb_has(evb_stream_agg(i::bigint, 'lru:memory=64K' order by i), 10::bigint) "
+                                       "from generate_series(1, 10) i"))
+
+    def test_windows_of_time(self):
+        got = here.sql("""
+            with f as (select evb_stream_agg(i::text, 'window:window=60000,unit=time,memory=64K', 1,
+                              '2026-01-01Z'::timestamptz + i * interval '1 s' order by i) as f from generate_series(1, 600) i)
+            select evb_has(f, '600'), evb_has(f, '545'), evb_has(f, '400'),
+                   evb_has(f, '545', '2026-01-01T00:12:00Z') from f""")
+        self.assertEqual("t|t|f|f", got)
+
+    def test_a_stored_filter_is_loaded_once(self):
+        self.assertEqual("40000", here.sql("select count(*) from (select distinct k from big) x "
+                                           "where evb_has((select f from stored where id = 1), k)"))
+        self.assertEqual("t|f\nf|t", here.sql("select evb_has(f, 5::bigint), evb_has(f, 1000005::bigint) "
+                                              "from stored order by id"))
+
+    def test_values_travel_as_text_and_binary(self):
+        here.sql("create table copy_of (f evb)")
+        text = here.sql("select f from stored where id = 1")
+        self.assertEqual("t", here.sql(f"insert into copy_of values ('{text}'); select copy_of.f::bytea = stored.f::bytea "
+                                       "from copy_of, stored where id = 1"))
+        out = here.psql("copy copy_of to stdout with (format binary)").stdout
+        there.sql("create table copy_of (f evb)")
+        done = there.psql(out, "-c", "copy copy_of from stdin with (format binary)")
+        self.assertEqual(0, done.returncode)
+
+    def test_mistakes_get_a_sqlstate(self):
+        for sql, state, words in [
+                ("select 'x!'::evb", "22P02", "base64"),
+                ("select 'AAAA'::evb", "22P03", "snapshot"),
+                ("select evb_agg(1::bigint, 'blom:memory=1K')", "22023", "blom"),
+                ("select evb_agg(1::bigint, null)", "22004", "NULL"),
+                ("select evb_agg(1::bigint, 'bloom:memory=2G')", "54000", "1 GB"),
+                ("select evb_has(f, 'x'::bytea) from stored", "42804", "keys"),
+                ("select evb_count(f, 1::bigint) from stored", "0A000", "count"),
+                ("select evb_bloomjoin('big', 'k', 'big', 'k', condition => 'drop')", "22023", "condition"),
+        ]:
+            message = here.refused(sql)
+            self.assertIn(state, message, sql)
+            self.assertIn(words, message, sql)
+
+    def test_seen_in_a_query(self):
+        self.assertEqual("100", here.sql("select count(*) from generate_series(1, 500) i "
+                                         "where not evb_seen((i % 100)::text, 'lru:memory=64K')"))
+
+    def test_extension_updates(self):
+        with open(installation.extensions + "/everbloom--0.1.0--0.1.1.sql", "w") as script:
+            script.write("create function evb_update_test() returns int language sql as 'select 1';")
+        here.sql("create database updated")
+        done = here.psql("create extension everbloom; alter extension everbloom update to '0.1.1'; select evb_update_test(); "
+                         "drop extension everbloom", "-d", "updated")
+        self.assertEqual((0, b"1\n"), (done.returncode, done.stdout), done.stderr)
+
+
+class Bloomjoin(unittest.TestCase):
+    """Two servers and postgres_fdw: rows whose key is not here stay there."""
+
+    @classmethod
+    def setUpClass(cls):
+        there.sql("create table calls as select i::bigint as k, 'call ' || i as what from generate_series(1, 200000) i; analyze calls")
+        here.sql(f"""create extension postgres_fdw;
+            create server remote foreign data wrapper postgres_fdw
+                options (host '127.0.0.1', port '{there.port}', dbname 'postgres', extensions 'everbloom');
+            create user mapping for current_user server remote options (user 'postgres');
+            import foreign schema public limit to (calls) from server remote into public;
+            create table customers as select (i * 200)::bigint as k from generate_series(1, 1000) i;
+            insert into customers select k from customers where k % 400 = 0; analyze customers""")
+
+    def shipped(self, query):
+        plan = here.sql("explain (analyze, verbose, costs off, timing off, summary off) " + query)
+        lines = plan.split("\n")
+        at = next(i for i, line in enumerate(lines) if "Foreign Scan" in line)
+        remote = next((line for line in lines[at:] if "Remote SQL" in line), "")
+        return int(lines[at].split("actual rows=")[1].split(" ")[0]), remote
+
+    def test_classic(self):
+        query = here.sql("select evb_bloomjoin('customers', 'k', 'calls', 'k', 'bloom:distinct=1000,fpr=0.001')")
+        rows, remote = self.shipped(query)
+        self.assertIn("evb_has", remote)
+        self.assertLess(rows, 1.05 * (1000 + 0.001 * 199000) + 60)
+        exact = here.sql("select count(*) from customers join calls using (k)")
+        self.assertEqual(exact, here.sql(f"select count(*) from ({query.replace('r.*, l.*', '1')}) x"))
+
+    def test_spectral(self):
+        for having in ("> 1", ">= 2", "= 2", "= 1", "< 2"):
+            query = here.sql(f"select evb_bloomjoin('customers', 'k', 'calls', 'k', "
+                             f"'spectral:memory=64K,update=plain', condition => '{having}')")
+            rows, remote = self.shipped(query)
+            self.assertIn("evb_count", remote)
+            exact = here.sql(f"select count(*) from calls where k in (select k from customers group by k having count(*) {having})")
+            self.assertEqual(exact, here.sql(f"select count(*) from ({query}) x"), having)
+            self.assertLess(rows, 1500)
+
+
+class Hostile(unittest.TestCase):
+    def test_mutated_values(self):
+        rng = random.Random(9)
+        specs = ["bloom:memory=1K", "lru:memory=2K", "spectral:memory=4K", "dyadic:bits=10,memory=8K"]
+        good = [base64.b64decode(here.sql(f"select evb_stream_agg(i::bigint, '{s}') from generate_series(1, 50) i")) for s in specs]
+        script = ["create function try_value(v text) returns int language plpgsql as $$ begin "
+                  "perform evb_has(v::evb, 5::bigint), evb_info(v::evb); return 0; exception when others then return 1; end $$;"
+                  "create temp table tries (v text); copy tries from stdin;"]
+        for _ in range(ROUNDS):
+            value = bytearray(rng.choice(good))
+            for _ in range(rng.randrange(1, 5)):
+                value[rng.randrange(len(value))] = rng.randrange(256)
+            if rng.random() < 0.2:
+                value = value[:rng.randrange(len(value))]
+            script.append(base64.b64encode(bytes(value)).decode())
+        script.append("\\.\nselect sum(try_value(v)) from tries;")
+        refused = int(here.sql("\n".join(script)))
+        self.assertGreater(refused, ROUNDS * 0.9)
+        self.assertEqual("1", here.sql("select 1"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=0)
