@@ -157,23 +157,23 @@ class Guarantees(unittest.TestCase):
                             "select evb_agg(i, 'bloom:distinct=1000,fpr=0.001,seed=7') from c")
         self.assertEqual(theirs, ours)
 
-    def test_hostile_values_are_refused_or_answered(self):
+    def test_damaged_values_are_refused(self):
         rng = random.Random(5)
         specs = ["bloom:memory=1K", "lru:memory=4K", "spectral:memory=4K", "window:window=20,memory=4K",
                  "dyadic:bits=10,memory=8K"]
         good = [one(self.db, "select evb_agg(k, ?) from (with recursive c(k) as (select 1 union all select k + 1 "
                              "from c where k < 100) select k from c)", s) for s in specs]
-        refused = 0
+        # A value that was not changed would be loaded, and then found by its id whatever follows the header.
         for _ in range(ROUNDS):
-            bytes_ = bytearray(rng.choice(good))
+            value = bytearray(rng.choice(good))
             for _ in range(rng.randrange(1, 5)):
-                bytes_[rng.randrange(len(bytes_))] = rng.randrange(256)
-            cut = bytes(bytes_[:rng.randrange(len(bytes_))]) if rng.random() < 0.2 else bytes(bytes_)
-            try:
-                self.db.execute("select evb_has(?1, 5), evb_info(?1)", (cut,)).fetchall()
-            except sqlite3.Error:
-                refused += 1
-        self.assertGreater(refused, ROUNDS * 0.9)
+                value[rng.randrange(len(value))] ^= rng.randrange(1, 256)
+            if rng.random() < 0.2:
+                value = value[:rng.randrange(len(value))]
+            if bytes(value) in good:
+                continue
+            with self.assertRaises(sqlite3.Error):
+                self.db.execute("select evb_has(?1, 5), evb_info(?1)", (bytes(value),)).fetchall()
 
 
 if __name__ == "__main__":
