@@ -78,7 +78,7 @@ SHARED := $(B)/libeverbloom.so.$(VERSION)
 PROGRAMS := $(addprefix $(B)/,everbloom everbloom-lab everbloom-gen)
 BENCH := $(B)/everbloom-bench
 
-.PHONY: FORCE all everything need-build run test check tests cli-tests hosts fuzz amalgamation amalgamation-test contributing-test arm64 mutate soak bench bench-check \
+.PHONY: FORCE all everything samples need-build run test check tests cli-tests hosts fuzz amalgamation amalgamation-test contributing-test arm64 mutate soak bench bench-check \
 	papers lint layers docs-check headers symbols format install uninstall install-test clean help
 
 all: $(LIB) $(SHARED) $(PROGRAMS) $(B)/everbloom-redis.so ## build the library, the command and the laboratory (the default)
@@ -216,6 +216,10 @@ bench: ## speed and accuracy of every kind and of the command, kept under bench/
 
 lab-test: $(B)/everbloom-lab ## promises of our filters on streams that nobody tuned for, in a quarter of a minute
 	@$< grid short --threads 1
+
+# The files of docs/COOKBOOK.md.
+samples:
+	@examples/samples.sh $(B)/../samples
 
 bench-check: $(BENCH)
 	@$< --quick

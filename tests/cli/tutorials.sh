@@ -1,4 +1,4 @@
-# The commands of docs/tutorials print what the pages say.  In a block that opens with ```console,
+# The commands of docs/tutorials and docs/COOKBOOK.md print what the pages say.  In a block that opens with ```console,
 # "$ command" may go on with "> more of it", and below stands what it prints, standard error
 # included.  The blocks of a page are one session in bash, in a folder of its own.
 . "$EXPECT"
@@ -48,3 +48,8 @@ for page in "$pages"/*.md; do
     mkdir "$name"
     (cd "$name" && page_holds "$page") || fail "$name does not hold"
 done
+
+# The cookbook has sample files, which are always the same.
+bash "$(dirname "$EXPECT")/../../examples/samples.sh" cookbook || fail 'no samples'
+(cd cookbook && page_holds "$pages/../COOKBOOK.md") || fail 'the cookbook does not hold'
+[ "$(grep -c '^[$] ' "$pages/../COOKBOOK.md")" -ge 25 ] || fail 'fewer than 25 recipes'
