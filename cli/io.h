@@ -105,6 +105,8 @@ typedef struct reader {
     reader_format format;
     char delimiter;
     bool header, ignore_case, trim;
+    bool whole_lines; /* keys are lines, as they are */
+    bool as_they_are; /* keys are fields, but for the quotes of CSV */
     struct pattern *regex;
     field_list list[READER_ROLES]; /* which fields are wanted for what */
     arena arena;                   /* of keys that do not stand in buf as they are */
@@ -150,8 +152,25 @@ void reader_options_free(reader *r);
  * field, as reader_explain says. */
 bool reader_get(reader *r, reader_role role, const char *line, const char *end, eb_key *key);
 void reader_explain(const reader *r, char *text, size_t cap);
+bool reader_plain_field(reader *r, const char *p, const char *end, uint64_t field, eb_key *key);
+bool reader_csv_field(reader *r, const char *line, const char *end, uint64_t field, eb_key *key);
+/* The same for keys: what is asked for every line and is mostly the same costs no call. */
+static inline bool reader_get_key(reader *r, const char *line, const char *end, eb_key *key) {
+    const uint64_t only = r->list[READER_KEY].only;
+    if (r->whole_lines) {
+        *key = (eb_key){line, (size_t)(end - line)};
+        return true;
+    }
+    if (only && r->as_they_are)
+        return (r->format == FORMAT_CSV ? reader_csv_field : reader_plain_field)(r, line, end, only,
+                                                                                 key);
+    return reader_get(r, READER_KEY, line, end, key);
+}
 /* Is the last record taken the line with the names of the columns?  Then they are known now. */
-bool reader_is_header(reader *r, const char *line, const char *end);
+bool reader_learn_names(reader *r, const char *line, const char *end);
+static inline bool reader_is_header(reader *r, const char *line, const char *end) {
+    return r->header && r->records == 1 && reader_learn_names(r, line, end);
+}
 eb_key reader_trimmed(eb_key key); /* without blanks around it */
 /* The options that make keys, as they would be typed: "--csv -f 3". */
 void reader_key_note(const settings *set, char *text, size_t cap);

@@ -271,7 +271,7 @@ static eb_key lower_case(reader *r, eb_key key) {
 
 /* ---- Keys. */
 
-static bool plain_field(reader *r, const char *p, const char *end, uint64_t field, eb_key *key) {
+bool reader_plain_field(reader *r, const char *p, const char *end, uint64_t field, eb_key *key) {
     for (uint64_t i = 1; i < field; i++) {
         const char *const at = memchr(p, r->delimiter, (size_t)(end - p));
         if (!at) return lacks(r, LACK_FIELD, NULL, field);
@@ -285,7 +285,7 @@ static bool plain_field(reader *r, const char *p, const char *end, uint64_t fiel
 /* Plain fields side by side, where they stand. */
 static bool plain_range(reader *r, const char *line, const char *end, const field_item *item,
                         eb_key *key) {
-    if (!plain_field(r, line, end, item->first, key)) return false;
+    if (!reader_plain_field(r, line, end, item->first, key)) return false;
     const char *const p = key->p, *stop = p + key->len;
     if (item->last == FIELDS_TO_END) stop = end;
     for (uint64_t at = item->first; item->last != FIELDS_TO_END && at < item->last; at++) {
@@ -302,6 +302,22 @@ static bool one_column(reader *r, const char *line, const char *end, uint64_t fi
         if (!next_column(&w)) return lacks(r, LACK_FIELD, NULL, field);
     *key = column_value(r, w.p, w.stop);
     return true;
+}
+
+/* Most fields have no quotes: then it is enough to look for delimiters. */
+bool reader_csv_field(reader *r, const char *line, const char *end, uint64_t field, eb_key *key) {
+    const char *p = line;
+    for (uint64_t left = field;; left--) {
+        if (p < end && *p == '"') return one_column(r, line, end, field, key);
+        const char *const stop = memchr(p, r->delimiter, (size_t)(end - p));
+        if (left == 1) {
+            const bool cr = !stop && end > p && end[-1] == '\r';
+            *key = (eb_key){p, (size_t)((stop ? stop : end - cr) - p)};
+            return true;
+        }
+        if (!stop) return lacks(r, LACK_FIELD, NULL, field);
+        p = stop + 1;
+    }
 }
 
 static __attribute__((noinline)) bool any_key(reader *r, const field_list *list, const char *line,
@@ -323,9 +339,9 @@ bool reader_get(reader *r, reader_role role, const char *line, const char *end, 
         *key = (eb_key){line, (size_t)(end - line)};
         if (r->trim) *key = reader_trimmed(*key);
     } else if (list->only && !r->trim && r->format == FORMAT_PLAIN)
-        found = plain_field(r, line, end, list->only, key);
+        found = reader_plain_field(r, line, end, list->only, key);
     else if (list->only && !r->trim && r->format == FORMAT_CSV)
-        found = one_column(r, line, end, list->only, key);
+        found = reader_csv_field(r, line, end, list->only, key);
     else
         found = any_key(r, list, line, end, key);
     if (found && r->ignore_case && role == READER_KEY) *key = lower_case(r, *key);
@@ -363,8 +379,7 @@ static uint64_t column_named(reader *r, eb_key name, const char *line, const cha
     return 0;
 }
 
-bool reader_is_header(reader *r, const char *line, const char *end) {
-    if (!r->header || r->records != 1) return false;
+bool reader_learn_names(reader *r, const char *line, const char *end) {
     if (end - line >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0) line += 3; /* byte order mark */
     for (int role = 0; role < READER_ROLES; role++)
         for (size_t i = 0; i < r->list[role].n; i++) {
@@ -456,6 +471,9 @@ void reader_options(reader *r, const cli_command *c, const settings *set) {
     r->header = set->header;
     r->packed = set->packed;
     r->list[READER_KEY] = set->field;
+    r->as_they_are =
+        !set->trim && !set->ignore_case && (r->format == FORMAT_PLAIN || r->format == FORMAT_CSV);
+    r->whole_lines = !set->field.n && !set->regex && !set->trim && !set->ignore_case;
     r->list[READER_TIME] = set->time_field;
     r->list[READER_VALUE] = set->weight_field.n       ? set->weight_field
                             : set->importance_field.n ? set->importance_field

@@ -29,7 +29,7 @@ static void pass_header(stream *s, const char *line, const char *end) {
 static bool take_line(stream *s, size_t i, const char *line, const char *end) {
     s->line[i] = line;
     s->number[i] = s->in.records;
-    if (!reader_get(&s->in, READER_KEY, line, end, &s->key[i])) {
+    if (!reader_get_key(&s->in, line, end, &s->key[i])) {
         reader_explain(&s->in, s->bad.why, sizeof s->bad.why);
         return false;
     }
@@ -48,6 +48,8 @@ static size_t collect(stream *s) {
     const char *begin = s->in.buf + s->in.begin;
     arena_reset(&s->in.arena);
     s->bad_line = NULL;
+    const bool drops_zeros = !s->keeps_zeros && s->set->weight_field.n > 0;
+    const bool only_key = !s->times.wanted && !s->values.from && !s->accept;
     while (n < STREAM_BATCH && !s->bad_line) {
         const char *const line = begin, *const end = reader_next(&s->in);
         if (!end) break;
@@ -57,8 +59,11 @@ static size_t collect(stream *s) {
             continue;
         }
         s->lines++;
-        if (take_line(s, n, line, end))
-            n += s->keeps_zeros || !s->set->weight_field.n || s->value[n] > 0;
+        if (only_key && reader_get_key(&s->in, line, end, &s->key[n])) {
+            s->line[n] = line;
+            s->number[n++] = s->in.records;
+        } else if (take_line(s, n, line, end))
+            n += !drops_zeros || s->value[n] > 0;
         else {
             bad_note(&s->bad, &s->in);
             if (s->print == PRINT_NONE && s->bad.policy != BAD_FAIL) continue;
@@ -67,7 +72,8 @@ static size_t collect(stream *s) {
         }
     }
     s->line[n] = begin;
-    for (size_t i = 0; i < n; i++) s->total += s->set->weight_field.n ? (double)s->value[i] : 1;
+    if (!s->set->weight_field.n) s->total += (double)n;
+    for (size_t i = 0; i < n && s->set->weight_field.n; i++) s->total += (double)s->value[i];
     return n;
 }
 
@@ -146,7 +152,9 @@ static void print_marked(stream *s, size_t n) {
 static void take_batch(stream *s, size_t n) {
     look_up(s, n);
     if (s->take) s->take(s->ctx, s, n);
-    for (size_t i = 0; i < n; i++) s->seen += s->hit[i];
+    uint64_t seen = 0;
+    for (size_t i = 0; i < n; i++) seen += s->hit[i];
+    s->seen += seen;
     if (s->adds && s->filter) health_watch(&s->health, s->filter, s->lines - s->seen);
     if (s->print_lines)
         s->print_lines(s, n);
