@@ -49,7 +49,7 @@ static void bounds_of(const char *spec) {
             OK(eb_estimate_batch(f, SUITE_ONE(w.hash[i]), &e, NULL));
             HOLDS(e.upper >= (double)w.count[i] && e.lower <= e.upper && e.lower >= 0);
             low += e.lower <= (double)w.count[i];
-            HOLDS((e.lower == 0) == (e.confidence == 1)); /* no count is below 0 */
+            HOLDS(e.confidence >= .99);
             promised += e.confidence;
         }
         eb_free(f);
@@ -63,8 +63,8 @@ static void bounds_hold(void **state) {
     for (size_t i = 0; i < SUITE_COUNT(specs); i++) bounds_of(specs[i]);
 }
 
-/* Of keys that came once, in single counters, the bound fails exactly where two of them meet:
- * Markov's inequality is nearly an equality then.  Those that meet come in pairs, hence the 2. */
+/* Of keys that came once, in single counters, the bound fails exactly where two of them meet, and
+ * the promise leaves half as much again for luck.  Those that meet come in pairs, hence the 2. */
 static void the_lower_bound_promises_what_it_can(void **state) {
     (void)state;
     enum { SEEDS = 20 };
@@ -73,17 +73,95 @@ static void the_lower_bound_promises_what_it_can(void **state) {
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         make_world(&w, 0.5, seed);
         for (int i = 0; i < KEYS; i++) w.count[i] = 1;
-        eb_filter *const f = filled("spectral:update=plain,k=1,cells=71400,span=0,store=u32", &w);
+        eb_filter *const f = filled("spectral:update=plain,k=1,cells=400000,span=0,store=u32", &w);
         for (size_t i = 0; i < KEYS; i++) {
             eb_estimate e = {.size = sizeof e};
             OK(eb_estimate_batch(f, SUITE_ONE(w.hash[i]), &e, NULL));
-            HOLDS(e.lower == e.count && e.confidence > .98);
+            HOLDS(e.lower == e.count && e.confidence >= .99);
             failed += e.lower > (double)w.count[i];
             conceded += 1 - e.confidence;
         }
         eb_free(f);
     }
-    NEAR(failed, conceded, 4.5 * sqrt(2 * conceded));
+    NEAR(failed, conceded / 1.5, 4.5 * sqrt(2 * conceded) + conceded / 4);
+}
+
+/* Streams that nobody tuned for, in filters from roomy to overfull, in several stores: of all keys
+ * at most as many have less than their lower bound as was conceded; and in a roomy filter the bound
+ * is the count. */
+
+enum { STRANGE = 3000 };
+
+static uint64_t strange_count(int stream, size_t i, uint64_t *random) {
+    switch (stream) {
+    case 0: /* bursts: most keys rarely, some in bursts of many sizes */
+        return suite_below(random, 10) > 0 ? 1 : UINT64_C(1) << suite_below(random, 14);
+    case 1: /* one key is half of everything */
+        return i == 0 ? 4 * STRANGE : 1 + suite_below(random, 3);
+    case 2: /* all alike */
+        return 20;
+    default: /* two sorts of keys */
+        return i % 2 == 0 ? 1000 : 3;
+    }
+}
+
+static void strange_bounds(const char *spec, int stream, uint64_t seed, double *low,
+                           double *promised, double *exact) {
+    static eb_hash hash[STRANGE];
+    static eb_estimate e[STRANGE];
+    static uint64_t count[STRANGE], left[STRANGE];
+    uint64_t random = ebi_mix((uint64_t)stream + 77 * seed);
+    eb_filter *const f = suite_new(spec);
+    uint64_t waiting = 0;
+    for (size_t i = 0; i < STRANGE; i++) {
+        hash[i] = suite_random(&random);
+        left[i] = count[i] = strange_count(stream, i, &random);
+        waiting += left[i] > 0;
+        e[i].size = sizeof e[i];
+    }
+    while (waiting > 0) /* in turns of random length: as conservative counters like it least */
+        for (size_t i = 0; i < STRANGE; i++) {
+            const uint64_t some = ebi_min(left[i], 1 + suite_below(&random, 40));
+            if (some == 0) continue;
+            OK(eb_add_batch(f, &A_BATCH(1, &hash[i], &some, NULL), NULL));
+            left[i] -= some;
+            waiting -= left[i] == 0;
+        }
+    OK(eb_estimate_batch(f, SUITE_KEYS(hash, STRANGE), e, NULL));
+    for (size_t i = 0; i < STRANGE; i++) {
+        HOLDS(e[i].upper >= (double)count[i] && e[i].confidence >= .99);
+        *low += e[i].lower > (double)count[i];
+        *promised += 1 - e[i].confidence;
+        *exact += e[i].lower == (double)count[i];
+    }
+    eb_free(f);
+}
+
+static void confidence_is_kept_on_strange_streams(void **state) {
+    (void)state;
+    static const char *const forms[] = {"update=plain", "update=conservative",
+                                        "update=plain,store=u32", "update=plain,span=512"};
+    static const unsigned cells[] = {300000, 30000, 12000, 5000, 1500};
+    double low = 0, promised = 0;
+    for (size_t form = 0; form < SUITE_COUNT(forms); form++)
+        for (size_t size = 0; size < SUITE_COUNT(cells); size++)
+            for (int stream = 0; stream < 4; stream++) {
+                double few = 0, conceded = 0, exact = 0;
+                if (strstr(forms[form], "span") && cells[size] < 5000) continue; /* not made for */
+                for (unsigned seed = 1; seed <= 4; seed++) {
+                    char spec[200];
+                    (void)snprintf(spec, sizeof spec, "spectral:cells=%u,%s,seed=%u%s", cells[size],
+                                   forms[form], seed, strstr(forms[form], "span") ? "" : ",span=0");
+                    suite_at("%s, stream %d", spec, stream);
+                    strange_bounds(spec, stream, seed, &few, &conceded, &exact);
+                }
+                /* keys that are too low come in groups, where a large one sits */
+                HOLDS(few <= conceded + 6 * sqrt(4 * conceded + 4));
+                HOLDS(size > 0 || exact > 3.9 * STRANGE);
+                low += few;
+                promised += conceded;
+            }
+    HOLDS(low <= promised);
 }
 
 /* Known from 50 runs: .8088 recur (deviation of a run .0137), .0016 (.0015) of which
@@ -556,6 +634,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bounds_hold),
         cmocka_unit_test(the_lower_bound_promises_what_it_can),
+        cmocka_unit_test(confidence_is_kept_on_strange_streams),
         cmocka_unit_test(a_single_minimum_is_suspect),
         cmocka_unit_test(sums_are_right_on_average),
         cmocka_unit_test(averages_lie_in_their_interval),

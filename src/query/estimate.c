@@ -79,32 +79,119 @@ eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err)
     return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", left, right);
 }
 
-/* One key.  By Markov's inequality the noise of a counter is d or more with the probability
- * mean/d at most; k counters in different parts are independent.  d is e times the mean or, since
- * noise comes in whole numbers, the next whole number above: 1 if the mean is small. */
+/* One key.  What others leave in a counter is what a counter holds that is not the key's.  So the
+ * noise of a key is d or more with the probability that k counters all hold d or more: the product
+ * of the shares of such counters.  This needs no assumption on frequencies, and holds in filters
+ * that are full, too.  The shares come from a sample of counters, evenly spaced.  The confidence is
+ * that of the rule: before the hashes are drawn, a bound is right with that probability. */
+
+enum {
+    ESTIMATE_SAMPLE = 1 << 14,
+    ESTIMATE_BUCKETS = 1024 /* of counters: exact below 32, then 16 for each power of two */
+};
+static const double estimate_risk = 0.01;  /* that the lower bound is too high */
+static const double estimate_margin = 1.5; /* a filter's keys share its luck, and a sample errs */
+static const double estimate_windows = 2;  /* what k counters near each other have in common */
+
+static unsigned estimate_bucket(uint64_t count) {
+    if (count < 32) return (unsigned)count;
+    const unsigned e = ebi_log2(count);
+    return 16 * (e - 4) + (unsigned)(count >> (e - 4));
+}
+
+static uint64_t estimate_bucket_start(unsigned bucket) {
+    return bucket < 32 ? bucket : (uint64_t)(16 + bucket % 16) << (bucket / 16 - 1);
+}
+
+/* By levels of joined counters: a key that made its group large has the noise of all its cells, so
+ * the share is that of groups of so many cells, as they are or taken together. */
+typedef struct estimate_law {
+    double share[EBI_WIDE_LEVELS + 1][ESTIMATE_BUCKETS + 1]; /* of those that hold that or more */
+    double uneven; /* windows differ: how much more often k counters are all large */
+} estimate_law;
+
+static void estimate_count(const ebi_counting *c, uint64_t i, estimate_law *law) {
+    ebi_wide_word w;
+    law->share[0][estimate_bucket(ebi_counting_get(c, i))]++;
+    if (!c->joins || !c->linear) return;
+    ebi_counting_word(c, i / EBI_WIDE_CELLS, &w);
+    for (unsigned level = 1; level <= EBI_WIDE_LEVELS; level++) {
+        const unsigned first = (unsigned)(i % EBI_WIDE_CELLS) >> level << level;
+        uint64_t sum = w.value[first];
+        for (unsigned at = first; w.level[first] < level; at += 1u << w.level[at]) {
+            if (at == first) sum = 0;
+            if (at >= first + (1u << level)) break;
+            sum += w.value[at];
+        }
+        law->share[level][estimate_bucket(ebi_min(sum, EBI_COUNTER_MAX))]++;
+    }
+}
+
+static void estimate_law_of(const ebi_counting *c, estimate_law *law) {
+    const uint64_t sample = ebi_min(c->n, ESTIMATE_SAMPLE);
+    memset(law, 0, sizeof *law);
+    for (uint64_t i = 0; i < sample; i++) estimate_count(c, c->n / sample * i, law);
+    for (unsigned level = 0; level <= EBI_WIDE_LEVELS; level++)
+        for (unsigned i = ESTIMATE_BUCKETS; i-- > 0;)
+            law->share[level][i] += law->share[level][i + 1];
+    for (unsigned level = 0; level <= EBI_WIDE_LEVELS; level++)
+        for (unsigned i = 0; i < ESTIMATE_BUCKETS; i++) law->share[level][i] /= (double)sample;
+    law->uneven = c->window == c->n ? 1 : estimate_windows;
+}
+
+/* The risk that the noise of a key in k groups of these levels is of this bucket or larger. */
+static double estimate_chance(const ebi_counting *c, const estimate_law *law, const unsigned *level,
+                              unsigned bucket) {
+    double all = estimate_margin * law->uneven;
+    for (unsigned j = 0; j < c->k; j++) all *= law->share[level[j]][bucket];
+    return all;
+}
+
+/* The least noise whose risk is small; and that risk. */
+static uint64_t estimate_reach(const ebi_counting *c, const estimate_law *law,
+                               const unsigned *level, double *risk) {
+    unsigned low = 0, high = ESTIMATE_BUCKETS; /* the risk is too large at low, not at high */
+    while (high - low > 1) {
+        const unsigned middle = low + (high - low) / 2;
+        if (estimate_chance(c, law, level, middle) > estimate_risk)
+            low = middle;
+        else
+            high = middle;
+    }
+    *risk = estimate_chance(c, law, level, high);
+    return estimate_bucket_start(high);
+}
+
+static unsigned estimate_level(const ebi_counting *c, uint64_t i) {
+    ebi_wide_word w;
+    if (!c->joins) return 0;
+    ebi_counting_word(c, i / EBI_WIDE_CELLS, &w);
+    return w.level[i % EBI_WIDE_CELLS];
+}
 
 static eb_hash estimate_inner(const eb_filter *f, eb_hash h) {
     return f->shard_bits == 0 ? h : ebi_inner_hash(h);
 }
 
-static void estimate_key(const eb_filter *f, eb_hash h, eb_estimate *out) {
+static void estimate_key(const eb_filter *f, eb_hash h, const estimate_law *law, eb_estimate *out) {
     const ebi_counting c = ebi_query_open(f, eb_shard_of(f, h));
-    const bool windows = c.window != c.n;
     uint64_t pos[EBI_COUNTING_K_MAX], counter[EBI_COUNTING_K_MAX];
     eb_estimate e = {.size = sizeof e};
     ebi_counting_positions(&c, estimate_inner(f, h), pos);
     const uint64_t least = ebi_counting_minimum(&c, pos, counter);
-    const double reach = windows ? (double)(c.n - c.window + 1) / c.k : (double)c.part;
-    const double noise = (double)*c.total / reach;
     unsigned times = 0;
     for (unsigned j = 0; j < c.k; j++) times += counter[j] == least;
     e.count = ebi_count(f, h);
     e.upper = eb_caps(f) & EB_NO_FALSE_NEGATIVES ? e.count : (double)least;
-    e.lower = fmax(0, ceil((double)least - exp(1) * noise));
-    e.confidence = 1 - pow(noise / ((double)least - e.lower + 1), windows ? 1 : c.k);
-    if (least == EBI_COUNTER_MAX || ebi_is_sealed(f)) e.lower = 0;
-    e.lower = fmin(e.lower, e.upper);
-    if (e.lower == 0) e.confidence = 1;
+    e.confidence = 1;
+    if (law && least < EBI_COUNTER_MAX && !ebi_is_sealed(f)) {
+        unsigned level[EBI_COUNTING_K_MAX];
+        double risk;
+        for (unsigned j = 0; j < c.k; j++) level[j] = c.linear ? estimate_level(&c, pos[j]) : 0;
+        const uint64_t reach = estimate_reach(&c, law, level, &risk);
+        e.lower = fmin(least >= reach ? (double)(least - (reach - 1)) : 0, e.upper);
+        e.confidence = 1 - risk;
+    }
     e.single = times == 1;
     *out = e;
 }
@@ -122,7 +209,13 @@ eb_status eb_estimate_batch(const eb_filter *f, const eb_batch *b, eb_estimate *
     EBI_TRY(estimate_batch_is_good(b, err));
     EBI_TRY(ebi_query_counts(f, err));
     if (b->n > 0) EBI_CHECK_SIZE(out, eb_estimate, err);
-    for (size_t i = 0; i < b->n; i++) estimate_key(f, b->hash[i], &out[i]);
+    estimate_law law;
+    for (uint32_t shard = 0; shard < ebi_shards(f) && b->n > 0; shard++) {
+        const ebi_counting c = ebi_query_open(f, shard);
+        estimate_law_of(&c, &law);
+        for (size_t i = 0; i < b->n; i++)
+            if (eb_shard_of(f, b->hash[i]) == shard) estimate_key(f, b->hash[i], &law, &out[i]);
+    }
     return EB_OK;
 }
 
@@ -234,13 +327,6 @@ static void estimate_noise(const ebi_counting *c, double noise[EBI_WIDE_LEVELS +
     }
 }
 
-static unsigned estimate_level(const ebi_counting *c, uint64_t i) {
-    ebi_wide_word w;
-    if (!c->joins) return 0;
-    ebi_counting_word(c, i / EBI_WIDE_CELLS, &w);
-    return w.level[i % EBI_WIDE_CELLS];
-}
-
 /* Add the keys of a shard to the sums of each part. */
 static void estimate_add_keys(const eb_filter *f, uint64_t shard, const eb_hash *h, size_t n,
                               double *sums, double *variance) {
@@ -275,7 +361,7 @@ eb_status eb_sum_batch(const eb_filter *f, const eb_batch *b, eb_sum *out, eb_er
     for (unsigned j = 0; j < k; j++) s.sum += sums[j] / k;
     for (size_t i = 0; i < n; i++) {
         eb_estimate e;
-        estimate_key(f, h[i], &e);
+        estimate_key(f, h[i], NULL, &e);
         s.upper += e.upper;
     }
     s.error = sqrt(variance);

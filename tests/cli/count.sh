@@ -12,12 +12,12 @@ status_is 0; silent
 [ "$(columns 3)" = '2 1 0 1 1 1 2 ' ] || fail "$(shown out)"
 cut -f 6- out >keys; printf 'b\n\nnever\nc\nx\ty\n\nb\n' >want; same keys want
 everbloom count -m 1M --names --key a in
-out_is 'count\tlower\tupper\tconfidence\thint\tkey\n3\t3\t3\t0.999981\trecurring\ta\n'
+out_is 'count\tlower\tupper\tconfidence\thint\tkey\n3\t3\t3\t1\trecurring\ta\n'
 everbloom count -m 1M --json --key a --key 'q"' in
-out_is '{"key":"a","count":3,"lower":3,"upper":3,"confidence":0.999980909035,"hint":"recurring"}
+out_is '{"key":"a","count":3,"lower":3,"upper":3,"confidence":1,"hint":"recurring"}
 {"key":"q\\"","count":0,"lower":0,"upper":0,"confidence":1,"hint":"recurring"}\n'
 everbloom count -0 -m 1M --queries <(printf 'a\nb\0') < <(printf 'a\nb\0c\0a\nb\0')
-status_is 0; out_is '2\t2\t2\t0.999993\trecurring\ta\nb\0'
+status_is 0; out_is '2\t2\t2\t1\trecurring\ta\nb\0'
 
 # Fields, CSV, weights.  A weight of 0 counts nothing.
 printf '"k,1",7\nother,1\n"k,1",5\n"k,1",0\n' >sales.csv
