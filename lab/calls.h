@@ -7,6 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Where keys are kept, the bytes of their hashes will do as keys. */
+#define CALLS_KEYS(hashes)                                                                         \
+    (&(const eb_keys){.size = sizeof(eb_keys),                                                     \
+                      .type = EB_STRING,                                                           \
+                      .layout = EB_COLUMN,                                                         \
+                      .data = (hashes),                                                            \
+                      .width = sizeof(eb_hash),                                                    \
+                      .stride = sizeof(eb_hash)})
 #define A_BATCH(count, hashes, values, times)                                                      \
     ((eb_batch){.size = sizeof(eb_batch),                                                          \
                 .n = (count),                                                                      \
@@ -20,15 +28,23 @@ static inline void calls_must(eb_status status, const eb_error *err) {
     abort();
 }
 
+static inline bool calls_keeps(const eb_filter *f) {
+    return (eb_caps(f) & EB_KEEPS_KEYS) != 0;
+}
+
 static inline eb_status calls_add(eb_filter *f, const eb_batch *b, uint8_t *seen) {
     eb_batch all = *b;
     all.seen = seen;
+    const eb_keys *const keys = CALLS_KEYS(b->hash);
+    if (calls_keeps(f) && !b->keys) all.keys = keys;
     return eb_add_batch(f, &all, NULL);
 }
 
 static inline eb_status calls_add_count(eb_filter *f, const eb_batch *b, double *after) {
     eb_batch all = *b;
     all.count = after;
+    const eb_keys *const keys = CALLS_KEYS(b->hash);
+    if (calls_keeps(f) && !b->keys) all.keys = keys;
     return eb_add_batch(f, &all, NULL);
 }
 

@@ -252,6 +252,8 @@ static void fuzz_both(eb_filter *many, eb_filter *one, const fuzz_keys *k, bool 
     eb_batch all = k->batch;
     eb_error err;
     all.seen = removing ? NULL : seen;
+    const eb_keys *const keys = CALLS_KEYS(k->hash);
+    if (calls_keeps(many)) all.keys = keys;
     const eb_status status =
         removing ? eb_remove_batch(many, &all, &err) : eb_add_batch(many, &all, &err);
     MUST(status == EB_OK || status == EB_EVALUE || status == EB_ETIME ||
@@ -349,7 +351,7 @@ static eb_filter *fuzz_base(unsigned kind) {
                    ebi_registry[kind % ebi_registry_size].kind->info.name);
     if (eb_new(&f, spec, &fuzz_memory, NULL) != EB_OK) return NULL;
     const eb_hash h = ebi_mix(1);
-    (void)eb_add_batch(f, &A_BATCH(1, &h, NULL, NULL), NULL);
+    (void)calls_add(f, &A_BATCH(1, &h, NULL, NULL), NULL);
     return f;
 }
 
@@ -433,7 +435,7 @@ static void fuzz_seed_frozen(const char *folder, eb_filter *f) {
     for (uint64_t i = 0; i < 30; i++) {
         const eb_hash h = ebi_mix(i);
         const uint64_t value = (uint32_t)(h >> i);
-        (void)eb_add_batch(f, &A_BATCH(1, &h, &value, NULL), NULL);
+        (void)calls_add(f, &A_BATCH(1, &h, &value, NULL), NULL);
     }
     for (size_t i = 0; i < 3; i++) {
         eb_filter *frozen = NULL;
@@ -473,7 +475,7 @@ static void fuzz_seed_delta(const char *folder, const ebi_kind *kind) {
     MUST(eb_clone(&now, base, &fuzz_memory, NULL) == EB_OK);
     for (uint64_t i = 0; i < 30; i++) {
         const eb_hash h = ebi_mix(i);
-        (void)eb_add_batch(now, &A_BATCH(1, &h, NULL, NULL), NULL);
+        (void)calls_add(now, &A_BATCH(1, &h, NULL, NULL), NULL);
     }
     if (eb_diff(base, now, fuzz_collect, &t, NULL) == EB_OK)
         fuzz_write(folder, kind->info.name, 'd', t.bytes, t.n);
@@ -505,7 +507,7 @@ static void fuzz_seed(const char *folder, const ebi_kind *kind) {
     eb_filter *f = NULL;
     if (eb_new(&f, spec, &fuzz_memory, NULL) != EB_OK) return;
     const eb_hash h = ebi_mix(1);
-    (void)eb_add_batch(f, &A_BATCH(1, &h, NULL, NULL), NULL);
+    (void)calls_add(f, &A_BATCH(1, &h, NULL, NULL), NULL);
     size_t len;
     uint8_t *const bytes = fuzz_save(f, &len);
     fuzz_write(folder, kind->info.name, 'l', bytes, len);

@@ -220,7 +220,7 @@ eb_hash suite_key(const eb_filter *f, eb_hash h) {
 
 suite_stream suite_make_stream(const eb_filter *f, size_t n, uint64_t universe, uint64_t seed) {
     suite_stream s = {n, suite_get(n, sizeof *s.hash), suite_get(n, sizeof *s.value),
-                      suite_get(n, sizeof *s.time)};
+                      suite_get(n, sizeof *s.time), calls_keeps(f)};
     const uint64_t values = ebi_min((uint64_t)f->p.value_max - f->p.value_min + 1, 9);
     uint64_t random = ebi_mix(seed), time = 0;
     for (size_t i = 0; i < n; i++) {
@@ -248,8 +248,16 @@ eb_hash suite_hash(const eb_filter *f, const void *p, size_t len) {
     return suite_key(f, h);
 }
 
+/* A batch only points to what its keys are: the last ones stay. */
 eb_batch suite_part(const suite_stream *s, size_t from, size_t to) {
-    return A_BATCH(to - from, s->hash + from, s->value + from, s->time + from);
+    enum { KEPT = 1 << 16 };
+    static eb_keys kept[KEPT];
+    static size_t next;
+    eb_keys *const keys = &kept[next++ % KEPT];
+    *keys = *CALLS_KEYS(s->hash + from);
+    eb_batch b = A_BATCH(to - from, s->hash + from, s->value + from, s->time + from);
+    if (s->keeps) b.keys = keys;
+    return b;
 }
 
 eb_filter *suite_new(const char *spec) {

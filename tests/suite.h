@@ -70,6 +70,7 @@ typedef struct suite_stream {
     eb_hash *hash;
     uint64_t *value;
     uint64_t *time;
+    bool keeps; /* the filter keeps keys, and needs them */
 } suite_stream;
 suite_stream suite_make_stream(const eb_filter *f, size_t n, uint64_t universe, uint64_t seed);
 void suite_free_stream(suite_stream *s);

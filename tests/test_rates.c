@@ -119,7 +119,7 @@ static double forgotten(eb_filter *f, source *s, size_t gap) {
     for (size_t i = 0; i < n; i++) {
         hash[i] = draw(s, &value[i]);
         const eb_batch one = A_BATCH(1, hash + i, value + i, NULL);
-        OK(eb_add_batch(f, &one, NULL));
+        OK(calls_add(f, &one, NULL));
         if (i < gap) continue;
         const eb_batch old = A_BATCH(1, hash + i - gap, value + i - gap, NULL);
         uint8_t seen;

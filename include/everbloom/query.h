@@ -66,6 +66,29 @@ EB_API eb_status eb_diff(const eb_filter *base, const eb_filter *now, eb_write w
 EB_API eb_status eb_patch(eb_filter **out, const eb_filter *base, const void *delta, size_t len,
                           const eb_allocator *mem, eb_error *err);
 
+/* Top lists, for filters with EB_KEEPS_KEYS (top).  Lists the keys that are kept and occur at_least
+ * times, the most frequent first; among equals in the order of their bytes.  Keys point into the
+ * filter: valid until it changes.  A key that is not kept occurs at most `watermark` times.  So if
+ * at_least is larger than that, the list is complete. */
+typedef struct eb_top_key {
+    eb_key key;   /* of a very long key only its first bytes are kept: then cut is 1 */
+    double count; /* never too low */
+    double lower; /* it certainly occurs so often */
+    uint32_t cut;
+    uint32_t reserved;
+} eb_top_key;
+typedef struct eb_top_list {
+    size_t size;
+    double at_least;      /* in; 0: all keys that are kept */
+    const uint64_t *time; /* in: the moment asked about; NULL: the filter's clock */
+    eb_top_key *keys;     /* in: room for cap keys; may be NULL if cap is 0 */
+    size_t cap;
+    size_t n;         /* out: keys written */
+    size_t matching;  /* out: keys that match; larger than n if cap is too small */
+    double watermark; /* out; 0: every key is kept */
+} eb_top_list;
+EB_API eb_status eb_top(const eb_filter *f, eb_top_list *list, eb_error *err);
+
 /* Ranges, for filters with EB_KEYS_ARE_NUMBERS (dyadic).  With keys=i64, cast: (uint64_t)x in,
  * (int64_t)value out.  The domain is low .. low + 2^bits - 1, of the filter's spec.
  *

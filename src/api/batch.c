@@ -80,7 +80,16 @@ static const uint32_t batch_ones[EBI_LONG_BATCH] = {
 static void batch_add_singly(const eb_filter *f, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                              double *count) {
     for (size_t i = 0; i < b->n; i++) {
-        const ebi_batch one = ebi_batch_cut(b, i, 1);
+        ebi_batch one = ebi_batch_cut(b, i, 1);
+        ebi_expelled whom;
+        if (b->expelled) {
+            whom = *b->expelled;
+            if (whom.from)
+                whom.from += i;
+            else
+                whom.at += i;
+            one.expelled = &whom;
+        }
         f->ops->add(&f->p, block, &one, seen + i);
         f->ops->count(&f->p, block, &one, count + i);
     }

@@ -178,6 +178,23 @@ typedef struct ebi_growing {
     bool (*may_merge)(const ebi_params *p, const uint8_t *a, const ebi_params *q, const uint8_t *b);
 } ebi_growing;
 
+/* The kind keeps keys as bytes: those that occur most often. */
+typedef struct ebi_kept {
+    eb_key key; /* inside the block */
+    eb_hash hash;
+    bool cut; /* the key was longer */
+    double count, lower;
+} ebi_kept;
+
+typedef struct ebi_keeping {
+    /* The next key from *at on, which begins as 0; false: there is none.  time: as of when. */
+    bool (*next)(const ebi_params *p, const uint8_t *block, uint64_t time, uint64_t *at,
+                 ebi_kept *out);
+    double (*watermark)(const ebi_params *p, const uint8_t *block, uint64_t time);
+    /* A count that the key of this hash certainly has. */
+    double (*lower)(const ebi_params *p, const uint8_t *block, uint64_t time, eb_hash h);
+} ebi_keeping;
+
 /* Traits of a kind. */
 enum {
     /* Takes EBI_LONG_BATCH keys at once: for loops that fetch some keys ahead of their turn and
@@ -222,6 +239,7 @@ typedef struct ebi_kind {
     const ebi_counted *counted;
     const ebi_classed *classed;
     const ebi_growing *growing;
+    const ebi_keeping *keeping;
 } ebi_kind;
 
 /* The registry, from kinds.def. */

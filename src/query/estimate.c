@@ -204,9 +204,25 @@ static eb_status estimate_batch_is_good(const eb_batch *b, eb_error *err) {
     return EB_OK;
 }
 
+/* Filters that keep keys are certain of what they say. */
+static eb_status estimate_kept(const eb_filter *f, const eb_batch *b, eb_estimate *out,
+                               eb_error *err) {
+    if (b->n > 0) EBI_CHECK_SIZE(out, eb_estimate, err);
+    for (size_t i = 0; i < b->n; i++) {
+        const uint8_t *const block = ebi_shard(f, eb_shard_of(f, b->hash[i]));
+        const double count = ebi_count(f, b->hash[i]);
+        const double lower = f->kind->keeping->lower(&f->p, block, ebi_head_of(block)->clock,
+                                                     estimate_inner(f, b->hash[i]));
+        out[i] = (eb_estimate){
+            .size = sizeof out[i], .count = count, .lower = lower, .upper = count, .confidence = 1};
+    }
+    return EB_OK;
+}
+
 eb_status eb_estimate_batch(const eb_filter *f, const eb_batch *b, eb_estimate *out,
                             eb_error *err) {
     EBI_TRY(estimate_batch_is_good(b, err));
+    if (f->kind->keeping) return estimate_kept(f, b, out, err);
     EBI_TRY(ebi_query_counts(f, err));
     if (b->n > 0) EBI_CHECK_SIZE(out, eb_estimate, err);
     estimate_law law;

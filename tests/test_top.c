@@ -1,0 +1,261 @@
+/* test_top.c - top lists against the truth: never too low, never too high, nobody missing above the
+ * watermark; keys of all lengths; merging; who was expelled; 100 of 100 words in 16K. */
+#include "cells/sets.h"
+#include "query/query.h"
+#include "suite.h"
+#include <math.h>
+
+enum { WORDS = 30000 };
+
+typedef struct world {
+    uint64_t count[WORDS];
+    double cumulative[WORDS];
+    uint64_t random;
+} world;
+
+/* Words of a text: the i-th comes about 1/(i + 2.7) as often as the first (Zipf and Mandelbrot). */
+static void world_open(world *w, uint64_t seed) {
+    double sum = 0;
+    memset(w, 0, sizeof *w);
+    for (size_t i = 0; i < WORDS; i++) w->cumulative[i] = sum += 1 / ((double)i + 2.7);
+    w->random = seed;
+}
+
+static size_t world_draw(world *w) {
+    const double x = (double)(suite_random(&w->random) >> 11) * 0x1p-53 * w->cumulative[WORDS - 1];
+    size_t low = 0, high = WORDS - 1;
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+        if (w->cumulative[middle] > x)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Short words for frequent ones, as in a text; some are longer than any set. */
+static eb_key word(size_t i, bool lengthy, char *room) {
+    const int len = snprintf(room, 40, "%zx", i * 7919 % 1048573);
+    if (!lengthy || i % 50 != 7) return (eb_key){room, (size_t)len};
+    memset(room + len, 'x', 300);
+    return (eb_key){room, (size_t)len + (i * 3) % 300};
+}
+
+static void feed(eb_filter *f, world *w, size_t n, bool lengthy) {
+    enum { STEP = 500 };
+    static char text[STEP][400];
+    static eb_key key[STEP];
+    for (size_t done = 0; done < n; done += STEP) {
+        for (size_t i = 0; i < STEP; i++) {
+            const size_t at = world_draw(w);
+            w->count[at]++;
+            key[i] = word(at, lengthy, text[i]);
+        }
+        const eb_keys keys = eb_keys_array(EB_TEXT, key);
+        const eb_batch b = eb_batch_keys(&keys, STEP);
+        OK(eb_add_batch(f, &b, NULL));
+    }
+}
+
+static eb_top_list whole_list(const eb_filter *f, eb_top_key *room, size_t cap) {
+    eb_top_list list = {.size = sizeof list, .keys = room, .cap = cap};
+    OK(eb_top(f, &list, NULL));
+    return list;
+}
+
+/* Which words are listed, and are their counts between their bounds? */
+static size_t check_list(const eb_filter *f, const world *w, bool lengthy) {
+    static eb_top_key room[WORDS];
+    static bool listed[WORDS];
+    const eb_top_list list = whole_list(f, room, WORDS);
+    size_t found = 0;
+    HOLDS(list.n == list.matching);
+    memset(listed, 0, sizeof listed);
+    for (size_t i = 0; i < list.n; i++) {
+        HOLDS(i == 0 || room[i].count <= room[i - 1].count);
+        HOLDS(room[i].lower <= room[i].count);
+    }
+    for (size_t i = 0; i < WORDS; i++) {
+        char text[400];
+        const eb_key key = word(i, lengthy, text);
+        const eb_keys keys = eb_keys_array(EB_TEXT, &key);
+        eb_estimate e = {.size = sizeof e};
+        eb_hash h;
+        OK(eb_hash_keys(f, &keys, 1, &h, NULL));
+        OK(eb_estimate_batch(f, SUITE_ONE(h), &e, NULL));
+        HOLDS(e.upper >= (double)w->count[i] && e.lower <= (double)w->count[i]);
+        if (e.lower == 0) HOLDS((double)w->count[i] <= list.watermark || w->count[i] == 0);
+        found += e.lower > 0;
+    }
+    HOLDS(found == list.n);
+    return found;
+}
+
+static void lists_are_right(void **state) {
+    (void)state;
+    static const char *const specs[] = {"top:memory=2K", "top:memory=16K",
+                                        "top:memory=64K,shards=4", "top:memory=16K,expect=50",
+                                        "top:memory=1M,key_bytes=16"};
+    static world w;
+    for (size_t s = 0; s < SUITE_COUNT(specs); s++)
+        for (int lengthy = 0; lengthy < 2; lengthy++) {
+            eb_filter *const f = suite_new(specs[s]);
+            suite_at("%s, %d", specs[s], lengthy);
+            world_open(&w, s + 1);
+            for (int round = 0; round < 3; round++) {
+                feed(f, &w, 40000, lengthy);
+                HOLDS(check_list(f, &w, lengthy) > 10);
+                for (uint64_t i = 0; i < ebi_shards(f); i++)
+                    HOLDS(f->kind->check(&f->p, ebi_shard(f, i), NULL) == EB_OK);
+            }
+            eb_free(f);
+        }
+}
+
+static void merged_lists_are_right(void **state) {
+    (void)state;
+    static const char *const specs[] = {"top:memory=2K", "top:memory=16K",
+                                        "top:memory=16K,expect=50"};
+    static world w, more;
+    for (size_t s = 0; s < SUITE_COUNT(specs); s++) {
+        eb_filter *const a = suite_new(specs[s]), *const b = suite_new(specs[s]);
+        suite_at("%s", specs[s]);
+        world_open(&w, 7);
+        world_open(&more, 8);
+        feed(a, &w, 60000, s == 0);
+        feed(b, &more, 30000, s == 0);
+        OK(eb_merge(a, b, 1, NULL));
+        for (size_t i = 0; i < WORDS; i++) w.count[i] += more.count[i];
+        (void)check_list(a, &w, s == 0);
+        HOLDS(a->kind->check(&a->p, a->block, NULL) == EB_OK);
+        feed(a, &w, 20000, s == 0);
+        (void)check_list(a, &w, s == 0);
+        eb_free(a);
+        eb_free(b);
+    }
+}
+
+/* The most frequent words are in the list, and the list begins with them. */
+static size_t found_of(const eb_filter *f, const world *w, size_t wanted) {
+    static eb_top_key room[500];
+    const eb_top_list list = whole_list(f, room, wanted);
+    size_t found = 0;
+    HOLDS(list.n == wanted);
+    for (size_t i = 0; i < wanted; i++) {
+        uint64_t above = 0, own = 0;
+        for (size_t j = 0; j < WORDS; j++) {
+            char text[400];
+            const eb_key key = word(j, false, text);
+            if (key.len == room[i].key.len && memcmp(key.p, room[i].key.p, key.len) == 0)
+                own = w->count[j];
+        }
+        for (size_t j = 0; j < WORDS; j++) above += w->count[j] > own;
+        found += above < wanted;
+    }
+    return found;
+}
+
+static void a_hundred_words_fit_in_16k(void **state) {
+    (void)state;
+    SUITE_LONG();
+    static world w;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        char spec[60];
+        (void)snprintf(spec, sizeof spec, "top:memory=16K,seed=%llu", (unsigned long long)seed);
+        eb_filter *const f = suite_new(spec);
+        suite_at("%s", spec);
+        world_open(&w, seed);
+        feed(f, &w, 5000000, false);
+        HOLDS(found_of(f, &w, 100) == 100);
+        eb_free(f);
+    }
+}
+
+typedef struct gone {
+    size_t n;
+    char last[40];
+} gone;
+
+static void note(void *ctx, size_t i, eb_key key) {
+    gone *const g = ctx;
+    HOLDS(i < 64 && key.len < sizeof g->last);
+    memcpy(g->last, key.p, key.len);
+    g->last[key.len] = '\0';
+    g->n++;
+}
+
+/* A full set: who is larger than the least takes its place, and that is told; a list is complete
+ * above its watermark. */
+static void who_is_expelled_is_told(void **state) {
+    (void)state;
+    eb_filter *const f = suite_new("top:cells=6400,list=512");
+    char text[20][8];
+    gone g = {0, ""};
+    for (int i = 0; i < 16; i++) {
+        const eb_key key = {text[i], (size_t)snprintf(text[i], 8, "k%d", i)};
+        const eb_keys keys = eb_keys_array(EB_TEXT, &key);
+        const uint64_t value = 5 + (uint64_t)i;
+        eb_batch b = eb_batch_keys(&keys, 1);
+        b.value = &value;
+        b.expelled = note;
+        b.ctx = &g;
+        OK(eb_add_batch(f, &b, NULL));
+    }
+    eb_top_key room[20];
+    HOLDS(g.n == 0 && whole_list(f, room, 20).n == 16 && whole_list(f, room, 20).watermark == 0);
+    HOLDS(room[0].count == 20 && room[0].lower == 20 && memcmp(room[0].key.p, "k15", 3) == 0);
+    const eb_key newcomer = {"newcomer", 8};
+    const eb_keys keys = eb_keys_array(EB_TEXT, &newcomer);
+    for (int i = 0; i < 6; i++) {
+        double count;
+        uint8_t seen;
+        eb_batch b = eb_batch_keys(&keys, 1);
+        b.expelled = note;
+        b.ctx = &g;
+        b.count = &count;
+        b.seen = i % 2 ? &seen : NULL;
+        OK(eb_add_batch(f, &b, NULL));
+        HOLDS(count == i + 1 && g.n == (i == 5));
+    }
+    HOLDS(strcmp(g.last, "k0") == 0);
+    HOLDS(whole_list(f, room, 20).watermark == 5);
+    bool seen;
+    double count;
+    OK(eb_ask(f, "k0", 2, &seen, &count, NULL));
+    HOLDS(seen && count == 5);
+    eb_top_list few = {.size = sizeof few, .at_least = 7, .keys = room, .cap = 3};
+    OK(eb_top(f, &few, NULL));
+    HOLDS(few.n == 3 && few.matching == 14 && room[2].count == 18);
+    eb_free(f);
+}
+
+static void misuse_is_explained(void **state) {
+    (void)state;
+    eb_error err;
+    eb_filter *const f = suite_new("spectral:memory=4K"), *const t = suite_new("top:memory=4K");
+    eb_top_list list = {.size = sizeof list};
+    GIVES(EB_ENOTSUP, eb_top(f, &list, &err));
+    list.cap = 3;
+    GIVES(EB_EINVAL, eb_top(t, &list, &err));
+    list.size = 3;
+    GIVES(EB_ESIZE, eb_top(t, &list, &err));
+    const eb_hash h = 5;
+    GIVES(EB_ENOTSUP, eb_add_batch(t, SUITE_ONE(h), &err));
+    eb_filter *none = NULL;
+    GIVES(EB_ESPEC, eb_new(&none, "top:memory=4K,keys=i64", NULL, &err));
+    GIVES(EB_ESPEC, eb_new(&none, "top:memory=2K,key_bytes=1024", NULL, &err));
+    eb_free(f);
+    eb_free(t);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lists_are_right),
+        cmocka_unit_test(merged_lists_are_right),
+        cmocka_unit_test(a_hundred_words_fit_in_16k),
+        cmocka_unit_test(who_is_expelled_is_told),
+        cmocka_unit_test(misuse_is_explained),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
