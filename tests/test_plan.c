@@ -102,7 +102,7 @@ static void untold(const goal *g, eb_offer *p, double near[3]) {
 static void more_room_is_never_worse(void **state) {
     (void)state;
     uint64_t random = 2;
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < (suite_quick() ? 5 : 40); i++) {
         goal g;
         eb_offer p;
         double missed[3], lax[3], room[3];
@@ -151,7 +151,7 @@ static double wanted(const goal *g, const eb_offer *o) {
 static void a_laxer_wish_is_never_worse(void **state) {
     (void)state;
     uint64_t random = 3;
-    for (int i = 0; i < 18; i++) {
+    for (int i = 0; i < (suite_quick() ? 6 : 18); i++) {
         goal g;
         eb_offer strict, lax;
         random_goal(&random, &g);
