@@ -382,10 +382,7 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     const ebi_choosy_rates r = ebi_choosy_field(&c);
     if (w->gap > 0) out->unused |= EB_UNUSED_GAP; /* a key left out is missed at any distance */
     if (w->zipf > 0 && c.s < c.k) {               /* which keys are left out is a matter of luck */
-        ebi_choosy all = c;
-        all.s = all.k;
-        out->fpr_high = ebi_choosy_field(&all).mean_fpr;
-        if (c.xmax < 1) out->most_fpr = pow(c.xmax, c.k);
+        out->fpr_high = out->most_fpr = fmin(choosy_worst_fpr(c, c.xmax), pow(c.xmax, c.k));
         out->unused |= EB_UNUSED_ZIPF;
         return;
     }
