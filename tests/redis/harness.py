@@ -3,8 +3,10 @@
 Waiting is always polling, with a limit that only a machine in trouble reaches.
 """
 
+import ctypes
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -54,6 +56,11 @@ def environment():
     return env
 
 
+def end_with_parent():
+    """In the child: a test that is killed leaves no server behind."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+
+
 class Server:
     def __init__(self, name, *options, module=(), keep=False):
         self.name, self.options, self.module = name, options, module
@@ -71,7 +78,8 @@ class Server:
                 [SERVER, "--port", str(self.port), "--bind", "127.0.0.1", "--dir", self.folder,
                  "--save", "", "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0",
                  *self.options, "--loadmodule", MODULE, *self.module],
-                stdout=open(os.path.join(self.folder, "log"), "ab"), stderr=subprocess.STDOUT, env=environment())
+                stdout=open(os.path.join(self.folder, "log"), "ab"), stderr=subprocess.STDOUT, env=environment(),
+                preexec_fn=end_with_parent)
             self.r = redis.Redis("127.0.0.1", self.port, socket_timeout=LIMIT)
             end = time.monotonic() + LIMIT
             while self.process.poll() is None and time.monotonic() < end:

@@ -73,6 +73,6 @@ class Operations:
                     "TIME", when)
         if what == 10 and r.random() < 0.02:
             return ("COPY", key, "copy:" + key, "REPLACE")
-        if what == 11 and r.random() < 0.02:
+        if what == 11 and r.random() < 0.02 and key != "grows":  # which would double with each merge
             return ("EB.MERGE", key, 1, "copy:" + key)
         return ("EB.MEXISTS", key, *items)
