@@ -4,7 +4,7 @@
     make python && python3 -m venv v && v/bin/pip install numpy pyarrow pyprobables build/python/everbloom-*.whl
     v/bin/python bench/python.py build/release/libeverbloom.so.*
 
-Every way adds the same million keys to a filter of 64 MiB; the best of five rounds, in which the ways take turns.
+Every way adds the same million keys to a filter of 64 MiB; CPU time, the best of five rounds, in which the ways take turns.
 """
 
 import ctypes
@@ -107,9 +107,9 @@ best = {}
 rows = list(ways())
 for _ in range(ROUNDS):
     for name, work, n in rows:
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        best[name] = min(best.get(name, 1e9), (time.perf_counter() - start) / n * 1e9)
+        best[name] = min(best.get(name, 1e9), (time.process_time() - start) / n * 1e9)
 for name, ns in best.items():
     print(f"{name:28} {ns:9.1f} ns a key")
 for name, over, under in [("numpy / C", "numpy int64", "C, int64"), ("numpy / C, keys=i64", "numpy int64, keys=i64", "C, int64, keys=i64"),
