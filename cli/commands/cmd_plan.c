@@ -328,7 +328,8 @@ static void plan_explain(const plan *p) {
     }
     if (p->load.order != EB_ORDER_SHUFFLED && !(p->load.gap > 0))
         puts("\nThe order of the lines is not told: fpr holds in any order, fnr is for a shuffled "
-             "stream, and\nrepeats at gaps of 0.1, 1 and 10 % of the distinct keys were weighed, "
+             "stream, and\nrepeats at gaps of 0.1, 1, 10 and 30 % of the distinct keys were "
+             "weighed, "
              "too. See --order.");
 }
 

@@ -19,7 +19,7 @@
 #include <math.h>
 
 /* Streams that an unknown one may be: shuffled, or with gaps of such a share of its keys. */
-static const double plan_gaps[] = {0, 1e-3, 1e-2, 1e-1};
+static const double plan_gaps[] = {0, 1e-3, 1e-2, 1e-1, 0.3};
 enum { PLAN_STREAMS = EBI_COUNT_OF(plan_gaps), PLAN_KINDS_MAX = 32, PLAN_BYTES_MIN = 1024 };
 static const double plan_bytes_max = 1099511627776.0;
 static const double plan_useless = 0.99; /* fpr + fnr of a filter that is hardly more than a coin */

@@ -380,10 +380,12 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
                           false,
                           (double)p->opt[EBI_CHOOSY_RETRY] / EBI_CHOOSY_MILLION};
     const ebi_choosy_rates r = ebi_choosy_field(&c);
-    if (w->gap > 0) out->unused |= EB_UNUSED_GAP; /* a key left out is missed at any distance */
-    if (w->zipf > 0 && c.s < c.k) {               /* which keys are left out is a matter of luck */
+    if (w->gap > 0) out->unused |= EB_UNUSED_GAP;
+    /* Which keys are left out is a matter of luck where some come often, and of the bits that
+     * others set meanwhile where repeats are near. */
+    if ((w->zipf > 0 || w->gap > 0) && c.s < c.k) {
         out->fpr_high = out->most_fpr = fmin(choosy_worst_fpr(c, c.xmax), pow(c.xmax, c.k));
-        out->unused |= EB_UNUSED_ZIPF;
+        if (w->zipf > 0) out->unused |= EB_UNUSED_ZIPF;
         return;
     }
     out->fill = r.load;
