@@ -4,7 +4,6 @@
  * the command said.  A clock that steps back is clamped, never refused.  Replicas and the
  * append-only file get the time with the keys, so that all of them have the same bytes. */
 #include "module.h"
-#include <everbloom/query.h>
 #include <math.h>
 
 /* Buffers of the running command.  They grow to the largest command, and are not given back. */
@@ -74,6 +73,13 @@ static eb_status calls_batch(const ev_value *v, ev_call *c, eb_batch *b, eb_erro
     const eb_status status = calls_hash(v, c, err);
     if (status != EB_OK) return status;
     *b = eb_batch_hashes(calls_buffer.hash, c->n);
+    if (v->caps & EB_KEEPS_KEYS && c->item) { /* a list keeps what was hashed */
+        static eb_keys keys;
+        keys = eb_keys_array(EB_STRING, calls_buffer.key);
+        b->keys = &keys;
+        b->expelled = c->expelled;
+        b->ctx = c->expelled_ctx;
+    }
     if (c->weight) b->value = c->weight;
     if (c->same_weight) b->flags |= EB_SAME_VALUE;
     c->seen = calls_buffer.seen;
@@ -90,7 +96,7 @@ static eb_status calls_batch(const ev_value *v, ev_call *c, eb_batch *b, eb_erro
 
 /* One item with nothing else said has a call of its own in the library, which is cheaper. */
 static bool calls_is_plain(const ev_value *v, const ev_call *c) {
-    return c->n == 1 && c->item && !c->weight && !v->clocked && !c->want_count;
+    return c->n == 1 && c->item && !c->weight && !v->clocked && !c->want_count && !c->expelled;
 }
 
 static eb_status calls_add_plain(ev_value *v, ev_call *c, eb_error *err) {
@@ -229,6 +235,19 @@ eb_status ev_range(const ev_value *v, uint64_t from, uint64_t to, double *lower,
     const eb_status status = eb_range_count(v->f, from, to, &r, err);
     *lower = r.lower;
     *upper = r.upper;
+    return status;
+}
+
+eb_status ev_top(const ev_value *v, double at_least, eb_top_key *keys, size_t cap, size_t *n,
+                 double *watermark, eb_error *err) {
+    eb_top_list list;
+    EB_INIT(list);
+    list.at_least = at_least;
+    list.keys = keys;
+    list.cap = cap;
+    const eb_status status = eb_top(v->f, &list, err);
+    *n = list.n;
+    *watermark = list.watermark;
     return status;
 }
 

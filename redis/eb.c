@@ -561,6 +561,7 @@ const ev_entry ev_commands_eb[] = {
     {"INFO", eb_info, EV_READ_SLOW, -2, 1, "What a filter is, holds and promises", "O(bytes)"},
     {"RANGE", eb_range_of, EV_READ, 4, 1, "How many numbers lie in a range? At least, at most",
      "O(log length)"},
+    {"TOP", ev_run_top, EV_READ_SLOW, -2, 1, "The items that occur most often", "O(list)"},
     {"PLAN", eb_plan_spec, EV_READ_SLOW, -1, 0, "The filter that keeps given bounds", "O(1)"},
     {"SAVE", ev_run_save, EV_READ_SLOW, -2, 1, "The snapshot of a filter, whole or in chunks",
      "O(bytes)"},

@@ -200,7 +200,10 @@ static int module_commands(server_ctx *ctx) {
     static const struct {
         const char *prefix;
         const ev_entry *table;
-    } known[] = {{"BF", ev_commands_bf}, {"CMS", ev_commands_cms}, {"CF", ev_commands_cf}};
+    } known[] = {{"BF", ev_commands_bf},
+                 {"CMS", ev_commands_cms},
+                 {"CF", ev_commands_cf},
+                 {"TOPK", ev_commands_topk}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (module_create(ctx, known[i].prefix, known[i].table) != SRV_OK) return SRV_ERR;
     return SRV_OK;

@@ -13,6 +13,7 @@
 #define EVERBLOOM_REDIS_MODULE_H
 #include "server.h"
 #include <everbloom/everbloom.h>
+#include <everbloom/query.h>
 
 typedef RedisModuleCtx server_ctx;
 typedef RedisModuleString server_string;
@@ -105,6 +106,8 @@ typedef struct ev_call {
     int same_weight;
     uint64_t time; /* milliseconds; 0: now */
     int want_count;
+    void (*expelled)(void *ctx, size_t i, eb_key key); /* or NULL: keys that leave a top list */
+    void *expelled_ctx;
     int part; /* of a command: replicas must not be told the command itself */
     /* out */
     uint8_t *seen;
@@ -128,6 +131,8 @@ void ev_spec(const ev_value *v, char *out); /* EB_SPEC_MAX bytes */
 eb_status ev_option(const ev_value *v, const char *key, double *number);
 eb_status ev_range(const ev_value *v, uint64_t from, uint64_t to, double *lower, double *upper,
                    eb_error *err);
+eb_status ev_top(const ev_value *v, double at_least, eb_top_key *keys, size_t cap, size_t *n,
+                 double *watermark, eb_error *err);
 typedef struct ev_goal {
     double items, distinct, bytes, fpr, fnr;
     uint64_t caps;
@@ -153,6 +158,7 @@ typedef struct ev_entry {
 } ev_entry;
 extern const ev_entry ev_commands_eb[], ev_commands_bf[], ev_commands_cms[], ev_commands_cf[],
     ev_commands_topk[];
+int ev_run_top(server_ctx *ctx, server_string **argv, int argc);
 int ev_run_save(server_ctx *ctx, server_string **argv, int argc);
 int ev_run_load(server_ctx *ctx, server_string **argv, int argc);
 int ev_run_scandump(server_ctx *ctx, server_string **argv, int argc);

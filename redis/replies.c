@@ -39,8 +39,8 @@ int ev_open_family(server_ctx *ctx, server_string *name, int mode, ev_family fam
     if (s->v && s->v->f) {
         const uint64_t is = s->v->face.family;
         const int counts = family == EV_CMS || family == EV_CF;
-        if (is == family || (is == EV_PLAIN && (!counts || s->v->caps & EB_CAN_COUNT)))
-            return SRV_OK;
+        const int fits = family == EV_TOPK ? 0 : !counts || s->v->caps & EB_CAN_COUNT;
+        if (is == family || (is == EV_PLAIN && fits)) return SRV_OK;
         RedisModule_ReplyWithError(ctx, SRV_WRONGTYPE);
     } else if (s->v) {
         ev_reply_error(ctx, "ERR this filter is being loaded: %zu bytes are here so far",
