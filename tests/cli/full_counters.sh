@@ -31,4 +31,4 @@ full top --filter spectral:store=u8,memory=64K --candidate-memory 64K --seed 1 -
 full sum --filter spectral:store=u8,memory=16K,update=plain,span=0 --key 1 --seed 1 many
 awk 'BEGIN { for (i = 0; i < 600000; i++) print i % 2000 }' >numbers
 full range --filter dyadic:bits=16,store=u8,memory=12K --seed 1 --from 0 --to 1999 numbers
-full join --filter spectral:store=u8,memory=4K,seed=1 -o joined many many
+full join --estimate --filter spectral:store=u8,memory=4K,seed=1 -o joined many many
