@@ -39,7 +39,7 @@ from ._everbloom import (
 
 __all__ = [
     "BusyError", "Error", "Estimate", "Filter", "Join", "Kind", "Offer", "Option", "Prediction", "Quantile",
-    "Range", "Ranges", "Spec", "Stats", "Sum", "dedup", "describe", "join", "kinds", "load", "plan",
+    "Range", "Ranges", "Spec", "Stats", "Sum", "Top", "dedup", "describe", "join", "kinds", "load", "plan",
     "predict", "view",
 ]  # fmt: skip
 
@@ -148,6 +148,41 @@ class Ranges(Filter):
     def quantile(self, q):
         """The smallest key such that a share q (0..1) of all keys is not larger, with certain bounds."""
         return self._quantile(q)
+
+
+class Top(Filter):
+    """A counting filter that keeps the keys that occur most often.
+
+    >>> top = Top(memory="64K")
+    >>> top.update("to be or not to be to".split())
+    >>> top.most_common(2)
+    [('to', 3.0), ('be', 2.0)]
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, spec="top", **options):
+        return super().__new__(cls, spec, **options)
+
+    def most_common(self, n=10, at_least=0):
+        """The keys that occur most often, with their counts, which are never too low.
+
+        Keys are str, or bytes if the filter has keys=bytes or the key is not UTF-8.
+        """
+        return [(self._text(key), count) for key, count, _ in self._top(max(n, 0), at_least)[1]]
+
+    @property
+    def watermark(self):
+        """A key that is not kept occurs at most so often."""
+        return self._top(0, 0)[0]
+
+    def _text(self, key):
+        if self.keys == "bytes":
+            return key
+        try:
+            return key.decode()
+        except UnicodeDecodeError:
+            return key
 
 
 def dedup(items, memory="64M", *, key=None, spec=None):

@@ -139,6 +139,36 @@ static PyObject *query_quantile(ebpy_filter *s, PyObject *share) {
                                      query_number_made(s, quantile.upper));
 }
 
+/* ---- Top lists: _top(most, at_least) gives (watermark, [(key, count, lower)]), keys as bytes. */
+static PyObject *query_top(ebpy_filter *s, PyObject *args) {
+    Py_ssize_t most;
+    eb_top_list list;
+    eb_error err;
+    PyObject *out = NULL;
+    EB_INIT(list);
+    if (!PyArg_ParseTuple(args, "nd", &most, &list.at_least) || !ebpy_begin_read(s)) return NULL;
+    eb_status status = eb_top(s->f, &list, &err); /* how many are there? */
+    list.cap = list.matching < (size_t)most ? list.matching : (size_t)most;
+    list.keys = status ? NULL : calloc(list.cap + 1, sizeof *list.keys);
+    if (list.keys) status = eb_top(s->f, &list, &err);
+    ebpy_end_read(s);
+    if (status)
+        ebpy_raise(status, &err);
+    else if (!list.keys)
+        PyErr_NoMemory();
+    else
+        out = PyList_New(0);
+    for (size_t i = 0; out && i < list.n; i++) {
+        const eb_top_key *const k = &list.keys[i];
+        PyObject *const one =
+            Py_BuildValue("(y#dd)", k->key.p, (Py_ssize_t)k->key.len, k->count, k->lower);
+        if (one) PyList_Append(out, one);
+        Py_XDECREF(one);
+    }
+    free(list.keys);
+    return out ? Py_BuildValue("(dN)", list.watermark, out) : NULL;
+}
+
 /* ---- Whole filters. */
 static PyObject *query_convert(ebpy_filter *s, PyObject *changes) {
     const char *const text = PyUnicode_AsUTF8AndSize(changes, NULL);
@@ -218,6 +248,7 @@ PyMethodDef ebpy_query_methods[] = {
     {"sum", QUERY_FAST(query_sum), query_sum_doc},
     {"_range", QUERY_FAST(query_range), NULL},
     {"_quantile", (PyCFunction)query_quantile, METH_O, NULL},
+    {"_top", (PyCFunction)query_top, METH_VARARGS, NULL},
     {"convert", (PyCFunction)query_convert, METH_O,
      "convert(changes)\n--\n\nA filter with the same content and other options: \"frozen=line\" is "
      "small and read-only, "
