@@ -148,7 +148,7 @@ static void grid_run_cell(lab_options *o, const grid_cell *c, lab_table *t) {
     plan.filters = s->n;
     for (size_t k = 0; k < s->n; k++) plan.filter[k] = s->text[k];
     compare_result *const r = lab_compare(o, &plan);
-    compare_rate fpr[COMPARE_FILTERS], fnr[COMPARE_FILTERS];
+    compare_rate fpr[COMPARE_FILTERS] = {{0}}, fnr[COMPARE_FILTERS] = {{0}};
     size_t best = s->n;
     for (size_t k = 0; k < s->n; k++) {
         fpr[k] = compare_of(r + k * o->seeds, o->seeds, compare_fpr);

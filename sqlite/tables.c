@@ -75,10 +75,11 @@ static void tables_clear(tables_cursor *cur) {
 
 /* A number that is whole becomes an integer, as SQL users expect of counts. */
 static tables_cell tables_number(double x) {
+    tables_cell cell = {.type = CELL_REAL, .real = x};
+    if (isnan(x)) cell.type = CELL_NULL;
     if (x == floor(x) && fabs(x) < 0x1p53)
-        return (tables_cell){.type = CELL_INTEGER, .integer = (sqlite3_int64)x};
-    return isnan(x) ? (tables_cell){.type = CELL_NULL}
-                    : (tables_cell){.type = CELL_REAL, .real = x};
+        cell = (tables_cell){.type = CELL_INTEGER, .integer = (sqlite3_int64)x};
+    return cell;
 }
 
 static bool tables_text(tables_cell *cell, const void *bytes, size_t len) {

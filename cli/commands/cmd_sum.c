@@ -182,7 +182,7 @@ static void take_lines(stream *s, const eb_batch *batch) {
 
 /* Without zeros at its end. */
 static const char *decimal_text(wide n, char text[64]) {
-    char digits[48];
+    char digits[48] = "";
     size_t used = 0, first = 0;
     const bool negative = n < 0;
     if (negative) n = -n;

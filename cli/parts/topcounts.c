@@ -264,19 +264,17 @@ static int by_threshold(const void *a, const void *b) {
 
 static int answer_all(iceberg *p, question *questions, size_t n) {
     const double total = state_of(p).total;
-    int worst = STATUS_YES;
     answers out;
     for (size_t i = 0; i < n; i++) questions[i].count = threshold_of(questions[i].at_least, total);
     qsort(questions, n, sizeof *questions, by_threshold);
-    for (size_t i = 0; i < n; i++) {
+    int worst = prepare(p, &questions[0]);
+    if (worst > STATUS_NO) return worst;
+    answers_open(&out, p->set, n > 1, total, false);
+    print_answer(p, &out, &questions[0], n > 1);
+    for (size_t i = 1; i < n && worst <= STATUS_NO; i++) {
         const int status = prepare(p, &questions[i]);
-        if (status > STATUS_NO) {
-            if (i > 0) answers_close(&out);
-            return status;
-        }
+        if (status <= STATUS_NO) print_answer(p, &out, &questions[i], n > 1);
         if (status > worst) worst = status;
-        if (i == 0) answers_open(&out, p->set, n > 1, total, false);
-        print_answer(p, &out, &questions[i], n > 1);
     }
     answers_close(&out);
     return worst;

@@ -20,23 +20,23 @@ EBI_INLINE uint64_t ebi_decimal_eight(uint32_t v) {
 /* Text at the end of buf; the key points into it. */
 EBI_INLINE eb_key ebi_decimal_write(uint64_t v, char buf[EBI_DECIMAL_MAX]) {
     const uint64_t ascii = UINT64_C(0x3030303030303030), million_hundred = 100000000;
-    char *const end = buf + EBI_DECIMAL_MAX;
+    char *const last = &buf[EBI_DECIMAL_MAX - 8]; /* eight digits at a time, from the last */
     uint64_t first = ebi_decimal_eight((uint32_t)(v % million_hundred));
     size_t len = 8;
-    ebi_store64(end - 8, first | ascii);
+    ebi_store64(last, first | ascii);
     if (v >= million_hundred) {
         const uint64_t rest = v / million_hundred;
         first = ebi_decimal_eight((uint32_t)(rest % million_hundred));
         len = 16;
-        ebi_store64(end - 16, first | ascii);
+        ebi_store64(last - 8, first | ascii);
         if (rest >= million_hundred) {
             first = ebi_decimal_eight((uint32_t)(rest / million_hundred));
             len = 24;
-            ebi_store64(end - 24, first | ascii);
+            ebi_store64(last - 16, first | ascii);
         }
     }
     len -= first == 0 ? 7 : ebi_ctz(first) / 8; /* leading zeros, but the last digit */
-    return (eb_key){end - len, len};
+    return (eb_key){last + 8 - len, len};
 }
 
 /* Of a number in two's complement. */
