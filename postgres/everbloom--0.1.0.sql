@@ -81,6 +81,11 @@ create function evb_range(evb, low bigint, high bigint, out lower double precisi
 create function evb_quantile(evb, q double precision, out value bigint, out lower bigint, out upper bigint)
     as 'MODULE_PATHNAME' language c immutable strict parallel safe;
 create function evb_info(evb) returns jsonb as 'MODULE_PATHNAME' language c immutable strict parallel safe;
+create function evb_top(evb, n bigint default 10) returns table (key text, count double precision, lower double precision, watermark double precision)
+    as 'MODULE_PATHNAME' language c immutable strict parallel safe;
+create function evb_iceberg(evb, at_least double precision)
+    returns table (key text, count double precision, lower double precision, watermark double precision)
+    as 'MODULE_PATHNAME' language c immutable strict parallel safe;
 create function evb_kinds() returns table (name text, question text, summary text, paper text, parallel boolean)
     as 'MODULE_PATHNAME' language c immutable strict parallel safe;
 

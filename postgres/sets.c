@@ -1,8 +1,56 @@
-/* sets.c - functions of PostgreSQL that give rows: the kinds of filters. */
+/* sets.c - functions of PostgreSQL that give rows: frequent keys, the kinds of filters. */
 #include "evb.h"
 
 #include <funcapi.h>
 #include <utils/builtins.h>
+
+/* Keys with a count of at_least, the most frequent first. */
+static void sets_keys(FunctionCallInfo fcinfo, eb_filter *f, double at_least, size_t most) {
+    ReturnSetInfo *const rows = (ReturnSetInfo *)fcinfo->resultinfo;
+    eb_top_list list;
+    eb_error err;
+    eb_top_key *keys;
+    EB_INIT(list);
+    list.at_least = at_least;
+    if (eb_top(f, &list, &err) != EB_OK) evb_fail(&err); /* how many are there? */
+    list.cap = Min(list.matching, most);
+    keys = palloc(sizeof *keys * (list.cap + 1));
+    list.keys = keys;
+    if (eb_top(f, &list, &err) != EB_OK) evb_fail(&err);
+    for (size_t i = 0; i < list.n; i++) {
+        bool nulls[4] = {false, false, false, false};
+        Datum values[4];
+        values[0] = PointerGetDatum(cstring_to_text_with_len(keys[i].key.p, (int)keys[i].key.len));
+        values[1] = Float8GetDatum(keys[i].count);
+        values[2] = Float8GetDatum(keys[i].lower);
+        values[3] = Float8GetDatum(list.watermark);
+        tuplestore_putvalues(rows->setResult, rows->setDesc, values, nulls);
+    }
+}
+
+PG_FUNCTION_INFO_V1(evb_top);
+Datum evb_top(PG_FUNCTION_ARGS) {
+    const int64 n = PG_GETARG_INT64(1);
+    if (n < 1)
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("the number of keys must be 1 or more, not %lld", (long long)n)));
+    InitMaterializedSRF(fcinfo, 0);
+    sets_keys(fcinfo, evb_load((struct varlena *)PG_GETARG_BYTEA_PP(0), CurrentMemoryContext), 0,
+              (size_t)n);
+    return (Datum)0;
+}
+
+PG_FUNCTION_INFO_V1(evb_iceberg);
+Datum evb_iceberg(PG_FUNCTION_ARGS) {
+    const double at_least = PG_GETARG_FLOAT8(1);
+    if (!(at_least > 0))
+        ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                        errmsg("the threshold must be above 0, not %g", at_least)));
+    InitMaterializedSRF(fcinfo, 0);
+    sets_keys(fcinfo, evb_load((struct varlena *)PG_GETARG_BYTEA_PP(0), CurrentMemoryContext),
+              at_least, SIZE_MAX);
+    return (Datum)0;
+}
 
 PG_FUNCTION_INFO_V1(evb_kinds);
 Datum evb_kinds(PG_FUNCTION_ARGS) {

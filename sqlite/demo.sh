@@ -11,4 +11,6 @@ create table seen as select evb_agg(url, 'bloom:distinct=10000,fpr=0.001') as f 
 select length(f) as bytes, evb_has(f, '/page/4') as page_4, evb_has(f, '/page/none') as none from seen;
 -- each URL once, in one pass and fixed memory
 select count(*) as new_urls from log where evb_new(url, 'lru:memory=1M');
+-- the most frequent ones
+select key, count from evb_top((select evb_agg(url, 'top:memory=64K') from log), 3);
 END

@@ -1,6 +1,6 @@
 /* tables.c - functions of everbloom that give rows:
  *
- *     select count, lower, upper from evb_estimate((select f from hits), '/index.html');
+ *     select key, count from evb_top((select f from hits), 10);
  *     select lower, upper from evb_range((select f from times), 1700000000, 1700003600);
  *
  * Each is a virtual table with hidden columns for its arguments.  A table computes all its rows
@@ -160,6 +160,48 @@ static eb_status quantile_fill(evb_connection *c, tables_cursor *cur, eb_error *
     return EB_OK;
 }
 
+static eb_status tables_list(tables_cursor *cur, eb_filter *f, double at_least, size_t most,
+                             eb_error *err) {
+    eb_top_list list;
+    EB_INIT(list);
+    list.at_least = at_least;
+    eb_status status = eb_top(f, &list, err); /* how many are there? */
+    if (status != EB_OK || list.matching == 0) return status;
+    list.cap = list.matching < most ? list.matching : most;
+    eb_top_key *const keys = sqlite3_malloc64(list.cap * sizeof *keys);
+    if (!keys) return tables_no_memory(err);
+    list.keys = keys;
+    status = eb_top(f, &list, err);
+    for (size_t i = 0; status == EB_OK && i < list.n; i++) {
+        tables_cell *const row = tables_row(cur);
+        if (!row || !tables_text(&row[0], keys[i].key.p, keys[i].key.len))
+            status = tables_no_memory(err);
+        else {
+            row[1] = tables_number(keys[i].count);
+            row[2] = tables_number(keys[i].lower);
+            row[3] = tables_number(list.watermark);
+        }
+    }
+    sqlite3_free(keys);
+    return status;
+}
+
+static eb_status top_fill(evb_connection *c, tables_cursor *cur, eb_error *err) {
+    evb_loaded *const l = tables_filter(c, cur, err);
+    const sqlite3_int64 n = cur->argument[1] ? sqlite3_value_int64(cur->argument[1]) : INT32_MAX;
+    if (!l) return (eb_status)err->status;
+    if (n < 1) return evb_error(err, EB_EINVAL, "the number of keys must be 1 or more");
+    return tables_list(cur, l->f, 0, (size_t)n, err);
+}
+
+static eb_status iceberg_fill(evb_connection *c, tables_cursor *cur, eb_error *err) {
+    evb_loaded *const l = tables_filter(c, cur, err);
+    const double at_least = sqlite3_value_double(cur->argument[1]);
+    if (!l) return (eb_status)err->status;
+    if (!(at_least > 0)) return evb_error(err, EB_EINVAL, "the threshold must be above 0");
+    return tables_list(cur, l->f, at_least, SIZE_MAX, err);
+}
+
 static eb_status kinds_fill(evb_connection *c, tables_cursor *cur, eb_error *err) {
     size_t n;
     (void)c;
@@ -183,6 +225,10 @@ static const tables_function tables_functions[] = {
      range_fill},
     {"evb_quantile", "create table x(value, lower, upper, filter hidden, q hidden)", 3, 2, 2,
      quantile_fill},
+    {"evb_top", "create table x(key, count, lower, watermark, filter hidden, n hidden)", 4, 1, 2,
+     top_fill},
+    {"evb_iceberg", "create table x(key, count, lower, watermark, filter hidden, at_least hidden)",
+     4, 2, 2, iceberg_fill},
     {"evb_kinds", "create table x(name, question, summary, paper)", 4, 0, 0, kinds_fill},
 };
 

@@ -104,11 +104,19 @@ class Guarantees(unittest.TestCase):
                 ("select evb_agg(1::bigint, 'bloom:memory=2G')", "54000", "1 GB"),
                 ("select evb_has(f, 'x'::bytea) from stored", "42804", "keys"),
                 ("select evb_count(f, 1::bigint) from stored", "0A000", "count"),
+                ("select * from evb_top((select f from stored limit 1), 0)", "22023", "1 or more"),
+                ("select * from evb_top((select f from stored limit 1))", "0A000", "top"),
                 ("select evb_bloomjoin('big', 'k', 'big', 'k', condition => 'drop')", "22023", "condition"),
         ]:
             message = here.refused(sql)
             self.assertIn(state, message, sql)
             self.assertIn(words, message, sql)
+
+    def test_top(self):
+        got = here.sql("with f as (select evb_stream_agg(k, 'top:memory=64K') as f from (select 'key' || i as k "
+                       "from generate_series(1, 200) i, generate_series(1, 201 - i) j) x) "
+                       "select string_agg(key || '=' || count, ',') from (select * from f, evb_top(f, 3)) y")
+        self.assertEqual("key1=200,key2=199,key3=198", got)
 
     def test_seen_in_a_query(self):
         self.assertEqual("100", here.sql("select count(*) from generate_series(1, 500) i "

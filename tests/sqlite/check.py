@@ -93,6 +93,15 @@ class Guarantees(unittest.TestCase):
         again = [r[0] for r in self.db.execute("select k from t where evb_new(k, 'lru:memory=64K')")]
         self.assertEqual(got, again, "a statement begins anew")
 
+    def test_top_and_iceberg(self):
+        self.db.execute("create table t(k)")
+        self.db.executemany("insert into t values(?)", [(f"key{i}",) for i in range(300) for _ in range(300 - i)])
+        f = one(self.db, "select evb_agg(k, 'top:memory=64K') from t")
+        self.assertEqual([(f"key{i}", 300 - i) for i in range(10)],
+                         self.db.execute("select key, count from evb_top(?, 10)", (f,)).fetchall())
+        rows = self.db.execute("select key, count from evb_iceberg(?, 250)", (f,)).fetchall()
+        self.assertEqual({f"key{i}" for i in range(51)}, {k for k, _ in rows})
+
     def test_ranges(self):
         self.db.execute("create table t as with recursive c(i) as (select 0 union all select i + 1 from c where i < 9999) "
                         "select i * i % 10007 as k from c")
@@ -136,6 +145,7 @@ class Guarantees(unittest.TestCase):
             ("select evb_has(7, 1)", "BLOB"),
             ("select * from evb_range(x'00', 1, 2)", "snapshot"),
             ("select * from evb_range", "argument"),
+            ("select * from evb_top", "argument"),
             ("select evb_agg(1, 'spectral:memory=16K', -1)", "weight"),
             ("select evb_agg(1, 'spectral:memory=16K', 'x')", "weight"),
         ]
@@ -160,7 +170,7 @@ class Guarantees(unittest.TestCase):
     def test_damaged_values_are_refused(self):
         rng = random.Random(5)
         specs = ["bloom:memory=1K", "lru:memory=4K", "spectral:memory=4K", "window:window=20,memory=4K",
-                 "dyadic:bits=10,memory=8K"]
+                 "dyadic:bits=10,memory=8K", "top:memory=16K"]
         good = [one(self.db, "select evb_agg(k, ?) from (with recursive c(k) as (select 1 union all select k + 1 "
                              "from c where k < 100) select k from c)", s) for s in specs]
         # A value that was not changed would be loaded, and then found by its id whatever follows the header.
