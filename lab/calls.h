@@ -75,6 +75,16 @@ static inline void calls_count(const eb_filter *f, const eb_hash *h, size_t n, d
     calls_must(eb_ask_batch(f, &b, &err), &err);
 }
 
+/* The canonical form of a spec, into EB_SPEC_MAX bytes. */
+static inline eb_status calls_resolve(const char *spec, char canonical[EB_SPEC_MAX],
+                                      eb_error *err) {
+    eb_spec_info info;
+    EB_INIT(info);
+    const eb_status status = eb_spec_describe(spec, &info, err);
+    if (status == EB_OK) memcpy(canonical, info.canonical, EB_SPEC_MAX);
+    return status;
+}
+
 /* Keys that lie in an array, as the lines of a pipe do. */
 static inline void calls_hash(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out) {
     const eb_keys all = eb_keys_array(EB_STRING, keys);
@@ -86,9 +96,8 @@ static inline void calls_hash(const eb_filter *f, const eb_key *keys, size_t n, 
  * keys=i64 they are casts. */
 static inline eb_keys calls_numbers(const eb_filter *f, const uint64_t *numbers) {
     eb_error err;
-    char spec[EB_SPEC_MAX], keys[EB_SPEC_MAX];
-    (void)eb_spec(f, spec, sizeof spec);
-    calls_must(eb_spec_get(spec, "keys", keys, sizeof keys, NULL, &err), &err);
+    char keys[EB_SPEC_MAX];
+    calls_must(eb_spec_get(eb_spec(f), "keys", keys, sizeof keys, NULL, &err), &err);
     return eb_keys_column(strcmp(keys, "i64") == 0 ? EB_I64 : EB_U64, numbers, sizeof *numbers);
 }
 
@@ -125,6 +134,6 @@ static inline double calls_count_of(const eb_filter *f, const void *key, size_t 
 
 static inline void calls_stat(const eb_filter *f, eb_stats *out) {
     eb_error err;
-    calls_must(eb_stat(f, out, &err), &err);
+    calls_must(eb_stat(f, EB_STAT_CELLS, out, &err), &err);
 }
 #endif

@@ -20,7 +20,7 @@ typedef struct plan_best {
 
 static void plan_resolve(char out[EB_SPEC_MAX], const char *spec) {
     eb_error err;
-    if (eb_resolve(spec, out, EB_SPEC_MAX, &err)) lab_die("%s: %s", spec, err.text);
+    if (calls_resolve(spec, out, &err)) lab_die("%s: %s", spec, err.text);
 }
 
 static double plan_option(const char *spec, const char *key) {

@@ -19,13 +19,13 @@ typedef struct error_job {
 static void measure_errors(const p002_stream *s, const eb_filter *f, error_row *r, double *over) {
     eb_stats st = {.size = sizeof st};
     calls_stat(f, &st);
-    r->epsilon = st.epsilon;
+    r->epsilon = st.too_low;
     for (uint32_t i = 0; i < s->keys; i++) {
         const eb_hash h = p002_hash(s, i);
         double count;
         calls_count(f, &h, 1, &count);
         *over += (count - s->count[i]) / (double)s->keys;
-        r->under += count < s->count[i] * (1 - 1e-9) - st.epsilon;
+        r->under += count < s->count[i] * (1 - 1e-9) - st.too_low;
     }
 }
 

@@ -89,7 +89,7 @@ eb_filter *p002_filter(const p002_stream *s, const char *options) {
 void p002_feed(const p002_stream *s, eb_filter *f) {
     eb_stats st = {.size = sizeof st};
     calls_stat(f, &st);
-    const uint64_t start = st.items / s->arrivals * s->arrivals;
+    const uint64_t start = st.adds / s->arrivals * s->arrivals;
     for (size_t at = 0; at < s->arrivals; at += P002_BATCH) {
         eb_hash hash[P002_BATCH];
         uint64_t time[P002_BATCH];

@@ -170,13 +170,11 @@ Datum evb_info(PG_FUNCTION_ARGS) {
     eb_stats stats;
     eb_error err;
     StringInfoData s;
-    char spec[EB_SPEC_MAX];
     EB_INIT(stats);
-    if (eb_stat(f, &stats, &err) != EB_OK) evb_fail(&err);
-    (void)eb_spec(f, spec, sizeof spec);
+    if (eb_stat(f, EB_STAT_CELLS, &stats, &err) != EB_OK) evb_fail(&err);
     initStringInfo(&s);
-    appendStringInfo(&s, "{\"spec\":\"%s\"", spec);
-    ask_number(&s, "adds", (double)stats.items);
+    appendStringInfo(&s, "{\"spec\":\"%s\"", eb_spec(f));
+    ask_number(&s, "adds", (double)stats.adds);
     ask_number(&s, "new_keys", stats.new_keys == EB_UNKNOWN ? NAN : (double)stats.new_keys);
     ask_number(&s, "capacity", stats.capacity == EB_UNKNOWN ? NAN : (double)stats.capacity);
     ask_number(&s, "bytes", (double)stats.bytes);

@@ -194,8 +194,7 @@ eb_filter *evb_argument(FunctionCallInfo fcinfo, int arg, bool *numbers) {
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
 bool evb_wants_numbers(const eb_filter *f) {
-    char spec[EB_SPEC_MAX];
-    (void)eb_spec(f, spec, sizeof spec);
+    const char *const spec = eb_spec(f);
     return strstr(spec, ",keys=i64") != NULL || strstr(spec, ",keys=u64") != NULL;
 }
 

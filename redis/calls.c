@@ -178,7 +178,7 @@ void ev_replicate_add(server_ctx *ctx, server_string *key, const ev_value *v, co
 }
 
 void ev_spec(const ev_value *v, char *out) {
-    eb_spec(v->f, out, EB_SPEC_MAX);
+    strcpy(out, eb_spec(v->f));
 }
 
 /* What of an option the canonical spec says. */
@@ -202,9 +202,9 @@ eb_status ev_describe(const ev_value *v, int cells, ev_info *out, eb_error *err)
     eb_stats s;
     EB_INIT(s);
     (void)cells;
-    const eb_status status = eb_stat(v->f, &s, err);
+    const eb_status status = eb_stat(v->f, EB_STAT_CELLS, &s, err);
     if (status != EB_OK) return status;
-    *out = (ev_info){.adds = s.items,
+    *out = (ev_info){.adds = s.adds,
                      .new_keys = s.new_keys,
                      .capacity = s.capacity,
                      .parts = s.parts,
@@ -216,14 +216,14 @@ eb_status ev_describe(const ev_value *v, int cells, ev_info *out, eb_error *err)
                      .fnr = NAN,
                      .window = s.window,
                      .halflife = s.halflife};
-    if (!cells || s.items == 0) return EB_OK;
+    if (!cells || s.adds == 0) return EB_OK;
     char spec[EB_SPEC_MAX];
     eb_workload w;
     eb_prediction p;
     EB_INIT(w);
     EB_INIT(p);
     ev_spec(v, spec);
-    w.items = (double)s.items;
+    w.items = (double)s.adds;
     if (eb_predict(spec, &w, NULL, 1, &p, NULL) == EB_OK) out->fnr = p.fnr;
     return EB_OK;
 }

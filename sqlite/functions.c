@@ -215,19 +215,17 @@ static void functions_json(sqlite3_str *s, const char *name, double x) {
 static void info(sqlite3_context *ctx, int n, sqlite3_value **args) {
     eb_error err;
     eb_stats stats;
-    char spec[EB_SPEC_MAX];
     (void)n;
     EB_INIT(stats);
     if (sqlite3_value_type(args[0]) == SQLITE_NULL) return;
     const evb_loaded *const l = evb_find(sqlite3_user_data(ctx), args[0], &err);
-    if (!l || eb_stat(l->f, &stats, &err) != EB_OK) {
+    if (!l || eb_stat(l->f, EB_STAT_CELLS, &stats, &err) != EB_OK) {
         evb_fail(ctx, "evb_info", &err);
         return;
     }
     sqlite3_str *const s = sqlite3_str_new(sqlite3_context_db_handle(ctx));
-    (void)eb_spec(l->f, spec, sizeof spec);
-    sqlite3_str_appendf(s, "{\"spec\":\"%s\"", spec);
-    functions_json(s, "adds", (double)stats.items);
+    sqlite3_str_appendf(s, "{\"spec\":\"%s\"", eb_spec(l->f));
+    functions_json(s, "adds", (double)stats.adds);
     functions_json(s, "new_keys", stats.new_keys == EB_UNKNOWN ? NAN : (double)stats.new_keys);
     functions_json(s, "capacity", stats.capacity == EB_UNKNOWN ? NAN : (double)stats.capacity);
     functions_json(s, "bytes", (double)stats.bytes);

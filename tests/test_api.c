@@ -5,6 +5,7 @@
 #include "query/query.h"
 #include "suite.h"
 #include <dirent.h>
+#include <math.h>
 
 /* Specs that are refused, with the whole sentence */
 
@@ -70,7 +71,7 @@ static void refusals_are_clear_sentences(void **state) {
         eb_error err = {.text = ""};
         eb_filter *f = NULL;
         suite_at("%s", refusals[i].spec);
-        GIVES(EB_ESPEC, eb_resolve(refusals[i].spec, buf, sizeof buf, &err));
+        GIVES(EB_ESPEC, calls_resolve(refusals[i].spec, buf, &err));
         assert_string_equal(err.text, refusals[i].text);
         HOLDS(err.status == EB_ESPEC && strcmp(buf, "untouched") == 0);
         GIVES(EB_ESPEC, eb_new(&f, refusals[i].spec, NULL, NULL));
@@ -88,7 +89,7 @@ static void range_is_named(const suite_case *c) {
         (void)snprintf(spec, sizeof spec, "%s:%s=1e30", c->kind->info.name, o->key);
         (void)snprintf(end, sizeof end, "%s..%s, not 1e30", o->min, o->max);
         suite_at("%s", spec);
-        GIVES(EB_ESPEC, eb_resolve(spec, (char[EB_SPEC_MAX]){0}, EB_SPEC_MAX, &err));
+        GIVES(EB_ESPEC, calls_resolve(spec, (char[EB_SPEC_MAX]){0}, &err));
         HOLDS(strstr(err.text, end) && strstr(err.text, o->key) && !strchr(err.text, '\n'));
     }
 }
@@ -103,13 +104,13 @@ static void long_and_odd_specs_are_refused(void **state) {
     char spec[4000];
     eb_error err = {.text = ""};
     (void)snprintf(spec, sizeof spec, "bloom:k=%0*d", 3900, 1); /* 000...1 is the number 1 */
-    OK(eb_resolve(spec, (char[EB_SPEC_MAX]){0}, EB_SPEC_MAX, &err));
+    OK(calls_resolve(spec, (char[EB_SPEC_MAX]){0}, &err));
     memset(spec + 8, '9', 3900);
-    GIVES(EB_ESPEC, eb_resolve(spec, (char[EB_SPEC_MAX]){0}, EB_SPEC_MAX, &err));
+    GIVES(EB_ESPEC, calls_resolve(spec, (char[EB_SPEC_MAX]){0}, &err));
     HOLDS(strlen(err.text) < 150);
     memset(spec, 'x', sizeof spec - 1);
     spec[sizeof spec - 1] = '\0';
-    GIVES(EB_ESPEC, eb_resolve(spec, (char[EB_SPEC_MAX]){0}, EB_SPEC_MAX, &err));
+    GIVES(EB_ESPEC, calls_resolve(spec, (char[EB_SPEC_MAX]){0}, &err));
     HOLDS(strlen(err.text) < 150);
 }
 
@@ -118,8 +119,8 @@ static void long_and_odd_specs_are_refused(void **state) {
 static void same(const char *a, const char *b) {
     char x[EB_SPEC_MAX], y[EB_SPEC_MAX];
     suite_at("%s and %s", a, b);
-    OK(eb_resolve(a, x, sizeof x, NULL));
-    OK(eb_resolve(b, y, sizeof y, NULL));
+    OK(calls_resolve(a, x, NULL));
+    OK(calls_resolve(b, y, NULL));
     assert_string_equal(x, y);
 }
 
@@ -135,26 +136,77 @@ static void sizes_and_counts_take_suffixes(void **state) {
     same("bloom:seed=7,k=3", "bloom:k=3,seed=7");
     same("stable:cells=1000,k=2,fade=8.4010", "stable:cells=1000,k=2,fade=8.401");
     char spec[EB_SPEC_MAX];
-    OK(eb_resolve("stable:fade=8.401,cells=43690,k=2,width=3,delete=run", spec, sizeof spec, NULL));
+    OK(calls_resolve("stable:fade=8.401,cells=43690,k=2,width=3,delete=run", spec, NULL));
     assert_string_equal(spec,
                         "stable:k=2,width=3,fade=8.401,delete=run,cells=43690,seed=0,shards=1,"
                         "keys=text,hash=xxh3");
 }
 
-static void resolve_wants_room(void **state) {
+/* One option of a spec, as text and as a number. */
+static void gets(const char *spec, const char *key, const char *text, double number) {
+    char got[EB_SPEC_MAX];
+    double value;
+    suite_at("%s of %s", key, spec);
+    OK(eb_spec_get(spec, key, got, sizeof got, &value, NULL));
+    assert_string_equal(got, text);
+    HOLDS(value == number || (isnan(value) && isnan(number)));
+    OK(eb_spec_get(spec, key, NULL, 0, &value, NULL));
+    OK(eb_spec_get(spec, key, got, sizeof got, NULL, NULL));
+}
+
+static void options_can_be_read(void **state) {
     (void)state;
-    char spec[EB_SPEC_MAX], small[10];
     eb_error err;
-    OK(eb_resolve("bloom", spec, sizeof spec, NULL));
-    GIVES(EB_EINVAL, eb_resolve("bloom", small, sizeof small, &err));
-    assert_string_equal(err.text, "the buffer must have 448 bytes, not 10");
-    eb_filter *const f = suite_new("bloom:memory=4K");
-    const size_t len = eb_spec(f, NULL, 0);
-    char cut[8];
-    HOLDS(eb_spec(f, cut, sizeof cut) == len && strcmp(cut, "bloom:k") == 0);
-    HOLDS(eb_spec(f, spec, sizeof spec) == len && strlen(spec) == len);
+    char small[4];
+    gets("bloom", "k", "", NAN);
+    gets("bloom:k=7", "k", "7", 7);
+    gets("bloom:memory=64M,seed=3,k=5", "memory", "64M", 67108864);
+    gets("bloom:memory=64M,seed=3,k=5", "seed", "3", 3);
+    gets("bloom:memory=64M,keys=i64", "keys", "i64", NAN);
+    gets("bloom:fpr=1e-3", "fpr", "1e-3", 1e-3);
+    gets("dyadic:keys=i64,low=-12", "low", "-12", -12);
+    gets("stable:fade=8.4", "fade", "8.4", 8.4);
+    GIVES(EB_ESPEC, eb_spec_get("bloom", "fade", NULL, 0, NULL, &err));
+    assert_string_equal(err.text, "bloom: no option \"fade\"");
+    GIVES(EB_ESPEC, eb_spec_get("blom:k=7", "k", NULL, 0, NULL, &err));
+    GIVES(EB_EINVAL, eb_spec_get("bloom:cells=123456", "cells", small, sizeof small, NULL, &err));
+    assert_string_equal(err.text, "the value of cells has 7 bytes: the buffer has 4");
+    eb_filter *const f = suite_new("bloom:memory=4K,k=5,seed=9");
+    gets(eb_spec(f), "seed", "9", 9);
+    gets(eb_spec(f), "keys", "text", NAN);
+    gets(eb_spec(f), "memory", "", NAN);
     eb_free(f);
     eb_free(NULL);
+}
+
+static void sets(const char *spec, const char *key, const char *value, const char *wanted) {
+    char out[EB_SPEC_MAX];
+    suite_at("%s=%s in %s", key, value ? value : "nothing", spec);
+    OK(eb_spec_set(spec, key, value, out, sizeof out, NULL));
+    assert_string_equal(out, wanted);
+    (void)snprintf(out, sizeof out, "%s", spec); /* in place */
+    OK(eb_spec_set(out, key, value, out, sizeof out, NULL));
+    assert_string_equal(out, wanted);
+}
+
+static void options_can_be_set(void **state) {
+    (void)state;
+    eb_error err;
+    char out[12] = "same";
+    sets("bloom", "k", "7", "bloom:k=7");
+    sets("bloom", "k", NULL, "bloom");
+    sets("bloom:k=5", "k", "7", "bloom:k=7");
+    sets("bloom:k=5", "k", NULL, "bloom");
+    sets("bloom:memory=1M,k=5,seed=2", "k", "7", "bloom:memory=1M,k=7,seed=2");
+    sets("bloom:memory=1M,k=5,seed=2", "memory", NULL, "bloom:k=5,seed=2");
+    sets("bloom:memory=1M,k=5", "keys", "bytes", "bloom:memory=1M,k=5,keys=bytes");
+    GIVES(EB_ESPEC, eb_spec_set("bloom", "k", "99", out, sizeof out, &err));
+    assert_string_equal(err.text, "bloom: k must be 1..32, not 99");
+    GIVES(EB_ESPEC, eb_spec_set("bloom", "fade", "9", out, sizeof out, &err));
+    GIVES(EB_ESPEC, eb_spec_set("blom", "k", "9", out, sizeof out, &err));
+    GIVES(EB_EINVAL, eb_spec_set("bloom:memory=4K", "k", "9", out, sizeof out, &err));
+    assert_string_equal(err.text, "the spec has 20 bytes: the buffer has 12");
+    assert_string_equal(out, "same");
 }
 
 /* Limits */
@@ -178,10 +230,10 @@ static void no_memory(const suite_case *c) {
         eb_filter *f = NULL;
         (void)snprintf(spec, sizeof spec, "%s:memory=%s", c->kind->info.name, sizes[i]);
         suite_at("%s", spec);
-        const eb_status status = eb_resolve(spec, canonical, sizeof canonical, &err);
+        const eb_status status = calls_resolve(spec, canonical, &err);
         if (status == EB_ESPEC && strlen(err.text) > 20) continue; /* too large for the kind */
         OK(status);
-        OK(eb_resolve(canonical, again, sizeof again, NULL));
+        OK(calls_resolve(canonical, again, NULL));
         HOLDS(strcmp(canonical, again) == 0);
         GIVES(EB_ENOMEM, eb_new(&f, canonical, &mem, &err));
         HOLDS(f == NULL && strstr(err.text, "no memory for a block of "));
@@ -202,9 +254,9 @@ static void huge_filters_are_refused_by_the_allocator(void **state) {
 static void sip_has_a_secret(void **state) {
     (void)state;
     char a[EB_SPEC_MAX], b[EB_SPEC_MAX];
-    OK(eb_resolve("bloom:memory=4K,hash=sip,seed=5", a, sizeof a, NULL));
+    OK(calls_resolve("bloom:memory=4K,hash=sip,seed=5", a, NULL));
     HOLDS(strstr(a, "hash=sip,secret=") != NULL); /* made from the seed */
-    OK(eb_resolve("bloom:memory=4K,hash=sip,seed=6", b, sizeof b, NULL));
+    OK(calls_resolve("bloom:memory=4K,hash=sip,seed=6", b, NULL));
     HOLDS(strcmp(strstr(a, "secret="), strstr(b, "secret=")) != 0);
     eb_filter *const f =
         suite_new("bloom:memory=4K,hash=sip,secret=07060504030201000f0e0d0c0b0a0908");
@@ -214,7 +266,7 @@ static void sip_has_a_secret(void **state) {
     calls_hash(f, &text, 1, &h);
     ebi_hash_sip(key, &text, 1, &want);
     HOLDS(h == want);
-    (void)eb_spec(f, a, sizeof a);
+    (void)snprintf(a, sizeof a, "%s", eb_spec(f));
     HOLDS(strstr(a, "secret=07060504030201000f0e0d0c0b0a0908") != NULL);
     eb_free(f);
 }
@@ -269,7 +321,7 @@ static size_t golden_read(const char *name, uint8_t *bytes) {
 static eb_filter *golden_again(const eb_filter *f) {
     char spec[EB_SPEC_MAX], code[16] = "";
     eb_filter *frozen = NULL;
-    (void)eb_spec(f, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
     if (ebi_is_frozen(f)) (void)sscanf(strstr(spec, "frozen="), "frozen=%15[a-z]", code);
     (void)ebi_spec_thawed(f, spec, sizeof spec);
     eb_filter *const thawed = golden_filter(spec);
@@ -370,7 +422,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(every_range_is_named),
         cmocka_unit_test(long_and_odd_specs_are_refused),
         cmocka_unit_test(sizes_and_counts_take_suffixes),
-        cmocka_unit_test(resolve_wants_room),
+        cmocka_unit_test(options_can_be_read),
+        cmocka_unit_test(options_can_be_set),
         cmocka_unit_test(huge_filters_are_refused_by_the_allocator),
         cmocka_unit_test(sip_has_a_secret),
         cmocka_unit_test(seeds_shape_hashes),

@@ -60,7 +60,7 @@ static void a_full_filter_names_the_key(void **state) {
     for (size_t i = 0; i < 20; i++) HOLDS(seen[i] == i % 2); /* those before it were added */
     eb_stats s = {.size = sizeof s};
     calls_stat(f, &s);
-    HOLDS(s.new_keys == 100 && s.capacity == 100 && s.items == 110 && s.parts == 1);
+    HOLDS(s.new_keys == 100 && s.capacity == 100 && s.adds == 110 && s.parts == 1);
     uint8_t again;
     const eb_batch one = {.size = sizeof one, .n = 1, .hash = h + 1, .seen = &again};
     OK(eb_add_batch(f, &one, NULL)); /* a key that is there is no new one */

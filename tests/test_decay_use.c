@@ -124,7 +124,7 @@ static void prediction_holds(const char *text, uint64_t era, double bias) {
             look_around(f, &fresh, &fill, &fpr, &squares);
         }
         sample_add(&error, sqrt(squares / PHASES));
-        excess = stats_of(f).excess;
+        excess = stats_of(f).too_high;
         eb_free(f);
     }
     sample_agrees(&fill, p.fill, bias);
@@ -229,7 +229,7 @@ static void conservative_update_errs_less(void **state) {
         OK(add_at(plain, h, 1, i));
         OK(add_at(careful, h, 1, i));
         const double most = count_of(plain, h); /* whose counters may be longer: finer */
-        HOLDS(count_of(careful, h) <= most * (1 + fine.excess) + fine.epsilon);
+        HOLDS(count_of(careful, h) <= most * (1 + fine.too_high) + fine.too_low);
         sums[0] += count_of(plain, h);
         sums[1] += count_of(careful, h);
     }
@@ -263,7 +263,7 @@ static void removed_arrivals_leave_the_rest(void **state) {
         }
         for (uint64_t key = 0; key < 50; key++) {
             const double left = count_of(f, key_of(key)), right = count_of(without, key_of(key));
-            HOLDS(left >= right - 2 * stats_of(f).epsilon && left <= right * 1.02 + 0.3);
+            HOLDS(left >= right - 2 * stats_of(f).too_low && left <= right * 1.02 + 0.3);
         }
         const eb_hash fresh = key_of(99);
         const uint64_t late = N;
@@ -370,7 +370,7 @@ static void bad_options_are_explained(void **state) {
         char spec[EB_SPEC_MAX];
         eb_error err = {.text = ""};
         suite_at("%s", bad[i].spec);
-        GIVES(EB_ESPEC, eb_resolve(bad[i].spec, spec, sizeof spec, &err));
+        GIVES(EB_ESPEC, calls_resolve(bad[i].spec, spec, &err));
         HOLDS(strstr(err.text, bad[i].word) != NULL);
     }
 }

@@ -40,8 +40,8 @@ static void items_end(const suite_case *c) {
     lives_on(f);
     add_some(f, 2, uses_time ? ebi_head(f->block)->clock + 1000 : 0);
     eb_stats stats = {.size = sizeof stats};
-    OK(eb_stat(f, &stats, NULL));
-    HOLDS(stats.items == UINT64_MAX);
+    OK(eb_stat(f, EB_STAT_CELLS, &stats, NULL));
+    HOLDS(stats.adds == UINT64_MAX);
     HOLDS(stats.new_keys >= UINT64_MAX - 10 || suite_limited(f));
     lives_on(f);
     eb_free(f);
@@ -63,7 +63,7 @@ static void clock_ends(const suite_case *c) {
         lives_on(f);
     }
     eb_stats stats = {.size = sizeof stats};
-    OK(eb_stat(f, &stats, NULL));
+    OK(eb_stat(f, EB_STAT_CELLS, &stats, NULL));
     HOLDS(stats.clock == UINT64_MAX);
     add_some(f, 9, UINT64_MAX);
     lives_on(f);
@@ -88,8 +88,8 @@ static void doubles(const suite_case *c) {
         add_some(f, 3, c->kind->info.caps & EB_USES_TIME ? ebi_head(f->block)->clock + 5 : 0);
     lives_on(f);
     eb_stats stats = {.size = sizeof stats};
-    OK(eb_stat(f, &stats, NULL));
-    HOLDS(stats.items == UINT64_MAX || suite_limited(f));
+    OK(eb_stat(f, EB_STAT_CELLS, &stats, NULL));
+    HOLDS(stats.adds == UINT64_MAX || suite_limited(f));
     eb_free(f);
     eb_free(g);
 }

@@ -96,7 +96,7 @@ static void say_case(const suite_case *c) {
     eb_error err;
     eb_filter *f, *again;
     note_error(said, eb_new(&f, c->text, NULL, &err), &err);
-    (void)eb_spec(f, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
     note(said, spec);
     size_t len;
     uint8_t *const bytes = suite_bytes(f, &len);
@@ -118,7 +118,7 @@ static void say_specs(notes *n) {
         eb_error err;
         char spec[EB_SPEC_MAX] = "";
         note_error(n, eb_new(&f, fractions[i], NULL, &err), &err);
-        if (f) (void)eb_spec(f, spec, sizeof spec);
+        if (f) (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
         note(n, spec);
         eb_free(f);
     }
@@ -200,7 +200,7 @@ static void say_conversions(notes *n) {
         note_error(n, eb_convert(&g, frozen, changes[i], NULL, &err), &err);
         HOLDS((g != NULL) == (strstr(changes[i], ",75") == NULL));
         if (!g) continue;
-        (void)eb_spec(g, spec, sizeof spec);
+        (void)snprintf(spec, sizeof spec, "%s", eb_spec(g));
         note(n, spec);
         size_t len;
         uint8_t *const bytes = suite_bytes(g, &len);

@@ -61,7 +61,7 @@ static void predictions_are_bounded(void **state) {
         char spec[EB_SPEC_MAX];
         eb_error err;
         suite_at("%s", extreme[i]);
-        if (eb_resolve(extreme[i], spec, sizeof spec, &err) != EB_OK) fail_msg("%s", err.text);
+        if (calls_resolve(extreme[i], spec, &err) != EB_OK) fail_msg("%s", err.text);
         predict_all(spec);
     }
     suite_each_base(predict_case);

@@ -338,16 +338,15 @@ static void bad_questions_are_refused(void **state) {
     refused(calls_remove_numbers(f, outside, NULL, 2, &err), EB_EKEY, &err,
             "key 1 is 356: this filter is for 100..355");
     char spec[EB_SPEC_MAX];
-    refused(eb_resolve("dyadic:bits=64,low=1", spec, sizeof spec, &err), EB_ESPEC, &err,
+    refused(calls_resolve("dyadic:bits=64,low=1", spec, &err), EB_ESPEC, &err,
             "dyadic: low must be so small that low + 2^64 - 1 is a number of keys=u64");
-    refused(eb_resolve("dyadic:bits=8,low=-1", spec, sizeof spec, &err), EB_ESPEC, &err,
+    refused(calls_resolve("dyadic:bits=8,low=-1", spec, &err), EB_ESPEC, &err,
             "dyadic: low must be so small that low + 2^8 - 1 is a number of keys=u64");
-    refused(eb_resolve("dyadic:bits=8,low=9223372036854775553,keys=i64", spec, sizeof spec, &err),
-            EB_ESPEC, &err,
-            "dyadic: low must be so small that low + 2^8 - 1 is a number of keys=i64");
-    refused(eb_resolve("dyadic:keys=text", spec, sizeof spec, &err), EB_ESPEC, &err,
+    refused(calls_resolve("dyadic:bits=8,low=9223372036854775553,keys=i64", spec, &err), EB_ESPEC,
+            &err, "dyadic: low must be so small that low + 2^8 - 1 is a number of keys=i64");
+    refused(calls_resolve("dyadic:keys=text", spec, &err), EB_ESPEC, &err,
             "dyadic: keys must be i64 or u64: its keys are numbers");
-    refused(eb_resolve("dyadic:bits=4,top=5", spec, sizeof spec, &err), EB_ESPEC, &err,
+    refused(calls_resolve("dyadic:bits=4,top=5", spec, &err), EB_ESPEC, &err,
             "dyadic: top must be 0..bits (4), not 5");
     eb_free(f);
     eb_free(before);

@@ -8,7 +8,7 @@ typedef eb_status call(void *structure);
 static eb_filter *counting, *ranges;
 
 static eb_status call_stat(void *s) {
-    return eb_stat(counting, s, NULL);
+    return eb_stat(counting, EB_STAT_CELLS, s, NULL);
 }
 static eb_status call_add(void *b) {
     return eb_add_batch(counting, b, NULL);
@@ -152,7 +152,7 @@ static void errors_have_512_bytes(void **state) {
     eb_filter *const f = suite_new("bloom:memory=4K");
     HOLDS(sizeof err == 512);
     memset(&err, 0x77, sizeof err);
-    GIVES(EB_ESIZE, eb_stat(f, &s, &err));
+    GIVES(EB_ESIZE, eb_stat(f, EB_STAT_CELLS, &s, &err));
     HOLDS(err.status == EB_ESIZE && err.reserved == 0 && err.at == EB_NOWHERE);
     HOLDS(strstr(err.text, "eb_stats") && strstr(err.text, "not 3"));
     eb_free(f);

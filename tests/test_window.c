@@ -492,7 +492,7 @@ static void same_as(const char *unit, const char *shape, unsigned times) {
         else
             eb_free(f[n]);
     }
-    (void)eb_spec(f[0], spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f[0]));
     model *const m = model_new(spec);
     suite_stream s = suite_make_stream(f[0], N, 900 * times, 5);
     for (size_t i = 0; i < N; i += PART) {

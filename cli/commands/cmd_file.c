@@ -38,14 +38,14 @@ static void print_info(const char *path, const snapshot *snap, bool json) {
     char spec[EB_SPEC_MAX];
     eb_lengths lengths = {.size = sizeof lengths};
     const eb_stats stats = filter_stats(snap->view);
-    eb_spec(snap->view, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(snap->view));
     const eb_kind_info *kind = kind_of(spec);
     report r;
     report_begin(&r, stdout, json);
     report_text(&r, "file", "file", path);
     report_text(&r, "filter", "filter", spec);
     if (kind) report_text(&r, "summary", "which is", kind->summary);
-    report_count(&r, "items", "keys added", stats.items);
+    report_count(&r, "items", "keys added", stats.adds);
     if (snap->behind.note[0]) report_text(&r, "keys", "keys are from", snap->behind.note);
     if (snap->behind.journals)
         report_count(&r, "journals", "saves in its journal", snap->behind.journals);
@@ -131,8 +131,8 @@ static void merge_one(eb_filter *into, const char *path, const char *first) {
     eb_error err;
     char ours[EB_SPEC_MAX], theirs[EB_SPEC_MAX];
     snapshot_open_or_fail(&snap, path);
-    eb_spec(into, ours, sizeof ours);
-    eb_spec(snap.view, theirs, sizeof theirs);
+    (void)snprintf(ours, sizeof ours, "%s", eb_spec(into));
+    (void)snprintf(theirs, sizeof theirs, "%s", eb_spec(snap.view));
     const eb_status status = eb_merge(into, snap.view, 1, &err);
     if (status == EB_EMISMATCH) fail_mismatch(first, ours, path, theirs);
     if (status != EB_OK) cli_fail("%s: %s", path, err.text);

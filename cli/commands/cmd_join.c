@@ -261,7 +261,7 @@ static int answer_with(join *j, relation *r) {
     close_output(j);
     const eb_stats stats = filter_stats(snap.view);
     const double mean = r->rows > 0 ? r->column / (double)r->rows : 0;
-    print_stats(j, r, mean * (double)stats.items, j->set->candidates);
+    print_stats(j, r, mean * (double)stats.adds, j->set->candidates);
     const int status = counters_verdict(snap.view);
     snapshot_close(&snap);
     return status;

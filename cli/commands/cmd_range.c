@@ -92,7 +92,7 @@ static void read_domain(asker *a, const char *name) {
     char spec[EB_SPEC_MAX], keys[EB_SPEC_MAX], written[EB_SPEC_MAX], low[EB_SPEC_MAX];
     double bits;
     eb_error err;
-    eb_spec(a->filter, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(a->filter));
     if (!(eb_caps(a->filter) & EB_KEYS_ARE_NUMBERS))
         cli_fail("%s: %.*s filters know no ranges: use dyadic", name, (int)strcspn(spec, ":"),
                  spec);

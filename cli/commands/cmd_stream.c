@@ -39,7 +39,7 @@ void stream_stats(const stream *s) {
     char spec[EB_SPEC_MAX];
     double seconds = now_seconds() - s->start;
     const eb_stats stats = filter_stats(s->filter);
-    eb_spec(s->filter, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(s->filter));
     report r;
     report_begin(&r, stderr, s->set->json);
     report_count(&r, "lines", "lines", s->lines);
@@ -51,10 +51,10 @@ void stream_stats(const stream *s) {
     report_bytes(&r, "bytes_per_second", "bytes per second",
                  seconds > 0 ? (double)s->in.bytes / seconds : 0);
     report_text(&r, "filter", "filter", spec);
-    report_count(&r, "items", "keys in its life", stats.items);
+    report_count(&r, "items", "keys in its life", stats.adds);
     report_real(&r, "fill", "fill", stats.fill);
     report_real(&r, "fpr", "false positive rate", stats.fpr);
-    report_real(&r, "fnr", "false negative rate", fnr_now(s, spec, stats.items));
+    report_real(&r, "fnr", "false negative rate", fnr_now(s, spec, stats.adds));
     health_report(&r, s->filter, &stats);
     window_report(&r, s->filter);
     report_end(&r);
@@ -86,7 +86,7 @@ void stream_metrics(const stream *s) {
                (double)s->bad.lines);
     put_metric(to, "bytes_total", "counter", "Bytes read.", (double)s->in.bytes);
     put_metric(to, "filter_keys", "gauge", "Keys added in the life of the filter.",
-               (double)stats.items);
+               (double)stats.adds);
     put_metric(to, "filter_bytes", "gauge", "Memory of the filter.", (double)stats.bytes);
     put_metric(to, "filter_fill", "gauge", "Share of the filter that is in use.", stats.fill);
     put_metric(to, "filter_false_positive_rate", "gauge",

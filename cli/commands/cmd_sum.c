@@ -335,7 +335,7 @@ static eb_filter *another(const eb_filter *f) {
     char spec[EB_SPEC_MAX];
     eb_filter *g;
     eb_error err;
-    (void)eb_spec(f, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
     if (eb_new(&g, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
     return g;
 }

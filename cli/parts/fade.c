@@ -157,7 +157,7 @@ void fading_open(fading *d, const settings *set, const eb_filter *f) {
     eb_stats stats;
     eb_error err;
     EB_INIT(stats);
-    if (eb_stat(f, &stats, &err) != EB_OK) cli_fail("%s", err.text);
+    if (eb_stat(f, EB_STAT_CELLS, &stats, &err) != EB_OK) cli_fail("%s", err.text);
     *d = (fading){.set = set, .unit = MILLI};
     d->lasting = 1 / eb_faded(f, MILLI);
     if (filter_is(f, "decay")) d->halflife = stats.halflife;

@@ -189,20 +189,20 @@ static void append_seed(char *spec, const settings *set, const char *state_spec)
 uint64_t filter_option(const eb_filter *f, const char *key) {
     char spec[EB_SPEC_MAX];
     size_t length;
-    eb_spec(f, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
     const char *value = spec_value(spec, key, &length);
     return value ? strtoull(value, NULL, 10) : 0;
 }
 
 bool filter_is(const eb_filter *f, const char *kind) {
     char spec[EB_SPEC_MAX];
-    eb_spec(f, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
     return strncmp(spec, kind, strlen(kind)) == 0 && spec[strlen(kind)] == ':';
 }
 
 bool filter_is_frozen(const eb_filter *f) {
     char spec[EB_SPEC_MAX];
-    eb_spec(f, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
     return spec_has(spec, "frozen");
 }
 
@@ -215,7 +215,7 @@ eb_stats filter_stats(const eb_filter *f) {
     eb_stats stats;
     eb_error err;
     EB_INIT(stats);
-    if (eb_stat(f, &stats, &err) != EB_OK) cli_fail("%s", err.text);
+    if (eb_stat(f, EB_STAT_CELLS, &stats, &err) != EB_OK) cli_fail("%s", err.text);
     return stats;
 }
 
@@ -428,6 +428,14 @@ void refuse_terminal(const cli_command *c, const settings *set, const char *what
                    set->save ? "--save" : "-o");
 }
 
+eb_status spec_resolve(const char *spec, char canonical[EB_SPEC_MAX], eb_error *err) {
+    eb_spec_info info;
+    EB_INIT(info);
+    const eb_status status = eb_spec_describe(spec, &info, err);
+    if (status == EB_OK) memcpy(canonical, info.canonical, EB_SPEC_MAX);
+    return status;
+}
+
 void hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out) {
     const eb_keys all = eb_keys_array(EB_STRING, keys);
     eb_error err;
@@ -464,7 +472,7 @@ static void compare_state(const cli_command *c, const settings *set, const eb_fi
     char spec[SPEC_TEXT], wanted[EB_SPEC_MAX], found[EB_SPEC_MAX];
     size_t length;
     eb_error err;
-    eb_spec(state, found, sizeof found);
+    (void)snprintf(found, sizeof found, "%s", eb_spec(state));
     if (describes_filter(set))
         spec_of_options(c, set, spec);
     else {
@@ -479,7 +487,7 @@ static void compare_state(const cli_command *c, const settings *set, const eb_fi
         const char *const limit = spec_value(found, "limit", &length);
         if (limit && !spec_has(spec, "limit")) spec_append(spec, "limit", limit, length);
     }
-    if (eb_resolve(spec, wanted, sizeof wanted, &err) != EB_OK) cli_fail("%s", err.text);
+    if (spec_resolve(spec, wanted, &err) != EB_OK) cli_fail("%s", err.text);
     if (strcmp(wanted, found) == 0) return;
     cli_fail("%s: holds another filter than the one asked for\n"
              "  in the file: %s\n"
@@ -506,7 +514,7 @@ static eb_filter *new_classified(const cli_command *c, const settings *set, char
     if (strncmp(spec, "weighted:", 9) != 0 || !spec_has(spec, "class_bits"))
         cli_misuse(
             c, "--classes needs --filter weighted:class_bits=..., with a number for each class");
-    if (eb_resolve(spec, resolved, sizeof resolved, &err) != EB_OK) cli_fail("%s", err.text);
+    if (spec_resolve(spec, resolved, &err) != EB_OK) cli_fail("%s", err.text);
     class_file file = class_file_read(set->classes, "a key", set->nul, spec_classes(spec));
     const int n = snprintf(hot, sizeof hot, "%zu", file.n ? file.n : 1);
     if (!spec_has(spec, "hot")) spec_append(spec, "hot", hot, (size_t)n);

@@ -23,6 +23,8 @@ const char *size_for_spec(const cli_command *c, const char *option, const char *
 bool filter_is(const eb_filter *f, const char *kind);
 /* What the library says of a filter; no return if it cannot. */
 eb_stats filter_stats(const eb_filter *f);
+/* The canonical form of a spec. */
+eb_status spec_resolve(const char *spec, char canonical[EB_SPEC_MAX], eb_error *err);
 /* The hashes of lines and fields of lines. */
 void hash_keys(const eb_filter *f, const eb_key *keys, size_t n, eb_hash *out);
 void filter_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count);

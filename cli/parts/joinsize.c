@@ -81,7 +81,7 @@ int join_size(const settings *set, relation *r, relation *s) {
         if (relation_distinct(s) > distinct) distinct = s->distinct;
     }
     f = relation_filter(r, COUNTED, COUNTED_CELLS, distinct);
-    (void)eb_spec(f, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
     if (eb_new(&g, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
     reservoir a = sampled(r, f), b = sampled(s, g);
     const bool any = a.n > 0 && b.n > 0;

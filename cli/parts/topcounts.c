@@ -285,7 +285,7 @@ static void print_stats(const iceberg *p) {
     const double seconds = now_seconds() - p->s.start;
     const eb_iceberg_state now = state_of(p);
     report r;
-    eb_spec(p->s.filter, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(p->s.filter));
     report_begin(&r, stderr, p->set->json);
     report_count(&r, "lines", "lines", p->lines);
     report_bytes(&r, "bytes", "bytes", (double)p->bytes);

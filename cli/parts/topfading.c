@@ -195,7 +195,7 @@ static void open_table(hot *h) {
 /* A key that is not kept must not become hotter by itself. */
 static bool only_falls(const eb_filter *f) {
     char spec[EB_SPEC_MAX];
-    eb_spec(f, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
     if (strstr(spec, ",by=polyexp,")) return false;
     const char *shape = strstr(spec, ",by=polygonal,") ? strstr(spec, ",heights=") : NULL;
     if (!shape) return true;
@@ -218,7 +218,7 @@ static void open_filter(hot *h, const cli_command *c) {
     h->halflife = stats.halflife;
     h->period = filter_is(f, "aging") ? filter_option(f, "period") : 0;
     if (h->period > 0) hot_marks_open(&h->marks, h->period * filter_option(f, "epochs"));
-    h->epsilon = stats.epsilon;
+    h->epsilon = stats.too_low;
     fading_open(&h->fading, h->set, f);
     values_open(&h->s.values, c, h->set, h->s.filter, true);
     times_open(&h->s.times, c, h->set, h->s.filter);

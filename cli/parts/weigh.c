@@ -12,6 +12,7 @@
  * If the members are known, only others are listed, for members are no false positives; a few of
  * the listed may become members later.  If not, every key is as likely a member as any other. */
 #include "weigh.h"
+#include "filterfile.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,7 +111,7 @@ void weigh_spec(const weigh_task *task, const weigh_plan *plan, char *spec, size
 /* Bits of a filter, a list in it not counted; 0: it cannot be made. */
 static double bits_of(const char *spec, eb_error *err) {
     char resolved[EB_SPEC_MAX];
-    if (eb_resolve(spec, resolved, sizeof resolved, err) != EB_OK) return 0;
+    if (spec_resolve(spec, resolved, err) != EB_OK) return 0;
     return strtod(strstr(resolved, "cells=") + strlen("cells="), NULL);
 }
 

@@ -39,7 +39,7 @@ void window_spec(const settings *set, double max_drop, char *spec, size_t cap) {
 
 static bool counts_time(const eb_filter *f) {
     char spec[EB_SPEC_MAX];
-    eb_spec(f, spec, sizeof spec);
+    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
     return filter_is(f, "window") && strstr(spec, ",unit=time,");
 }
 

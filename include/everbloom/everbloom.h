@@ -106,12 +106,10 @@ EB_API void eb_free(eb_filter *f); /* NULL is fine */
 EB_API eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem,
                           eb_error *err);
 EB_API eb_status eb_clear(eb_filter *f, eb_error *err); /* as new; EB_EREADONLY */
-/* Canonical spec of a filter, or of a spec text without making the filter.
- * eb_spec counts as snprintf does; eb_resolve wants cap >= EB_SPEC_MAX. */
-EB_API size_t eb_spec(const eb_filter *f, char *buf, size_t cap);
-EB_API eb_status eb_resolve(const char *spec, char *buf, size_t cap, eb_error *err);
+EB_API const char *eb_spec(const eb_filter *f); /* canonical; valid until the filter changes */
 /* What a spec costs and can do, without making the filter: nothing is allocated.  bytes is what
- * eb_new asks a host's allocator for, in total; the library's own gives up to 128 fewer.  Check it
+ * eb_new asks a host's allocator for, in total; the library's own gives up to 128 fewer.  It may be
+ * more than memory= by the length of the spec.  Check it
  * before eb_new: where memory is overcommitted, any size is granted, and the process is killed
  * later. */
 typedef struct eb_spec_info {
@@ -121,7 +119,7 @@ typedef struct eb_spec_info {
     uint64_t bytes;
     uint64_t snapshot_bytes; /* more after the filter has grown */
     uint32_t shards;
-    uint32_t reserved;
+    uint32_t keys; /* EB_TEXT, EB_BYTES, EB_I64 or EB_U64 */
     char canonical[EB_SPEC_MAX];
 } eb_spec_info;
 EB_API eb_status eb_spec_describe(const char *spec, eb_spec_info *out, eb_error *err);
@@ -334,29 +332,34 @@ enum { EB_TRUST = 1 };
 EB_API eb_status eb_view(eb_filter **out, const void *bytes, size_t len, uint32_t flags,
                          const eb_allocator *mem, eb_error *err);
 
-/* What it holds now, and what mathematics says of it. */
+/* What it holds.  Quick without EB_STAT_CELLS: what needs a pass over all cells is then NAN or
+ * EB_UNKNOWN. */
 #define EB_UNKNOWN UINT64_MAX
+enum { EB_STAT_CELLS = 1 };
 typedef struct eb_stats {
     size_t size;
-    uint64_t items;    /* keys added, repeats included; stays at its largest value */
+    uint64_t adds;     /* keys added, repeats included; stays at its largest value */
     uint64_t new_keys; /* adds whose key was not seen before; with limit= and after
                           merging at most that many.  EB_UNKNOWN in kinds that count, and after
                           merging without limit=: so the parts of a stream, merged into an empty
                           filter, give the same bytes however it was cut */
+    uint64_t bytes;    /* of memory, in total */
+    uint64_t clock;    /* the latest of all shards */
     uint64_t capacity; /* full, or grows, when new_keys reaches it; EB_UNKNOWN: never */
     uint64_t parts;    /* of a filter that grows; otherwise 1 */
-    uint64_t bytes;    /* of the block and the handle */
+    double halflife;   /* time in which counts fade to half; 0: they do not */
+    double rate_time;  /* count / rate_time is the mean number of arrivals in a unit of time; NAN:
+                          counts do not fade */
+    double too_low;    /* counts of keys that fade may be too low by this much */
+    double too_high;   /* and too high by this share of them, besides what other keys add */
+    /* With EB_STAT_CELLS: */
     uint64_t cells, cells_used;
-    uint64_t clock;
+    uint64_t saturated; /* counters that found no room, or reached their end: upper bounds now */
     double fill;        /* cells_used / cells */
     double fpr;         /* of a fresh key, from the cells as they are */
-    uint64_t saturated; /* counters that found no room, or reached their end: upper bounds now */
-    double halflife;    /* time in which counts fade to half; 0: they do not */
-    double epsilon;     /* counts of keys that fade may be too low by this much */
-    double excess;      /* and too high by this share of them, besides what other keys add */
     double window; /* every key of so much time, or so many records, was known; 0: no promise */
 } eb_stats;
-EB_API eb_status eb_stat(const eb_filter *f, eb_stats *out, eb_error *err);
+EB_API eb_status eb_stat(const eb_filter *f, uint32_t what, eb_stats *out, eb_error *err);
 /* The share of a count that fades in a period: 1 - lambda for a decay factor of
  * lambda in it; 0 if counts do not fade.  A decayed count times this is a mean
  * number of arrivals in a period: the normalised estimate.  Of other functions of

@@ -177,11 +177,7 @@ template <typename How> class basic_filter {
     const eb_filter *get() const noexcept { return f_; }
     std::uint64_t caps() const noexcept { return eb_caps(f_); }
     std::uint32_t shards() const noexcept { return eb_shards(f_); }
-    std::string spec() const {
-        char text[EB_SPEC_MAX];
-        eb_spec(f_, text, sizeof text);
-        return text;
-    }
+    std::string spec() const { return eb_spec(f_); }
 
     // One key.  Add it: was it (probably) there before?
     of<bool> add(std::string_view key) {
@@ -256,7 +252,7 @@ template <typename How> class basic_filter {
     of<eb_stats> stats() const {
         eb_stats s;
         EB_INIT(s);
-        return call(s, [&](eb_error *e) { return eb_stat(f_, &s, e); });
+        return call(s, [&](eb_error *e) { return eb_stat(f_, EB_STAT_CELLS, &s, e); });
     }
 
   private:

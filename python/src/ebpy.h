@@ -104,13 +104,10 @@ static inline void ebpy_end_write(ebpy_filter *s) {
 
 /* What the library names in a way that will change: one place to adapt. */
 static inline PyObject *ebpy_spec(const eb_filter *f) {
-    char text[EB_SPEC_MAX];
-    eb_spec(f, text, sizeof text);
-    return PyUnicode_FromString(text);
+    return PyUnicode_FromString(eb_spec(f));
 }
 static inline uint32_t ebpy_key_type(const eb_filter *f) {
-    char text[EB_SPEC_MAX];
-    eb_spec(f, text, sizeof text);
+    const char *const text = eb_spec(f);
     return strstr(text, "keys=bytes") ? EB_BYTES
            : strstr(text, "keys=i64") ? EB_I64
            : strstr(text, "keys=u64") ? EB_U64

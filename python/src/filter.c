@@ -436,7 +436,7 @@ static PyObject *filter_stats(ebpy_filter *s, PyObject *const *args, Py_ssize_t 
     if (!ebpy_arguments("stats", args, n, kwnames, names, 0, a)) return NULL;
     const int cells = a[0] ? PyObject_IsTrue(a[0]) : 1;
     if (cells < 0 || !ebpy_begin_read(s)) return NULL;
-    FILTER_WITHOUT_LOCK(eb_stat(s->f, &stats, &err));
+    FILTER_WITHOUT_LOCK(eb_stat(s->f, cells ? EB_STAT_CELLS : 0, &stats, &err));
     ebpy_end_read(s);
     return status ? ebpy_raise(status, &err) : ebpy_stats(&stats);
 }

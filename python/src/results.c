@@ -142,9 +142,9 @@ static PyObject *results_maybe(uint64_t x) {
 }
 
 PyObject *ebpy_stats(const eb_stats *s) {
-    return ebpy_result_make(EBPY_STATS, "(KNKKNKddddNNNd)", s->items, results_maybe(s->new_keys),
+    return ebpy_result_make(EBPY_STATS, "(KNKKNKddddNNNd)", s->adds, results_maybe(s->new_keys),
                             s->bytes, s->clock, results_maybe(s->capacity), s->parts, s->halflife,
-                            s->epsilon, s->excess, s->window, results_maybe(s->cells),
+                            s->too_low, s->too_high, s->window, results_maybe(s->cells),
                             results_maybe(s->cells_used), results_maybe(s->saturated), s->fpr);
 }
 

@@ -19,8 +19,15 @@ struct eb_filter {
     eb_allocator mem;
     unsigned flags;
     unsigned shard_bits;
+    size_t handle_bytes; /* of this structure and its text */
+    char spec[];         /* canonical */
 };
-static_assert(sizeof(eb_filter) <= EBI_OVERHEAD, "the handle fits into what memory= sets aside");
+
+/* Bytes of a handle whose canonical spec is so long.  Filters that grow add ",grown=N" to it. */
+EBI_INLINE size_t ebi_handle_bytes(const ebi_kind *kind, size_t spec_len) {
+    enum { GROWN = 16 };
+    return sizeof(eb_filter) + spec_len + 1 + (kind->growing ? GROWN : 0);
+}
 
 EBI_INLINE uint64_t ebi_shards(const eb_filter *f) {
     return UINT64_C(1) << f->shard_bits;
@@ -72,6 +79,7 @@ eb_status ebi_spec_pairs(const ebi_kind *kind, const char *text, ebi_params *p, 
                          eb_error *err);
 size_t ebi_spec_option(const ebi_kind *kind, const char *key); /* EBI_OPTIONS_MAX: it has none */
 eb_status ebi_spec_settle(const ebi_kind *kind, ebi_params *p, ebi_args *a, eb_error *err);
+uint64_t ebi_spec_caps(const ebi_kind *kind, const ebi_params *p); /* what its filters can do */
 size_t ebi_spec_print(const ebi_kind *kind, const ebi_params *p, char *buf, size_t cap);
 size_t ebi_spec_thawed(const eb_filter *f, char *buf, size_t cap); /* as if not frozen or grown */
 

@@ -3,15 +3,27 @@
 #include "filter.h"
 #include <everbloom/experimental.h>
 
+/* Parameters, and what follows from them. */
+static void handle_set(eb_filter *f, const ebi_params *p) {
+    f->p = *p;
+    f->ops = f->kind->select(p);
+    const size_t len =
+        ebi_spec_print(f->kind, p, f->spec, f->handle_bytes - offsetof(eb_filter, spec));
+    assert(len < f->handle_bytes - offsetof(eb_filter, spec));
+    (void)len;
+}
+
 eb_status ebi_handle(eb_filter **out, const ebi_kind *kind, const ebi_params *p,
                      const eb_allocator *mem, eb_error *err) {
     eb_allocator from;
     EBI_TRY(ebi_allocator(&from, mem, err));
-    eb_filter *const f = ebi_alloc_zeroed(&from, sizeof *f);
+    char spec[EB_SPEC_MAX];
+    const size_t bytes = ebi_handle_bytes(kind, ebi_spec_print(kind, p, spec, sizeof spec));
+    eb_filter *const f = ebi_alloc_zeroed(&from, bytes);
     if (!f) return ebi_fail(err, EB_ENOMEM, "no memory for a handle");
     f->kind = kind;
-    f->ops = kind->select(p);
-    f->p = *p;
+    f->handle_bytes = bytes;
+    handle_set(f, p);
     f->mem = from;
     f->shard_bits = ebi_log2(p->opt[EBI_O_SHARDS]);
     *out = f;
@@ -64,7 +76,7 @@ void eb_free(eb_filter *f) {
     if (!f) return;
     const eb_allocator mem = f->mem;
     if (!(f->flags & EBI_FLAG_BORROWED)) ebi_release(&mem, f->block, f->room);
-    ebi_release(&mem, f, sizeof *f);
+    ebi_release(&mem, f, f->handle_bytes);
 }
 
 eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err) {
@@ -78,8 +90,9 @@ eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem,
 eb_status eb_clear(eb_filter *f, eb_error *err) {
     if (f->flags & EBI_FLAG_VIEW || ebi_is_frozen(f)) return ebi_may_change(f, err);
     if (f->kind->growing) {
-        (void)f->kind->growing->set_parts(&f->p, 1);
-        f->ops = f->kind->select(&f->p);
+        ebi_params p = f->p;
+        (void)f->kind->growing->set_parts(&p, 1);
+        handle_set(f, &p);
     }
     memset(f->block, 0, ebi_bytes(f));
     handle_init(f);
@@ -104,13 +117,12 @@ eb_status ebi_set_parts(eb_filter *f, uint32_t parts, eb_error *err) {
     } else if (p.span > f->p.span) {
         memset(f->block + f->p.span, 0, (size_t)(p.span - f->p.span));
     }
-    f->p = p;
-    f->ops = f->kind->select(&f->p);
+    handle_set(f, &p);
     return EB_OK;
 }
 
-size_t eb_spec(const eb_filter *f, char *buf, size_t cap) {
-    return ebi_spec_print(f->kind, &f->p, buf, cap);
+const char *eb_spec(const eb_filter *f) {
+    return f->spec;
 }
 
 /* Shards */

@@ -32,22 +32,23 @@ static uint16_t snapshot_number(const ebi_kind *kind) {
 /* Saving */
 
 size_t eb_save_size(const eb_filter *f) {
-    return ebi_snapshot_offset(eb_spec(f, NULL, 0)) + (size_t)ebi_bytes(f);
+    return ebi_snapshot_offset(strlen(eb_spec(f))) + (size_t)ebi_bytes(f);
 }
 
 /* All that stands before the block, into EB_SNAPSHOT_FRONT bytes; returns how many it took. */
 static uint32_t snapshot_write_front(const eb_filter *f, uint8_t *bytes) {
-    char spec[EB_SPEC_MAX] = {0};
+    const size_t spec_len = strlen(f->spec);
     ebi_snapshot_header h = {.format = SNAPSHOT_FORMAT,
                              .kind = snapshot_number(f->kind),
                              .kind_version = f->kind->version,
-                             .spec_len = (uint32_t)eb_spec(f, spec, sizeof spec),
+                             .spec_len = (uint32_t)spec_len,
                              .payload_len = ebi_bytes(f)};
     memcpy(h.magic, snapshot_magic, sizeof h.magic);
     ebi_checksum128(f->block, (size_t)ebi_bytes(f), h.payload_sum);
     h.payload_offset = ebi_snapshot_offset(h.spec_len);
     memcpy(bytes, &h, sizeof h);
-    memcpy(bytes + sizeof h, spec, h.payload_offset - sizeof h);
+    memset(bytes + sizeof h, 0, h.payload_offset - sizeof h);
+    memcpy(bytes + sizeof h, f->spec, spec_len);
     h.header_sum = snapshot_header_sum(bytes, h.payload_offset);
     memcpy(bytes, &h, sizeof h);
     return h.payload_offset;
@@ -209,8 +210,8 @@ static eb_status snapshot_check_payload(const ebi_snapshot_header *h, const void
 
 eb_status ebi_snapshot_check_limits(const ebi_snapshot_front *front, const eb_limits *limits,
                                     eb_error *err) {
-    const uint64_t bytes = front->h.payload_len + sizeof(eb_filter);
-    const uint64_t caps = front->kind->caps ? front->kind->caps(&front->p) : front->kind->info.caps;
+    const uint64_t bytes = front->h.payload_len + ebi_handle_bytes(front->kind, front->h.spec_len);
+    const uint64_t caps = ebi_spec_caps(front->kind, &front->p);
     if (!limits) return EB_OK;
     if (limits->bytes != 0 && bytes > limits->bytes)
         return ebi_fail(err, EB_ELIMIT,

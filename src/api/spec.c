@@ -307,17 +307,8 @@ eb_status ebi_spec_parse(const char *spec, const ebi_kind **kind, ebi_params *p,
     return ebi_spec_settle(*kind, p, &a, err);
 }
 
-eb_status eb_resolve(const char *spec, char *buf, size_t cap, eb_error *err) {
-    const ebi_kind *kind;
-    ebi_params p;
-    EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
-    if (ebi_spec_print(kind, &p, buf, cap) >= cap)
-        return ebi_fail(err, EB_EINVAL, "the buffer must have %d bytes, not %zu", EB_SPEC_MAX, cap);
-    return EB_OK;
-}
-
 /* Counters that can be taken from are sums of counts: only those can be merged with a weight. */
-static uint64_t spec_caps(const ebi_kind *kind, const ebi_params *p) {
+uint64_t ebi_spec_caps(const ebi_kind *kind, const ebi_params *p) {
     const uint64_t caps = kind->caps ? kind->caps(p) : kind->info.caps;
     const uint64_t sums = EB_CAN_MERGE | EB_CAN_REMOVE;
     return kind->counted && (caps & sums) == sums ? caps | EB_CAN_SCALE : caps;
@@ -331,11 +322,11 @@ eb_status eb_spec_describe(const char *spec, eb_spec_info *out, eb_error *err) {
     const uint64_t block = p.span * p.opt[EBI_O_SHARDS]; /* settled: at most 2^47 */
     const size_t len = ebi_spec_print(kind, &p, out->canonical, sizeof out->canonical);
     out->kind = kind->info.name;
-    out->caps = spec_caps(kind, &p);
-    out->bytes = sizeof(eb_filter) + block + (uint64_t)2 * EBI_ALIGN; /* handle and block */
+    out->caps = ebi_spec_caps(kind, &p);
+    out->bytes = ebi_handle_bytes(kind, len) + block + (uint64_t)2 * EBI_ALIGN;
     out->snapshot_bytes = ebi_snapshot_offset(len) + block;
     out->shards = (uint32_t)p.opt[EBI_O_SHARDS];
-    out->reserved = 0;
+    out->keys = (uint32_t)(EB_TEXT + p.opt[EBI_O_KEYS]);
     return EB_OK;
 }
 

@@ -11,38 +11,65 @@ static ebi_block_head whole_head(const eb_filter *f, uint64_t shard) {
     return head;
 }
 
-eb_status eb_stat(const eb_filter *f, eb_stats *out, eb_error *err) {
+/* What heads say. */
+static void whole_heads(const eb_filter *f, eb_stats *sum) {
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        const ebi_block_head head = whole_head(f, i);
+        sum->adds = ebi_plus(sum->adds, head.items);
+        sum->new_keys = ebi_plus(sum->new_keys, head.new_keys);
+        sum->clock = ebi_max(sum->clock, head.clock);
+    }
+    if (!(f->kind->info.caps & EB_USES_TIME)) sum->clock = sum->adds;
+    if (!ebi_counts_new(f->kind)) sum->new_keys = EB_UNKNOWN;
+}
+
+static void whole_fading(const eb_filter *f, eb_stats *sum) {
+    ebi_faded_counts faded;
+    sum->rate_time = NAN;
+    if (!f->kind->timed || !f->kind->timed->fading) return;
+    f->kind->timed->fading(&f->p, &faded);
+    sum->halflife = faded.halflife;
+    sum->too_low = faded.epsilon;
+    sum->too_high = faded.excess;
+    if (faded.halflife > 0)
+        sum->rate_time = faded.halflife / log(2);
+    else if (faded.weight > 0)
+        sum->rate_time = faded.weight;
+}
+
+static void whole_cells(const eb_filter *f, eb_stats *sum) {
+    for (uint64_t i = 0; i < ebi_shards(f); i++) {
+        eb_stats one = {.size = sizeof one};
+        f->kind->stat(&f->p, ebi_shard(f, i), &one);
+        sum->cells += one.cells;
+        sum->cells_used += one.cells_used;
+        sum->fpr += one.fpr / (double)ebi_shards(f);
+        sum->saturated += one.saturated;
+        sum->window = i == 0 ? one.window : fmin(sum->window, one.window);
+    }
+    sum->fill = (double)sum->cells_used / (double)sum->cells;
+}
+
+eb_status eb_stat(const eb_filter *f, uint32_t what, eb_stats *out, eb_error *err) {
     EBI_CHECK_SIZE(out, eb_stats, err);
+    if ((what & ~(uint32_t)EB_STAT_CELLS) != 0)
+        return ebi_fail(err, EB_EINVAL, "eb_stat: what must be 0 or EB_STAT_CELLS, not %u", what);
     eb_stats sum = {.size = sizeof sum,
-                    .bytes = sizeof *f + ebi_max(f->room, ebi_bytes(f)),
+                    .bytes = f->handle_bytes + ebi_max(f->room, ebi_bytes(f)),
                     .capacity = EB_UNKNOWN,
                     .parts = 1};
     if (f->kind->growing) {
         sum.capacity = f->kind->growing->capacity(&f->p);
         sum.parts = f->kind->growing->parts(&f->p);
     }
-    for (uint64_t i = 0; i < ebi_shards(f); i++) {
-        eb_stats one = {.size = sizeof one};
-        const ebi_block_head head = whole_head(f, i);
-        f->kind->stat(&f->p, ebi_shard(f, i), &one);
-        sum.items = ebi_plus(sum.items, head.items);
-        sum.new_keys = ebi_plus(sum.new_keys, head.new_keys);
-        sum.cells += one.cells;
-        sum.cells_used += one.cells_used;
-        sum.clock = f->kind->info.caps & EB_USES_TIME ? ebi_max(sum.clock, head.clock) : sum.items;
-        sum.fpr += one.fpr / (double)ebi_shards(f);
-        sum.saturated += one.saturated;
-        sum.window = i == 0 ? one.window : fmin(sum.window, one.window);
+    whole_heads(f, &sum);
+    whole_fading(f, &sum);
+    if (what & EB_STAT_CELLS) {
+        whole_cells(f, &sum);
+    } else {
+        sum.cells = sum.cells_used = sum.saturated = EB_UNKNOWN;
+        sum.fill = sum.fpr = sum.window = NAN;
     }
-    if (!ebi_counts_new(f->kind)) sum.new_keys = EB_UNKNOWN;
-    if (f->kind->timed && f->kind->timed->fading) {
-        ebi_faded_counts faded;
-        f->kind->timed->fading(&f->p, &faded);
-        sum.halflife = faded.halflife;
-        sum.epsilon = faded.epsilon;
-        sum.excess = faded.excess;
-    }
-    sum.fill = (double)sum.cells_used / (double)sum.cells;
     *out = sum;
     return EB_OK;
 }

@@ -85,12 +85,13 @@ static void test_stable(void) {
 }
 
 int main(void) {
-    char canonical[EB_SPEC_MAX];
+    eb_spec_info info;
+    EB_INIT(info);
     test_bloom();
     test_stable();
     CHECK(page_plan(1e6, 5e5, 0.01, 0, 4 << 20), "4 MB are enough for half a million keys");
     CHECK(page_offer.mean_fpr >= 0 && page_offer.mean_fpr <= 0.01, "a plan keeps its bound");
-    MUST(eb_resolve(page_offer.spec, canonical, sizeof canonical, &why));
+    MUST(eb_spec_describe(page_offer.spec, &info, &why));
     CHECK(page_curve(page_offer.spec, 1e3, 1e6, 2), "what was planned has a curve");
     check_rates();
     CHECK(!page_plan(1e9, 5e8, 0.01, 0.01, 2048) && page_message[0],

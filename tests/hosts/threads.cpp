@@ -1,8 +1,9 @@
-// threads.cpp - a C++ program with threads: all hash a slice of the keys, then each takes the same batch and
-// its own range of shards.  The bytes and the answers do not depend on how many threads there are.
+// threads.cpp - a C++ program with threads: all hash a slice of the keys, then each takes the same
+// batch and its own range of shards.  The bytes and the answers do not depend on how many threads
+// there are.
 #include "host.h"
-#include <everbloom/everbloom.hpp>
 #include <cstdint>
+#include <everbloom/everbloom.hpp>
 #include <thread>
 #include <vector>
 
@@ -57,7 +58,8 @@ outcome run(const char *spec, unsigned threads) {
         b.seen = out.seen.data();
         b.flags = EB_SHARD_RANGE;
         b.first_shard = shards * t / threads;
-        b.n_shards = shards * (t + 1) / threads - b.first_shard; // 0 if there are more threads than shards
+        b.n_shards =
+            shards * (t + 1) / threads - b.first_shard; // 0 if there are more threads than shards
         f.add_batch(b);
     });
     out.bytes = f.save();
@@ -78,7 +80,8 @@ void same_for_all(const char *spec) {
         CHECK(seen <= 1, "every key has an answer");
         repeats += seen;
     }
-    CHECK(repeats > keys / 100 && repeats < keys / 6, "some keys were repeats, and at most a seventh and a few");
+    CHECK(repeats > keys / 100 && repeats < keys / 6,
+          "some keys were repeats, and at most a seventh and a few");
     for (const unsigned threads : {2u, 3u, 8u, 40u})
         CHECK(run(spec, threads) == one, "the number of threads changes nothing");
 }
@@ -96,21 +99,25 @@ template <typename Work> bool throws(eb_status wanted, Work work) {
 // Filters are values: they move, are copied on demand, and say what is wrong by throwing.
 void use_values() {
     everbloom::filter f("spectral:memory=64K,k=5,update=plain,seed=9"), g(f.spec());
-    CHECK(!f.add("a") && f.add("a") && f.contains("a") && f.count("a") == 2, "a key is added and counted");
+    CHECK(!f.add("a") && f.add("a") && f.contains("a") && f.count("a") == 2,
+          "a key is added and counted");
     CHECK(!f.contains({}) && !f.add({}) && f.contains({}), "the empty key is a key");
     g.merge(f, 3);
     g.remove("a");
-    CHECK(g.count("a") == 5 && g.stats().items > 0, "merged three times, removed once");
+    CHECK(g.count("a") == 5 && g.stats().adds > 0, "merged three times, removed once");
     everbloom::filter copy = g.clone(), moved = std::move(copy);
     g.clear();
     CHECK(moved.count("a") == 5 && g.count("a") == 0, "a copy is independent");
     const auto bytes = moved.save();
     const auto view = everbloom::filter::view(bytes.data(), bytes.size());
     g = everbloom::filter::load(bytes.data(), bytes.size());
-    CHECK(view.count("a") == 5 && g.save() == bytes && (view.caps() & EB_CAN_COUNT), "a snapshot holds it all");
+    CHECK(view.count("a") == 5 && g.save() == bytes && (view.caps() & EB_CAN_COUNT),
+          "a snapshot holds it all");
     CHECK(throws(EB_ESPEC, [] { everbloom::filter bad("blom"); }), "a misspelt kind is thrown");
-    CHECK(throws(EB_EFORMAT, [&] { everbloom::filter::load(bytes.data(), 99); }), "a cut snapshot is thrown");
-    CHECK(throws(EB_EVALUE, [&] { g.remove("never there"); }), "a key that is not there cannot be removed");
+    CHECK(throws(EB_EFORMAT, [&] { everbloom::filter::load(bytes.data(), 99); }),
+          "a cut snapshot is thrown");
+    CHECK(throws(EB_EVALUE, [&] { g.remove("never there"); }),
+          "a key that is not there cannot be removed");
 }
 
 } // namespace
