@@ -515,6 +515,7 @@ static void keys_are_their_hashes(const suite_case *c) {
     uint8_t seen[2][KEYS];
     by_keys.hash = NULL;
     by_keys.keys = &keys;
+    by_hash.keys = suite_caps(c) & EB_KEEPS_KEYS ? &keys : NULL;
     by_hash.seen = seen[0];
     by_keys.seen = seen[1];
     OK(eb_add_batch(f, &by_hash, NULL));

@@ -290,6 +290,7 @@ static void keys_hash_few(const eb_filter *f, const eb_keys *k, keys_way way, si
 
 void ebi_keys_hash(const eb_filter *f, const eb_keys *k, size_t from, size_t n, eb_hash *out) {
     const keys_way way = keys_way_of(f, k->type);
+    if (n == 0) return; /* whatever their type: nobody looked */
     assert(way != KEYS_REFUSED);
     if ((way == KEYS_AS_BYTES || way == KEYS_AS_TEXT) &&
         keys_hash_in_place(f, k, way, from, n, out))
