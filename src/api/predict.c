@@ -99,7 +99,7 @@ static eb_workload predict_of_shard(const eb_workload *w, double shards) {
  * are counted in records, each of which changes cells in such kinds. */
 static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
                               eb_prediction *out) {
-    enum { PREDICT_GAPS = 8 };
+    enum { PREDICT_GAPS = 4 };
     ebi_repeats r;
     ebi_gap gaps[EBI_GAPS];
     eb_workload at = *load;
