@@ -159,17 +159,22 @@ static void try_describe(const trial *t) {
     printf("For 'everbloom plan': %s\n", text);
 }
 
+/* A number of lines; a kind may have no formula for this stream. */
+static const char *try_predicted(char buf[32], double lines) {
+    return isnan(lines) ? "not known" : human_number(buf, lines);
+}
+
 static void try_print(const trial *t, const try_result *r) {
     const sample *const s = &t->lines;
     const double repeats = (double)(s->n - s->distinct);
     char bytes[32], a[32], b[32];
     printf("\n%s\n  %s, %.1f ns a line\n", r->spec, human_bytes(bytes, r->bytes),
            1e9 * r->seconds / (double)s->n);
-    printf("  new lines lost:    %.0f of %zu, predicted %s\n", r->lost, s->distinct,
-           human_number(a, r->fpr * (double)s->distinct));
-    printf("  repeats that pass: %.0f of %.0f (%s %%), predicted %s\n", r->passed, repeats,
+    printf("  new lines lost:    %.0f of %zu, predicted: %s\n", r->lost, s->distinct,
+           try_predicted(a, r->fpr * (double)s->distinct));
+    printf("  repeats that pass: %.0f of %.0f (%s %%), predicted: %s\n", r->passed, repeats,
            human_number(a, repeats > 0 ? 100 * r->passed / repeats : 0),
-           human_number(b, r->fnr * repeats));
+           try_predicted(b, r->fnr * repeats));
 }
 
 static void try_json(const trial *t) {
