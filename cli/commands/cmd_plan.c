@@ -231,6 +231,12 @@ static void plan_sentence(const plan *p, const eb_offer *o, char *text, size_t c
     else
         n += snprintf(text + n, cap - (size_t)n, ", and %s %% of the repeats pass.",
                       human_number(d, 100 * o->most_fnr));
+    eb_prediction end = {.size = sizeof end};
+    if (eb_predict(o->spec, &p->load, NULL, 1, &end, NULL) == EB_OK && end.fpr > 1.2 * o->most_fpr)
+        snprintf(text + strlen(text), cap - strlen(text),
+                 " That is the mean while it fills; at the end the rate is %s %%%s.",
+                 human_number(a, 100 * end.fpr),
+                 p->set->fpr_is ? "" : " (--fpr-is end plans for that)");
 }
 
 static const char *plan_why(const plan *p, size_t i, char text[160]) {
