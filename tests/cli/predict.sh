@@ -37,7 +37,7 @@ done
 everbloom predict --json bloom:memory=1M lru:memory=2M
 [ "$(wc -l <out)" = 2 ] || fail "$(shown out)"
 everbloom predict bloom:memory=1M
-out_has 'memory               1023.9 KiB'
+out_has 'memory               1.0 MiB'
 everbloom predict --plot --items 1e6 bloom:memory=1M lru:memory=1M --svg curves.svg
 status_is 0; silent
 out_has 'false negatives'
