@@ -16,20 +16,17 @@ PARALLEL = ("set parallel_setup_cost = 0; set parallel_tuple_cost = 0; set min_p
 def setUpModule():
     global installation, here, there
     installation = cluster.Installation(LIBRARY, EXTENSION)
+    unittest.addModuleCleanup(installation.remove)  # also if what follows fails
     here = cluster.Server(installation)
+    unittest.addModuleCleanup(here.stop)
     there = cluster.Server(installation)
+    unittest.addModuleCleanup(there.stop)
     for server in (here, there):
         server.sql("create extension everbloom")
     here.sql("""create table big as select (i * 7919::bigint) % 40000 as k from generate_series(1, 200000) i;
                 analyze big;
                 create table stored as select 1 as id, evb_agg(k, 'bloom:memory=4M') as f from big;
                 insert into stored select 2, evb_agg(k + 1000000, 'bloom:memory=4M') from big""")
-
-
-def tearDownModule():
-    here.stop()
-    there.stop()
-    installation.remove()
 
 
 class Guarantees(unittest.TestCase):
