@@ -11,7 +11,6 @@ typedef struct evb_loaded {
     eb_filter *f;
     uint64_t id[2]; /* of the snapshot that it came from */
     unsigned holders;
-    bool busy; /* a statement adds keys to it */
 } evb_loaded;
 void evb_release(void *loaded); /* NULL is fine */
 
@@ -37,7 +36,6 @@ evb_loaded *evb_find(evb_connection *c, sqlite3_value *value, eb_error *err);
 /* The same for argument `arg` of a function, remembered as long as the statement does not change
  * it. */
 evb_loaded *evb_argument(sqlite3_context *ctx, sqlite3_value **args, int arg, eb_error *err);
-evb_loaded *evb_by_name(const evb_connection *c, const char *name);
 eb_status evb_set_name(evb_connection *c, const char *name, eb_filter *f, eb_error *err);
 bool evb_drop_name(evb_connection *c, const char *name);
 /* Makes a filter, unless it is too large for a value of this connection. */

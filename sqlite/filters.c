@@ -56,11 +56,6 @@ static evb_named *filters_named(const evb_connection *c, const char *name) {
     return NULL;
 }
 
-evb_loaded *evb_by_name(const evb_connection *c, const char *name) {
-    const evb_named *const named = filters_named(c, name);
-    return named ? named->filter : NULL;
-}
-
 eb_status evb_set_name(evb_connection *c, const char *name, eb_filter *f, eb_error *err) {
     evb_named *named = filters_named(c, name);
     evb_loaded *const l = filters_hold(f, err);
@@ -139,13 +134,13 @@ static evb_loaded *filters_load(evb_connection *c, const void *bytes, size_t len
 evb_loaded *evb_find(evb_connection *c, sqlite3_value *value, eb_error *err) {
     if (sqlite3_value_type(value) == SQLITE_TEXT) {
         const char *const name = (const char *)sqlite3_value_text(value);
-        evb_loaded *const l = name ? evb_by_name(c, name) : NULL;
-        if (!l)
+        const evb_named *const named = name ? filters_named(c, name) : NULL;
+        if (!named)
             (void)evb_error(err, EB_EINVAL,
                             "there is no filter named '%.100s' in this connection: make it with "
                             "evb_open('%.100s', a filter or a spec)",
                             name, name);
-        return l;
+        return named ? named->filter : NULL;
     }
     if (sqlite3_value_type(value) != SQLITE_BLOB) {
         (void)evb_error(err, EB_EINVAL, "the filter must be a BLOB, or the name of an open filter");
