@@ -181,28 +181,10 @@ void ev_spec(const ev_value *v, char *out) {
     strcpy(out, eb_spec(v->f));
 }
 
-/* What of an option the canonical spec says. */
-eb_status ev_option(const ev_value *v, const char *key, double *number) {
-    char spec[EB_SPEC_MAX];
-    const size_t n = strlen(key);
-    ev_spec(v, spec);
-    for (const char *p = strchr(spec, ':'); p; p = strchr(p + 1, ','))
-        if (!strncmp(p + 1, key, n) && p[1 + n] == '=') {
-            unsigned long long value = 0;
-            for (p += n + 2; *p >= '0' && *p <= '9'; p++)
-                value = value * 10 + (unsigned long long)(*p - '0');
-            *number = (double)value;
-            return EB_OK;
-        }
-    *number = NAN;
-    return EB_OK;
-}
-
 eb_status ev_describe(const ev_value *v, int cells, ev_info *out, eb_error *err) {
     eb_stats s;
     EB_INIT(s);
-    (void)cells;
-    const eb_status status = eb_stat(v->f, EB_STAT_CELLS, &s, err);
+    const eb_status status = eb_stat(v->f, cells ? EB_STAT_CELLS : 0, &s, err);
     if (status != EB_OK) return status;
     *out = (ev_info){.adds = s.adds,
                      .new_keys = s.new_keys,

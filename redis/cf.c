@@ -207,7 +207,7 @@ static int cf_info(server_ctx *ctx, server_string **argv, int argc) {
     } else {
         const uint64_t *const n = s.v->face.n;
         double cells;
-        ev_option(s.v, "cells", &cells);
+        eb_spec_get(eb_spec(s.v->f), "cells", NULL, 0, &cells, NULL);
         const uint64_t bucket = n[CF_N_BUCKET] > 0 ? n[CF_N_BUCKET] : 1;
         const uint64_t value[FIELDS] = {ev_value_bytes(s.v),
                                         (uint64_t)cells / CF_CELLS / bucket,

@@ -76,8 +76,8 @@ static int cms_incrby(server_ctx *ctx, server_string **argv, int argc) {
     if (ev_add(s.v, &c, &err) != EB_OK) {
         ev_reply_error(ctx, "CMS: %s", err.text);
     } else {
-        s.v->face.n[CMS_N_COUNT] = sum;
-        RedisModule_ReplicateVerbatim(ctx);
+        if (s.v->face.family == EV_CMS) s.v->face.n[CMS_N_COUNT] = sum;
+        ev_replicate_add(ctx, argv[1], s.v, &c);
         ev_notify(ctx, "eb.add", argv[1]);
         RedisModule_ReplyWithArray(ctx, (long)c.n);
         for (size_t i = 0; i < c.n; i++) ev_reply_count(ctx, s.v, c.count[i]);

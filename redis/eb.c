@@ -89,22 +89,51 @@ static eb_status eb_add_to(server_ctx *ctx, server_string *key, ev_slot *s, ev_c
     return status;
 }
 
+/* A command about one item, or about packed hashes, and what may follow: key, item, options. */
+typedef struct eb_request {
+    ev_slot s;
+    ev_call c;
+    eb_options o; /* the call points to its weight */
+    eb_error err;
+} eb_request;
+
+/* Packed hashes: 8 bytes each.  The library's hashes of the filter's own keys, or any others. */
+static int eb_packed(server_ctx *ctx, server_string *arg, ev_call *c) {
+    size_t n;
+    const char *const p = RedisModule_StringPtrLen(arg, &n);
+    if (n == 0 || n % HASH_BYTES) {
+        RedisModule_ReplyWithError(ctx, "ERR packed hashes have 8 bytes each");
+        return SRV_ERR;
+    }
+    *c = ev_hashes(p, n / HASH_BYTES);
+    return SRV_OK;
+}
+
+/* SRV_ERR: an error was replied. */
+static int eb_begin(server_ctx *ctx, server_string **argv, int argc, int mode, int packed,
+                    eb_request *r) {
+    if (argc < 3) {
+        RedisModule_WrongArity(ctx);
+        return SRV_ERR;
+    }
+    r->c = ev_items(argv + 2, 1);
+    if ((packed && eb_packed(ctx, argv[2], &r->c) != SRV_OK) ||
+        eb_parse_options(ctx, argv, 3, argc, &r->o) != SRV_OK ||
+        ev_open_filter(ctx, argv[1], mode, EB_MISSING, &r->s) != SRV_OK)
+        return SRV_ERR;
+    eb_apply_options(&r->c, &r->o);
+    return SRV_OK;
+}
+
 /* EB.ADD key item [WEIGHT w] [TIME ms] */
 static int eb_add_one(server_ctx *ctx, server_string **argv, int argc) {
-    ev_slot s;
-    eb_options o;
-    eb_error err;
-    if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (eb_parse_options(ctx, argv, 3, argc, &o) != SRV_OK ||
-        ev_open_filter(ctx, argv[1], SRV_READ | SRV_WRITE, EB_MISSING, &s) != SRV_OK)
-        return SRV_OK;
-    ev_call c = ev_items(argv + 2, 1);
-    eb_apply_options(&c, &o);
-    if (eb_add_to(ctx, argv[1], &s, &c, &err) != EB_OK)
-        ev_reply_status(ctx, &err);
+    eb_request r;
+    if (eb_begin(ctx, argv, argc, SRV_READ | SRV_WRITE, 0, &r) != SRV_OK) return SRV_OK;
+    if (eb_add_to(ctx, argv[1], &r.s, &r.c, &r.err) != EB_OK)
+        ev_reply_status(ctx, &r.err);
     else
-        RedisModule_ReplyWithLongLong(ctx, !c.seen[0]);
-    ev_close(&s);
+        RedisModule_ReplyWithLongLong(ctx, !r.c.seen[0]);
+    ev_close(&r.s);
     return SRV_OK;
 }
 
@@ -217,20 +246,13 @@ static int eb_incrby(server_ctx *ctx, server_string **argv, int argc) {
 
 /* EB.EXISTS key item [TIME ms] */
 static int eb_exists(server_ctx *ctx, server_string **argv, int argc) {
-    ev_slot s;
-    eb_options o;
-    eb_error err;
-    if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (eb_parse_options(ctx, argv, 3, argc, &o) != SRV_OK ||
-        ev_open_filter(ctx, argv[1], SRV_READ, EB_MISSING, &s) != SRV_OK)
-        return SRV_OK;
-    ev_call c = ev_items(argv + 2, 1);
-    eb_apply_options(&c, &o);
-    if (ev_ask(s.v, &c, &err) != EB_OK)
-        ev_reply_status(ctx, &err);
+    eb_request r;
+    if (eb_begin(ctx, argv, argc, SRV_READ, 0, &r) != SRV_OK) return SRV_OK;
+    if (ev_ask(r.s.v, &r.c, &r.err) != EB_OK)
+        ev_reply_status(ctx, &r.err);
     else
-        RedisModule_ReplyWithLongLong(ctx, c.seen[0]);
-    ev_close(&s);
+        RedisModule_ReplyWithLongLong(ctx, r.c.seen[0]);
+    ev_close(&r.s);
     return SRV_OK;
 }
 
@@ -266,16 +288,9 @@ static int eb_count(server_ctx *ctx, server_string **argv, int argc) {
 
 /* EB.REMOVE key item [WEIGHT w] [TIME ms]: 0 if it was certainly not there */
 static int eb_remove_one(server_ctx *ctx, server_string **argv, int argc) {
-    ev_slot s;
-    eb_options o;
-    eb_error err;
-    if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (eb_parse_options(ctx, argv, 3, argc, &o) != SRV_OK ||
-        ev_open_filter(ctx, argv[1], SRV_READ | SRV_WRITE, EB_MISSING, &s) != SRV_OK)
-        return SRV_OK;
-    ev_call c = ev_items(argv + 2, 1);
-    eb_apply_options(&c, &o);
-    const eb_status status = ev_remove(s.v, &c, &err);
+    eb_request r;
+    if (eb_begin(ctx, argv, argc, SRV_READ | SRV_WRITE, 0, &r) != SRV_OK) return SRV_OK;
+    const eb_status status = ev_remove(r.s.v, &r.c, &r.err);
     if (status == EB_OK) {
         RedisModule_ReplicateVerbatim(ctx);
         ev_notify(ctx, "eb.remove", argv[1]);
@@ -283,21 +298,9 @@ static int eb_remove_one(server_ctx *ctx, server_string **argv, int argc) {
     } else if (status == EB_EVALUE) {
         RedisModule_ReplyWithLongLong(ctx, 0);
     } else {
-        ev_reply_status(ctx, &err);
+        ev_reply_status(ctx, &r.err);
     }
-    ev_close(&s);
-    return SRV_OK;
-}
-
-/* Packed hashes: 8 bytes each.  The library's hashes of the filter's own keys, or any others. */
-static int eb_packed(server_ctx *ctx, server_string *arg, ev_call *c) {
-    size_t n;
-    const char *const p = RedisModule_StringPtrLen(arg, &n);
-    if (n == 0 || n % HASH_BYTES) {
-        RedisModule_ReplyWithError(ctx, "ERR packed hashes have 8 bytes each");
-        return SRV_ERR;
-    }
-    *c = ev_hashes(p, n / HASH_BYTES);
+    ev_close(&r.s);
     return SRV_OK;
 }
 
@@ -313,44 +316,28 @@ static void eb_reply_bits(server_ctx *ctx, const ev_call *c, size_t n, int flip)
 
 /* EB.HADD key hashes [WEIGHT w] [TIME ms]: a bit for each hash, 1 if it is new */
 static int eb_hadd(server_ctx *ctx, server_string **argv, int argc) {
-    ev_slot s;
-    ev_call c;
-    eb_options o;
-    eb_error err;
-    if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (eb_packed(ctx, argv[2], &c) != SRV_OK ||
-        eb_parse_options(ctx, argv, 3, argc, &o) != SRV_OK ||
-        ev_open_filter(ctx, argv[1], SRV_READ | SRV_WRITE, EB_MISSING, &s) != SRV_OK)
-        return SRV_OK;
-    eb_apply_options(&c, &o);
-    if (eb_add_to(ctx, argv[1], &s, &c, &err) != EB_OK)
-        ev_reply_status(ctx, &err);
+    eb_request r;
+    if (eb_begin(ctx, argv, argc, SRV_READ | SRV_WRITE, 1, &r) != SRV_OK) return SRV_OK;
+    if (eb_add_to(ctx, argv[1], &r.s, &r.c, &r.err) != EB_OK)
+        ev_reply_status(ctx, &r.err);
     else
-        eb_reply_bits(ctx, &c, c.n, 1);
-    ev_close(&s);
+        eb_reply_bits(ctx, &r.c, r.c.n, 1);
+    ev_close(&r.s);
     return SRV_OK;
 }
 
 /* EB.HEXISTS key hashes [TIME ms]: bits; EB.HCOUNT key hashes [TIME ms]: doubles, little endian */
 static int eb_hask(server_ctx *ctx, server_string **argv, int argc, int count) {
-    ev_slot s;
-    ev_call c;
-    eb_options o;
-    eb_error err;
-    if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (eb_packed(ctx, argv[2], &c) != SRV_OK ||
-        eb_parse_options(ctx, argv, 3, argc, &o) != SRV_OK ||
-        ev_open_filter(ctx, argv[1], SRV_READ, EB_MISSING, &s) != SRV_OK)
-        return SRV_OK;
-    eb_apply_options(&c, &o);
-    c.want_count = count;
-    if (ev_ask(s.v, &c, &err) != EB_OK)
-        ev_reply_status(ctx, &err);
+    eb_request r;
+    if (eb_begin(ctx, argv, argc, SRV_READ, 1, &r) != SRV_OK) return SRV_OK;
+    r.c.want_count = count;
+    if (ev_ask(r.s.v, &r.c, &r.err) != EB_OK)
+        ev_reply_status(ctx, &r.err);
     else if (count)
-        RedisModule_ReplyWithStringBuffer(ctx, (const char *)c.count, c.n * sizeof *c.count);
+        RedisModule_ReplyWithStringBuffer(ctx, (const char *)r.c.count, r.c.n * sizeof *r.c.count);
     else
-        eb_reply_bits(ctx, &c, c.n, 0);
-    ev_close(&s);
+        eb_reply_bits(ctx, &r.c, r.c.n, 0);
+    ev_close(&r.s);
     return SRV_OK;
 }
 

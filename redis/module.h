@@ -128,7 +128,6 @@ typedef struct ev_info { /* what INFO commands say; NAN and EB_UNKNOWN: not know
 } ev_info;
 eb_status ev_describe(const ev_value *v, int cells, ev_info *out, eb_error *err);
 void ev_spec(const ev_value *v, char *out); /* EB_SPEC_MAX bytes */
-eb_status ev_option(const ev_value *v, const char *key, double *number);
 eb_status ev_range(const ev_value *v, uint64_t from, uint64_t to, double *lower, double *upper,
                    eb_error *err);
 eb_status ev_top(const ev_value *v, double at_least, eb_top_key *keys, size_t cap, size_t *n,

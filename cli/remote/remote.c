@@ -45,24 +45,14 @@ static void remote_agreement_key(const remote *r, char *key) {
     snprintf(key, REMOTE_KEY, "{%s:0}:everbloom", r->url.name);
 }
 
-/* The value of an option in a spec, or an empty text. */
-static void remote_option(const char *spec, const char *key, char *out, size_t cap) {
-    const size_t n = strlen(key);
-    out[0] = 0;
-    for (const char *p = strchr(spec, ':'); p; p = strchr(p + 1, ','))
-        if (strncmp(p + 1, key, n) == 0 && p[1 + n] == '=')
-            snprintf(out, cap, "%.*s", (int)strcspn(p + n + 2, ","), p + n + 2);
-}
-
 static void remote_make_hasher(remote *r) {
-    static const char *const shared[] = {"seed", "hash", "key", "secret", "keys"};
-    char spec[EB_SPEC_MAX] = "bloom:memory=1K", value[128];
+    static const char *const shared[] = {"seed", "hash", "secret", "keys"};
+    char spec[EB_SPEC_MAX] = "bloom:memory=1K", value[EB_SPEC_MAX];
     eb_error err;
-    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
-        const size_t at = strlen(spec);
-        remote_option(r->spec, shared[i], value, sizeof value);
-        if (value[0]) snprintf(spec + at, sizeof spec - at, ",%s=%s", shared[i], value);
-    }
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (eb_spec_get(r->spec, shared[i], value, sizeof value, NULL, NULL) == EB_OK && value[0] &&
+            eb_spec_set(spec, shared[i], value, spec, sizeof spec, &err) != EB_OK)
+            cli_fail("%s: %s", r->url.name, err.text);
     if (strncmp(r->spec, "dyadic", 6) == 0)
         cli_fail("%s: the keys of this filter are numbers, not text", r->url.name);
     if (eb_new(&r->hasher, spec, NULL, &err) != EB_OK) cli_fail("%s: %s", r->url.name, err.text);

@@ -37,6 +37,9 @@ with Server("primary") as primary, Server("replica", "--replica-read-only", "yes
         same(primary("EB.RESERVE", key, spec), b"OK")
     primary("CMS.INITBYDIM", "cms", 300, 4)
     primary("CF.RESERVE", "cf", 300)
+    primary("TOPK.RESERVE", "topk", 20)
+    primary("BF.RESERVE", "fresh", 0.01, 1000, "WINDOW", 1)
+    assert {"top", "decay", "window", "grows"} <= set(made), made
     operations = Operations(made, SEED)
     refused = 0
 
@@ -48,6 +51,9 @@ with Server("primary") as primary, Server("replica", "--replica-read-only", "yes
                 pipe.execute_command(*operations.next())
             pipe.execute_command("BF.ADD", "bf", at)
             pipe.execute_command("CMS.INCRBY", "cms", at % 1000, 3, "x", 1)
+            pipe.execute_command("CMS.INCRBY", "decay", at % 1000, 3)  # known commands on a filter with a clock
+            pipe.execute_command("TOPK.INCRBY", "topk", at % 1000, 3, at % 7, 1)
+            pipe.execute_command("BF.MADD", "fresh", at % 1000, at % 7)
             pipe.execute_command("CF.INSERTNX", "cf", "ITEMS", at % 700, at % 300)
             pipe.execute_command("CF.DEL", "cf", at % 500)
             refused += sum(isinstance(x, redis.ResponseError) for x in pipe.execute(raise_on_error=False))
@@ -57,6 +63,8 @@ with Server("primary") as primary, Server("replica", "--replica-read-only", "yes
     until("the first synchronisation", lambda: linked(replica))
     run(OPERATIONS // 2)
     n = compare(primary, replica)
+    for key in made:  # every kind took its share
+        assert primary("EB.INFO", key)[7] > OPERATIONS / len(made) / 4, (key, primary("EB.INFO", key))
     assert n > 2 * len(made) - 5 and refused < OPERATIONS // 3, (n, refused)
 
     # A window forgets after its time, on both, and no earlier.
