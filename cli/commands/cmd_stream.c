@@ -51,6 +51,7 @@ void stream_stats(const stream *s) {
     report_bytes(&r, "bytes_per_second", "bytes per second",
                  seconds > 0 ? (double)s->in.bytes / seconds : 0);
     report_text(&r, "filter", "filter", spec);
+    if (s->order) report_text(&r, "order", "order of lines", s->order);
     report_count(&r, "items", "keys in its life", stats.adds);
     report_real(&r, "fill", "fill", stats.fill);
     report_real(&r, "fpr", "false positive rate", stats.fpr);

@@ -24,10 +24,11 @@ static const cli_option dedup_options[] = {
            "fewest repeats pass is taken."),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
            "About COUNT of them will be different. With --items."),
-    CHOICE("order", "ORDER", "shuffled|recent", order,
+    CHOICE("order", "ORDER", "shuffled|recent|any", order,
            "Where repeats are: anywhere in the stream (shuffled), or soon after the line itself "
-           "(recent). With --items and --distinct. Unless given, the filter is one that keeps "
-           "--max-drop in any order."),
+           "(recent). With --items and --distinct. any: take a filter that keeps --max-drop in any "
+           "order. (default: look at the first lines; if their repeats come as in a shuffled "
+           "stream, take it to be one, else any)"),
     STATE_OPTIONS,
     REDIS_OPTION,
     HEADING("Windows"),

@@ -467,16 +467,17 @@ static eb_filter *new_filter(const char *spec) {
     return f;
 }
 
-/* The state must be the filter that the command line describes, as far as it describes one. */
-static void compare_state(const cli_command *c, const settings *set, const eb_filter *state) {
-    char spec[SPEC_TEXT], wanted[EB_SPEC_MAX], found[EB_SPEC_MAX];
+const char order_seen_shuffled[] = "shuffled, as seen";
+
+/* As far as the options describe a filter: is it this one?  Else *wanted is theirs. */
+static bool describes(const cli_command *c, const settings *set, const char *found, char *wanted) {
+    char spec[SPEC_TEXT];
     size_t length;
     eb_error err;
-    (void)snprintf(found, sizeof found, "%s", eb_spec(state));
     if (describes_filter(set))
         spec_of_options(c, set, spec);
     else {
-        strcpy(spec, found);
+        (void)snprintf(spec, sizeof spec, "%s", found);
         if (set->seed || set->family) spec_drop(spec, "seed");
     }
     append_seed(spec, set, found);
@@ -488,7 +489,18 @@ static void compare_state(const cli_command *c, const settings *set, const eb_fi
         if (limit && !spec_has(spec, "limit")) spec_append(spec, "limit", limit, length);
     }
     if (spec_resolve(spec, wanted, &err) != EB_OK) cli_fail("%s", err.text);
-    if (strcmp(wanted, found) == 0) return;
+    return strcmp(wanted, found) == 0;
+}
+
+/* The state must be the filter that the command line describes; one of the two that it may have
+ * come to, if the order of lines was left to be seen. */
+static void compare_state(const cli_command *c, const settings *set, const eb_filter *state) {
+    char wanted[EB_SPEC_MAX];
+    const char *const found = eb_spec(state);
+    settings seen = *set;
+    seen.order = order_seen_shuffled;
+    const bool looks = set->items > 0 && !set->order && describes(c, &seen, found, wanted);
+    if (looks || describes(c, set, found, wanted)) return;
     cli_fail("%s: holds another filter than the one asked for\n"
              "  in the file: %s\n"
              "  asked for:   %s",
@@ -558,6 +570,14 @@ void filter_spec(const cli_command *c, const settings *set, char *spec) {
     char text[SPEC_TEXT];
     spec_of_options(c, set, text);
     append_seed(text, set, NULL);
+    if (strlen(text) >= 2 * EB_SPEC_MAX) cli_fail("the spec of this filter is too long");
+    strcpy(spec, text);
+}
+
+void filter_spec_like(const cli_command *c, const settings *set, const eb_filter *f, char *spec) {
+    char text[SPEC_TEXT];
+    spec_of_options(c, set, text);
+    append_seed(text, set, eb_spec(f));
     if (strlen(text) >= 2 * EB_SPEC_MAX) cli_fail("the spec of this filter is too long");
     strcpy(spec, text);
 }

@@ -8,6 +8,10 @@
 eb_filter *filter_open(const cli_command *c, const settings *set);
 /* The spec of a new filter that the options ask for, with a seed; 2 * EB_SPEC_MAX bytes. */
 void filter_spec(const cli_command *c, const settings *set, char *spec);
+/* The same, with the seed of a filter whose keys it shall know. */
+void filter_spec_like(const cli_command *c, const settings *set, const eb_filter *f, char *spec);
+/* What dedup takes if it was not told the order, and has seen it to be random. */
+extern const char order_seen_shuffled[];
 /* The same, of numbers: for range. */
 eb_filter *filter_open_numbers(const cli_command *c, const settings *set);
 /* Takes key=value out of a spec that has it. */

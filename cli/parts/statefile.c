@@ -280,6 +280,12 @@ void state_save(const eb_filter *f, bool at_end) {
     if (!save_changes(&parts, at_end)) save_whole(&parts);
 }
 
+void state_change_filter(void) {
+    free(state.hash);
+    state.hash = NULL;
+    state.file = state.bytes = 0;
+}
+
 void state_end(void) {
     free(state.hash);
     memset(&state, 0, sizeof state);

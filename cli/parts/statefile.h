@@ -26,6 +26,7 @@ void state_begin(const char *path, const eb_filter *f, const sections *found, co
 /* Brings the file up to date: appends what has changed, or replaces the file.  At the end of a run
  * it becomes one snapshot again, unless next to nothing has changed. */
 void state_save(const eb_filter *f, bool at_end);
+void state_change_filter(void); /* what is saved next is another filter */
 void state_end(void);
 /* What filters of one name have in common. */
 uint64_t family_seed(const char *name);

@@ -43,14 +43,14 @@ static bool take_line(stream *s, size_t i, const char *line, const char *end) {
 
 /* Whole lines until the batch is full or the block is empty; a bad line that is not just left out
  * ends the batch, too.  A line of weight 0 is read and left out. */
-static size_t collect(stream *s) {
+static size_t collect(stream *s, size_t most) {
     size_t n = 0;
     const char *begin = s->in.buf + s->in.begin;
     arena_reset(&s->in.arena);
     s->bad_line = NULL;
     const bool drops_zeros = !s->keeps_zeros && s->set->weight_field.n > 0;
     const bool only_key = !s->times.wanted && !s->values.from && !s->accept;
-    while (n < STREAM_BATCH && !s->bad_line) {
+    while (n < most && !s->bad_line) {
         const char *const line = begin, *const end = reader_next(&s->in);
         if (!end) break;
         begin = end + 1;
@@ -149,8 +149,29 @@ static void print_marked(stream *s, size_t n) {
     }
 }
 
+/* A look ends with its last line, wherever the input was cut: so answers do not depend on that. */
+static size_t batch_most(const stream *s) {
+    const size_t left = s->look.most - s->look.n;
+    return s->look.most > 0 && left < STREAM_BATCH ? left : STREAM_BATCH;
+}
+
+static void note_look(stream *s, size_t n) {
+    look_note(&s->look, s->hash, n);
+    if (s->look.n < s->look.most) return;
+    s->looked(s);
+    look_close(&s->look);
+}
+
+void stream_change_filter(stream *s, eb_filter *f) {
+    eb_free(s->filter);
+    s->filter = f;
+    health_open(&s->health, f);
+    if (s->state) state_change_filter();
+}
+
 static void take_batch(stream *s, size_t n) {
     look_up(s, n);
+    if (s->look.most > 0) note_look(s, n);
     if (s->take) s->take(s->ctx, s, n);
     uint64_t seen = 0;
     for (size_t i = 0; i < n; i++) seen += s->hit[i];
@@ -166,9 +187,10 @@ static void take_batch(stream *s, size_t n) {
 
 static void take_block(stream *s) {
     const bool full_fails = s->set->on_full && s->set->on_full[0] == 'f';
-    for (size_t n = STREAM_BATCH; n == STREAM_BATCH || s->bad_line;) {
+    for (size_t n = 0, most = 0; n == most || s->bad_line;) {
         if (full_fails && s->health.told) return;
-        n = collect(s);
+        most = batch_most(s);
+        n = collect(s, most);
         take_batch(s, n);
         if (s->bad_line) settle_bad_line(s);
     }
@@ -318,6 +340,7 @@ void stream_run_keys(stream *s, const texts *keys) {
 
 void stream_open(stream *s, const cli_command *c, char *const *paths) {
     const settings *set = s->set;
+    s->command = c;
     reader_options(&s->in, c, set);
     bad_open(&s->bad, set, s->removes ? BAD_FAIL : s->passes_bad ? BAD_PASS : BAD_SKIP);
     for (int i = 0; i < 3; i++) {
@@ -348,6 +371,7 @@ void stream_again(stream *s, const cli_command *c, char *const *paths) {
 
 void stream_close(stream *s) {
     if (s->state) state_end();
+    look_close(&s->look);
     reader_close(&s->in);
     output_close(&s->out);
     values_close(&s->values);

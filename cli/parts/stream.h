@@ -6,6 +6,7 @@
 #include "input/bad.h"
 #include "input/values.h"
 #include "io.h"
+#include "look.h"
 #include "window.h"
 
 enum {
@@ -17,6 +18,7 @@ typedef enum print_mode { PRINT_NONE, PRINT_NEW, PRINT_SEEN, PRINT_MARKED } prin
 
 typedef struct stream {
     const settings *set;
+    const cli_command *command;
     reader in;
     output out;
     atomic_file file; /* behind out, with -o */
@@ -42,7 +44,10 @@ typedef struct stream {
     void *ctx;
     void (*tick)(struct stream *s); /* between blocks, and at least so often, in seconds */
     double tick_seconds;
-    bool stop; /* set by tick: end as if the input had */
+    bool stop;       /* set by tick: end as if the input had */
+    first_look look; /* at the first lines, if it is open; at its end: what to make of it */
+    void (*looked)(struct stream *s);
+    const char *order; /* what the look has shown, for --stats; NULL: nothing */
 
     const char *state;                    /* where to save on the way, or NULL */
     void (*save)(const struct stream *s); /* in place of filter_save */
@@ -67,6 +72,8 @@ typedef struct stream {
 /* Fill in set, print, adds or removes, filter and state, in this order; after the filter, open
  * values. */
 void stream_open(stream *s, const cli_command *c, char *const *paths);
+/* Go on with another filter: what the old one has seen must be in it. */
+void stream_change_filter(stream *s, eb_filter *f);
 /* Reads to the end, or until a signal or a read error, finishes the output and saves the state.
  * Status: 0, 2 after a read error, 128 + signal. */
 int stream_run(stream *s);
