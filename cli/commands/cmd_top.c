@@ -2,6 +2,7 @@
 #include "parts/fade.h"
 #include "parts/filterfile.h"
 #include "parts/top.h"
+#include "remote/commands.h"
 #include <string.h>
 
 /* Counts fade if an option says so, or the filter is of a kind whose counts do. */
@@ -42,6 +43,10 @@ static void check_counts(const cli_command *c, const settings *set) {
 }
 
 bool top_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+    if (set->redis) { /* a server keeps the keys in the filter, not beside it */
+        snprintf(spec, cap, "top");
+        return false;
+    }
     return count_filter(c, set, spec, cap);
 }
 
@@ -52,9 +57,10 @@ int run_top(const cli_command *c, const settings *set, char **operands, size_t n
     if (set->names && set->json) cli_misuse(c, "--names and --json: give one of them");
     if (set->top > TOP_MAX)
         cli_misuse(c, "-n must be 1..%d, not %llu", TOP_MAX, (unsigned long long)set->top);
+    if (!set->top && set->at_least.n == 0 && !(set->alert > 0)) with.top = DEFAULT_TOP;
+    if (set->redis) return remote_list(c, &with, operands);
     const bool lately = fades(set);
     (lately ? check_fading : check_counts)(c, set);
-    if (!set->top && set->at_least.n == 0 && !(set->alert > 0)) with.top = DEFAULT_TOP;
     if (lately) return top_of_fading(c, &with, operands);
     if (set->multiscan || set->scans > 0) return run_multiscan(c, &with, operands);
     return top_of_counts(c, &with, operands);

@@ -53,6 +53,11 @@ const cli_option top_options[] = {
         "shows. What is counted is all lines since FILE was made, so --verify needs --rescan "
         "with all of them."),
     EVERY_OPTION,
+    OPTION(0, "redis", "URL", OPT_TEXT, redis,
+           "Keep the list on a server with our module, under redis://host:port/name, made if it is "
+           "not there; in a cluster it is spread over all nodes (?shards=16). Several may write at "
+           "once. With /dev/null as FILE, only print it. Since the beginning, without --verify, "
+           "--state and --alert. See docs/REDIS.md."),
     HEADING("Reports"),
     FLAG(0, "stats", stats,
          "At the end, print on standard error: lines, seconds, the candidates, the watermark. As "
@@ -72,6 +77,8 @@ const cli_example top_examples[] = {
      "Replay the log of a web server: the hottest pages at the end of each hour."},
     {"everbloom top --state hosts.eb -f 1 -d ' ' access.log.1",
      "Of all logs so far, with a log added each day."},
+    {"everbloom top --redis redis://localhost/pages -f 7 -d ' ' access.log",
+     "One list for all web servers, on a server with our module."},
     {"everbloom top -m 1M --multiscan --at-least 10K big.log",
      "In a megabyte, whatever the number of keys."},
     {NULL, NULL}};

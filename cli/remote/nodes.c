@@ -8,13 +8,19 @@
 #include <string.h>
 #include <time.h>
 
-enum { NODES_PORT = 6379, NODES_GIVE_UP_SECONDS = 60, NODES_PAUSE_MS = 50 };
+enum {
+    NODES_PORT = 6379,
+    NODES_GIVE_UP_SECONDS = 60,
+    NODES_PAUSE_MS = 50,
+    NODES_ALONE_SECONDS = 10 /* until late replicas are waited for again */
+};
+#define NODES_WAIT_MS "1000" /* that a replica may be late */
 nodes_patience nodes_trouble;
 
 /* ---- URLs. */
 
 bool nodes_is_url(const char *text) {
-    return strncmp(text, "redis://", 8) == 0;
+    return strncmp(text, "redis://", 8) == 0 || strncmp(text, "rediss://", 9) == 0;
 }
 
 static void nodes_piece(const char *url, char *out, size_t cap, const char *from, size_t n) {
@@ -27,6 +33,10 @@ nodes_url nodes_parse(const char *text) {
     static const char form[] = "redis://[user:password@]host[:port]/name[?shards=N]";
     nodes_url u = {.port = NODES_PORT};
     if (!nodes_is_url(text)) cli_fail("%s: a server is written %s", text, form);
+    if (text[5] == 's')
+        cli_fail("%s: this command does not speak TLS: give redis:// and a tunnel's address (such "
+                 "as stunnel's)",
+                 text);
     const char *p = text + 8, *const slash = p + strcspn(p, "/");
     if (!slash[0] || !slash[1] || slash[1] == '?')
         cli_fail("%s: the name is missing: %s", text, form);
@@ -110,9 +120,11 @@ bool nodes_ready(nodes *c, size_t node) {
     return true;
 }
 
-/* CLUSTER SLOTS: first slot, last slot, the primary's host and port, and more. */
+/* CLUSTER SLOTS: first slot, last slot, the primary, and replicas that are well; a node is its
+ * host, its port, and more. */
 static void nodes_learn(nodes *c, size_t from, const reply *p) {
     for (int i = 0; i < NODES_SLOTS; i++) c->owner[i] = NODES_MAX;
+    memset(c->has_replica, 0, sizeof c->has_replica);
     for (size_t i = 0; i < p->n; i++) {
         const reply *const range = &p->item[i];
         if (range->n < 3 || range->item[2].n < 2) continue;
@@ -120,6 +132,7 @@ static void nodes_learn(nodes *c, size_t from, const reply *p) {
         /* A node that does not know its own address is the one that we have asked. */
         const char *const name = host->text && host->len ? host->text : c->node[from]->host;
         const size_t node = nodes_find(c, name, (int)port->number);
+        c->has_replica[node] = range->n > 3;
         for (long long s = range->item[0].number;
              s <= range->item[1].number && s >= 0 && s < NODES_SLOTS; s++)
             c->owner[s] = (uint16_t)node;
@@ -167,6 +180,31 @@ void nodes_close(nodes *c) {
         free(c->node[i]);
     }
     c->n = 0;
+}
+
+/* ---- Replicas. */
+
+void nodes_wait_command(nodes *c, size_t node) {
+    static const char *const wait[] = {"WAIT", "1", NODES_WAIT_MS};
+    if (!c->has_replica[node] || c->alone_until[node] > now_seconds()) return;
+    resp_command(c->node[node], 3, wait, NULL);
+    c->waits[node] = true;
+}
+
+nodes_confirmed nodes_wait_answer(nodes *c, size_t node) {
+    resp *const r = c->node[node];
+    reply p;
+    if (!c->waits[node]) return c->alone_until[node] > now_seconds() ? NODES_ALONE : NODES_SAFE;
+    c->waits[node] = false;
+    if (r->fd < 0 || !resp_read(r, &p)) return NODES_LOST;
+    const bool safe = p.type == ':' && p.number > 0;
+    if (!safe) {
+        cli_warn("%s:%d: %s; going on without", r->host, r->port,
+                 p.type == '-' ? p.text : "no replica has what was added");
+        c->alone_until[node] = now_seconds() + NODES_ALONE_SECONDS;
+    }
+    reply_free(&p);
+    return safe ? NODES_SAFE : NODES_ALONE;
 }
 
 /* ---- Trouble. */

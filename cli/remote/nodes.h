@@ -10,6 +10,9 @@ typedef struct nodes {
     size_t n;
     bool cluster;
     uint16_t owner[NODES_SLOTS]; /* index of a node; NODES_MAX: nobody */
+    bool has_replica[NODES_MAX];
+    double alone_until[NODES_MAX]; /* its replicas are late: no waiting for them until then */
+    bool waits[NODES_MAX];         /* a WAIT was sent and is not answered */
     char user[128], password[256];
 } nodes;
 
@@ -43,6 +46,17 @@ nodes_verdict nodes_judge(nodes *c, const reply *p, size_t *to);
  * refused. */
 void nodes_do(nodes *c, const char *key, size_t n, const char *const *arg, const size_t *len,
               reply *out);
+
+/* Is what was just added on a replica, too?  The command goes behind those that add; its answer
+ * comes behind theirs.  A cluster answers before it copies: without this, what a node had answered
+ * could die with it. */
+typedef enum nodes_confirmed {
+    NODES_SAFE,  /* it is, or there is no replica */
+    NODES_ALONE, /* no replica said so in time */
+    NODES_LOST   /* the node failed before it said anything */
+} nodes_confirmed;
+void nodes_wait_command(nodes *c, size_t node);
+nodes_confirmed nodes_wait_answer(nodes *c, size_t node);
 
 /* Waiting: how long it lasts, and what the user hears of it. */
 typedef struct nodes_patience {

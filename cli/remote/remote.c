@@ -16,9 +16,13 @@ typedef struct remote_shard {
     char *packed;    /* hashes of this batch */
     uint32_t *index; /* where they stand in it */
     size_t n, cap, index_cap;
-    size_t node; /* that was asked */
-    size_t to;   /* NODES_MAX: the slot's owner */
-    bool ask, sent, done, again;
+    size_t node;   /* that was asked */
+    size_t to;     /* NODES_MAX: the slot's owner */
+    bool ask;      /* it said: ask that one this time */
+    bool sent;     /* in this round */
+    bool answered; /* in this round */
+    bool taken;    /* an answer is in the batch; if it is sent again, only to be sure */
+    bool done, again;
 } remote_shard;
 
 /* ---- Which filters. */
@@ -188,109 +192,197 @@ void remote_hash(const remote *r, const eb_key *key, size_t n, eb_hash *out) {
 
 /* ---- Batches. */
 
-static void remote_deal(remote *r, const eb_hash *hash, size_t n) {
+static void remote_deal(remote *r, const remote_batch *b) {
     for (size_t i = 0; i < r->shards; i++) r->shard[i].n = 0;
-    for (size_t i = 0; i < n; i++) {
-        remote_shard *const s = &r->shard[r->shards == 1 ? 0 : remote_shard_of(r, hash[i])];
+    for (size_t i = 0; i < b->n; i++) {
+        remote_shard *const s = &r->shard[r->shards == 1 ? 0 : remote_shard_of(r, b->hash[i])];
         s->packed = cli_grow(s->packed, &s->cap, (s->n + 1) * HASH_BYTES);
         s->index = cli_grow(s->index, &s->index_cap, (s->n + 1) * sizeof *s->index);
-        for (int b = 0; b < HASH_BYTES; b++)
-            s->packed[s->n * HASH_BYTES + (size_t)b] = (char)(hash[i] >> 8 * b);
+        for (int byte = 0; byte < HASH_BYTES; byte++)
+            s->packed[s->n * HASH_BYTES + (size_t)byte] = (char)(b->hash[i] >> 8 * byte);
         s->index[s->n++] = (uint32_t)i;
     }
     for (size_t i = 0; i < r->shards; i++) {
         remote_shard *const s = &r->shard[i];
         s->done = s->n == 0;
-        s->ask = s->again = false;
+        s->ask = s->again = s->taken = false;
         s->to = NODES_MAX;
     }
 }
 
-static void remote_send(remote *r, remote_verb verb) {
+/* EB.MADD key item ..., or with weights EB.INSERT key WEIGHTS ITEMS item weight ... */
+static void remote_command_list(const remote_shard *s, const remote_batch *b, resp *node) {
+    enum { WORDS = 4, WEIGHT = 24 };
+    const size_t each = b->value ? 2 : 1;
+    const char **const arg = cli_alloc((WORDS + 2 * s->n) * sizeof *arg);
+    size_t *const len = cli_alloc((WORDS + 2 * s->n) * sizeof *len), n = 0;
+    char(*const weight)[WEIGHT] = cli_alloc((s->n + 1) * sizeof *weight);
+    arg[n++] = b->value ? "EB.INSERT" : "EB.MADD";
+    arg[n++] = s->key;
+    if (b->value) {
+        arg[n++] = "WEIGHTS";
+        arg[n++] = "ITEMS";
+    }
+    for (size_t i = 0; i < n; i++) len[i] = strlen(arg[i]);
+    for (size_t i = 0; i < s->n; i++, n += each) {
+        const size_t at = s->index[i];
+        arg[n] = b->key[at].p;
+        len[n] = b->key[at].len;
+        if (!b->value) continue;
+        arg[n + 1] = weight[i];
+        len[n + 1] = (size_t)snprintf(weight[i], WEIGHT, "%llu", (unsigned long long)b->value[at]);
+    }
+    resp_command(node, n, arg, len);
+    free(weight);
+    free(len);
+    free(arg);
+}
+
+static void remote_command(const remote_shard *s, const remote_batch *b, resp *node) {
     static const char *const word[] = {"EB.HADD", "EB.HEXISTS", "EB.HCOUNT"}, *const asking[] = {
                                                                                   "ASKING"};
+    if (s->ask) resp_command(node, 1, asking, NULL);
+    if (b->verb == REMOTE_LIST) {
+        remote_command_list(s, b, node);
+        return;
+    }
+    const char *const arg[] = {word[b->verb], s->key, s->packed};
+    const size_t len[] = {strlen(arg[0]), strlen(arg[1]), s->n * HASH_BYTES};
+    resp_command(node, 3, arg, len);
+}
+
+static bool remote_adds(const remote_batch *b) {
+    return b->verb == REMOTE_ADD || b->verb == REMOTE_LIST;
+}
+
+static void remote_send(remote *r, const remote_batch *b) {
     for (size_t i = 0; i < r->shards; i++) {
         remote_shard *const s = &r->shard[i];
-        s->sent = false;
+        s->sent = s->answered = false;
         if (s->done) continue;
         s->node = s->to < NODES_MAX ? s->to : nodes_owner(&r->nodes, s->key);
         if (s->node == NODES_MAX || !nodes_ready(&r->nodes, s->node)) continue;
-        const char *const arg[] = {word[verb], s->key, s->packed};
-        const size_t len[] = {strlen(arg[0]), strlen(arg[1]), s->n * HASH_BYTES};
-        if (s->ask) resp_command(r->nodes.node[s->node], 1, asking, NULL);
-        resp_command(r->nodes.node[s->node], 3, arg, len);
+        remote_command(s, b, r->nodes.node[s->node]);
         s->sent = true;
     }
-    for (size_t i = 0; i < r->nodes.n; i++)
-        if (r->nodes.node[i]->fd >= 0 && r->nodes.node[i]->out_len > 0) resp_send(r->nodes.node[i]);
+    for (size_t i = 0; i < r->nodes.n; i++) {
+        resp *const node = r->nodes.node[i];
+        r->nodes.waits[i] = false;
+        if (node->fd < 0 || node->out_len == 0) continue;
+        if (remote_adds(b)) nodes_wait_command(&r->nodes, i);
+        resp_send(node);
+    }
 }
 
-static void remote_take(const remote_shard *s, remote_verb verb, const reply *p, uint8_t *seen,
-                        double *count, uint8_t *again) {
-    const size_t wanted = verb == REMOTE_COUNT ? s->n * sizeof(double) : (s->n + 7) / 8;
+static void remote_take_list(const remote_shard *s, const reply *p) {
+    if (p->type != '*' || p->n != s->n) cli_fail("%s: an answer of the wrong length", s->key);
+    for (size_t i = 0; i < p->n; i++)
+        if (p->item[i].type == '-') cli_fail("%s: %s", s->key, p->item[i].text);
+}
+
+static void remote_take(const remote_shard *s, const remote_batch *b, const reply *p) {
+    const size_t wanted = b->verb == REMOTE_COUNT ? s->n * sizeof(double) : (s->n + 7) / 8;
+    if (b->verb == REMOTE_LIST) {
+        remote_take_list(s, p);
+        return;
+    }
     if (p->type != '$' || !p->text || p->len != wanted)
         cli_fail("%s: an answer of the wrong length", s->key);
     for (size_t i = 0; i < s->n; i++) {
         const size_t at = s->index[i];
-        const bool bit = verb != REMOTE_COUNT && (p->text[i / 8] >> i % 8 & 1);
-        if (verb == REMOTE_COUNT)
-            memcpy(&count[at], p->text + i * sizeof(double), sizeof(double));
+        const bool bit = b->verb != REMOTE_COUNT && (p->text[i / 8] >> i % 8 & 1);
+        if (b->verb == REMOTE_COUNT)
+            memcpy(&b->count[at], p->text + i * sizeof(double), sizeof(double));
         else
-            seen[at] = verb == REMOTE_ADD ? !bit : bit;
-        if (again) again[at] = s->again;
+            b->seen[at] = b->verb == REMOTE_ADD ? !bit : bit;
+        if (b->again) b->again[at] = s->again;
     }
 }
 
-void remote_do(remote *r, remote_verb verb, const eb_hash *hash, size_t n, uint8_t *seen,
-               double *count, uint8_t *again) {
+/* Reads the answer for a shard.  False: there is trouble, as `why` says. */
+static bool remote_read(remote *r, remote_shard *s, const remote_batch *b, char *why, size_t cap) {
+    resp *const node = s->node < NODES_MAX ? r->nodes.node[s->node] : NULL;
+    reply p = {0};
+    bool came = s->sent && node->fd >= 0;
+    if (came && s->ask) {
+        came = resp_read(node, &p);
+        reply_free(&p);
+    }
+    came = came && resp_read(node, &p);
+    s->to = NODES_MAX;
+    s->ask = false;
+    if (!came) {
+        if (s->sent && !s->again) r->again += s->n;
+        s->again |= s->sent; /* it may have been added */
+        snprintf(why, cap, "%s", node ? node->why : "a slot of the cluster has no node");
+        return false;
+    }
+    const nodes_verdict v = nodes_judge(&r->nodes, &p, &s->to);
+    if (v == NODES_REFUSED) cli_fail("%s: %s", s->key, p.text);
+    if (v == NODES_LATER) snprintf(why, cap, "%s", p.text);
+    s->answered = v == NODES_FINE;
+    s->ask = v == NODES_ASK;
+    if (s->answered && !s->taken) remote_take(s, b, &p);
+    s->taken |= s->answered;
+    reply_free(&p);
+    return v != NODES_LATER;
+}
+
+/* Shards that were answered, and whose node's replica has them too, are done. */
+static bool remote_confirm(remote *r, size_t *left, const resp **broken, char *why, size_t cap) {
+    bool all = true;
+    for (size_t node = 0; node < r->nodes.n; node++) {
+        const nodes_confirmed c = nodes_wait_answer(&r->nodes, node);
+        if (c == NODES_LOST) {
+            all = false;
+            *broken = r->nodes.node[node];
+            snprintf(why, cap, "%s", r->nodes.node[node]->why);
+        }
+        for (size_t i = 0; i < r->shards; i++) {
+            remote_shard *const s = &r->shard[i];
+            if (!s->answered || s->node != node) continue;
+            if (c == NODES_LOST) {
+                r->again += s->n;
+                continue;
+            }
+            if (c == NODES_ALONE) r->unconfirmed += s->n;
+            s->done = true;
+            --*left;
+        }
+    }
+    return all;
+}
+
+void remote_do(remote *r, const remote_batch *b) {
     size_t left = 0;
-    remote_deal(r, hash, n);
+    remote_deal(r, b);
     for (size_t i = 0; i < r->shards; i++) left += !r->shard[i].done;
-    r->keys += n;
     while (left > 0) {
         const resp *broken = NULL;
         char why[200] = "";
-        remote_send(r, verb);
+        remote_send(r, b);
         for (size_t i = 0; i < r->shards; i++) {
             remote_shard *const s = &r->shard[i];
-            if (s->done) continue;
-            resp *const node = s->node < NODES_MAX ? r->nodes.node[s->node] : NULL;
-            const bool asked = s->ask;
-            reply p = {0};
-            bool answered = s->sent && node->fd >= 0;
-            if (answered && asked) {
-                answered = resp_read(node, &p);
-                reply_free(&p);
-            }
-            answered = answered && resp_read(node, &p);
-            s->to = NODES_MAX;
-            s->ask = false;
-            if (!answered) {
-                if (s->sent && !s->again) r->again += s->n;
-                s->again |= s->sent; /* it may have been added */
-                broken = node;
-                snprintf(why, sizeof why, "%s",
-                         node ? node->why : "a slot of the cluster has no node");
-                continue;
-            }
-            const nodes_verdict v = nodes_judge(&r->nodes, &p, &s->to);
-            if (v == NODES_FINE) {
-                remote_take(s, verb, &p, seen, count, again);
-                s->done = true;
-                left--;
-            } else if (v == NODES_REFUSED) {
-                cli_fail("%s: %s", s->key, p.text);
-            } else if (v == NODES_LATER) {
-                broken = node;
-                snprintf(why, sizeof why, "%s", p.text);
-            }
-            s->ask = v == NODES_ASK;
-            reply_free(&p);
+            if (!s->done && !remote_read(r, s, b, why, sizeof why))
+                broken = s->node < NODES_MAX ? r->nodes.node[s->node] : NULL;
         }
-        if (why[0]) {
+        if (!remote_confirm(r, &left, &broken, why, sizeof why) || why[0]) {
             nodes_wait(&nodes_trouble, broken, why);
             nodes_refresh(&r->nodes);
         }
     }
     nodes_resume(&nodes_trouble);
+}
+
+/* ---- Lists. */
+
+void remote_top(remote *r, size_t shard, uint64_t most, double at_least, reply *out) {
+    const char *const key = r->shard[shard].key;
+    char n[24], least[40];
+    snprintf(n, sizeof n, "%llu", (unsigned long long)most);
+    snprintf(least, sizeof least, "%.17g", at_least);
+    const char *const top[] = {"EB.TOP", key, n, least};
+    nodes_do(&r->nodes, key, 4, top, NULL, out);
+    if (out->type == '-') cli_fail("%s: %s", key, out->text);
+    if (out->type != '*' || out->n % 3 != 1) cli_fail("%s: an answer that is no list", key);
 }

@@ -15,7 +15,8 @@ typedef struct remote {
     size_t shards;
     char spec[EB_SPEC_MAX];
     eb_filter *hasher;    /* a small filter that hashes as they do */
-    uint64_t keys, again; /* sent; sent once more after a failure */
+    uint64_t again;       /* keys that were sent once more after a failure */
+    uint64_t unconfirmed; /* keys of which no replica said in time that it has them */
     struct remote_shard *shard;
 } remote;
 
@@ -24,9 +25,22 @@ typedef struct remote {
 void remote_open(remote *r, const char *url, const char *spec);
 void remote_close(remote *r);
 void remote_hash(const remote *r, const eb_key *key, size_t n, eb_hash *out);
-/* Adds, asks or counts n hashes, in order.  again[i], or NULL: 1 if the key was sent twice, because
- * a node failed before it answered: then its answer may be of our own making. */
-typedef enum remote_verb { REMOTE_ADD, REMOTE_ASK, REMOTE_COUNT } remote_verb;
-void remote_do(remote *r, remote_verb verb, const eb_hash *hash, size_t n, uint8_t *seen,
-               double *count, uint8_t *again);
+/* Adds, asks or counts n keys, in order.  Adds go on until the node that has the filter and, in a
+ * cluster, one of its replicas have them: what was answered survives the death of a node. */
+typedef enum remote_verb { REMOTE_ADD, REMOTE_ASK, REMOTE_COUNT, REMOTE_LIST } remote_verb;
+typedef struct remote_batch {
+    remote_verb verb;
+    size_t n;
+    const eb_hash *hash;
+    const eb_key *key;     /* REMOTE_LIST: adds keys themselves, to a filter that keeps some */
+    const uint64_t *value; /* of REMOTE_LIST, or NULL */
+    uint8_t *seen;         /* out: of REMOTE_ADD and REMOTE_ASK */
+    double *count;         /* out: of REMOTE_COUNT */
+    /* out, or NULL: 1 if no answer came to the first sending, because a node failed: then the
+     * answer may be of our own making. */
+    uint8_t *again;
+} remote_batch;
+void remote_do(remote *r, const remote_batch *b);
+/* EB.TOP of a shard: the watermark, then item, count and lower count of each; free it. */
+void remote_top(remote *r, size_t shard, uint64_t most, double at_least, reply *out);
 #endif

@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { RESP_TIMEOUT_SECONDS = 10, RESP_READ = 1 << 16, RESP_DEPTH = 8 };
+enum { RESP_TIMEOUT_SECONDS = 10, RESP_READ = 1 << 16, RESP_DEPTH = 8, RESP_ITEMS = 1 << 22 };
 static const long long resp_most_bytes = 1LL << 32; /* of one reply: more is no reply of ours */
 
 void resp_init(resp *r, const char *host, int port) {
@@ -185,7 +185,7 @@ static bool resp_parse(resp *r, reply *out, int depth) {
         return resp_fail(r, "this is no answer of a Redis or Valkey server");
     if (line[0] == ':') return true;
     if (line[0] == '$') return out->number < 0 || resp_bytes(r, out, (size_t)out->number);
-    if (line[0] != '*' || depth == 0 || out->number > 1 << 20)
+    if (line[0] != '*' || depth == 0 || out->number > RESP_ITEMS)
         return resp_fail(r, "this is no answer of a Redis or Valkey server");
     if (out->number <= 0) return true;
     out->item = cli_alloc((size_t)out->number * sizeof *out->item);

@@ -4,6 +4,7 @@ import os
 import random
 import struct
 import subprocess
+import zlib
 
 from harness import BUILD
 
@@ -28,8 +29,7 @@ def specs(memory):
     """Key and spec of a filter of every kind, and of more forms of some."""
     some = {}
     for name in names():
-        memory_of = f"memory={memory}" if name != "choosy" else f"memory={memory}"
-        some[name] = f"{name}:{memory_of},{OPTIONS[name]}" if name in OPTIONS else f"{name}:{memory_of}"
+        some[name] = f"{name}:memory={memory}" + (f",{OPTIONS[name]}" if name in OPTIONS else "")
     some["conservative"] = f"spectral:memory={memory},update=conservative"
     some["records"] = f"window:memory={memory},window=300,unit=records"
     some["grows"] = "bloom:limit=50,fpr=0.01,grow=2"
@@ -46,7 +46,7 @@ class Operations:
 
     def item(self, key):
         n = int(self.random.paretovariate(0.7)) % 3000
-        return str(n) if key in ("dyadic",) or self.random.random() < 0.9 else os.urandom(0) + b"key \xff\0 %d" % n
+        return str(n) if key in ("dyadic",) or self.random.random() < 0.9 else b"key \xff\0 %d" % n
 
     def next(self):
         r = self.random
@@ -69,7 +69,7 @@ class Operations:
         if what == 8:
             return ("EB.REMOVE", key, items[0], "WEIGHT", 1)
         if what == 9 and key != "dyadic":
-            return ("EB.HADD", key, struct.pack(f"<{n}Q", *[hash((key, i)) * 0x9E3779B97F4A7C15 % 2**64 for i in range(n)]),
+            return ("EB.HADD", key, struct.pack(f"<{n}Q", *[zlib.crc32(f"{key} {i}".encode()) * 0x9E3779B97F4A7C15 % 2**64 for i in range(n)]),
                     "TIME", when)
         if what == 10 and r.random() < 0.02:
             return ("COPY", key, "copy:" + key, "REPLACE")

@@ -1,18 +1,24 @@
-"""One filter over six nodes: two writers, a primary that is killed while they run, and nothing is lost."""
+"""One filter over six nodes: two writers, a primary that is killed while they run, and nothing is lost.
 
+The filter has so few false positives that not one is to be expected: a line that neither writer passes, or that
+the filter does not know at the end, is a line that was acknowledged and lost.  EVERBLOOM_FILTER=default takes
+what dedup takes instead, and checks its promise.
+"""
+
+import collections
 import json
 import os
+import random
 import subprocess
 import threading
 
-import redis
-from harness import BUILD, Server, same, until
+from harness import BUILD, Server, same, spec_info, until
 
 LINES = int(float(os.environ.get("EVERBLOOM_LINES", "200000")))
 NODE_TIMEOUT = 2000  # milliseconds
 MEMORY = f"{max(16, LINES * 8 >> 20)}M"
+FILTER = ["-m", MEMORY] if os.environ.get("EVERBLOOM_FILTER") == "default" else ["--filter", f"bloom:memory={MEMORY},k=20"]
 COMMAND = os.path.join(BUILD, "everbloom")
-BATCH = 512  # lines that a writer sends together
 
 
 def cluster_of(servers):
@@ -66,6 +72,72 @@ class Writer:
         return json.loads(self.said[self.said.index("{"):])
 
 
+def run(*args, lines=()):
+    return subprocess.run([COMMAND, *args], input="".join(f"{x}\n" for x in lines), capture_output=True, text=True)
+
+
+def alive_primaries(servers):
+    return [s for s in servers if s.process.poll() is None and s.r.info("replication")["role"] == "master"]
+
+
+def more_over_the_cluster(servers):
+    """Rates as predicted, counts, and lists."""
+    host = f"redis://127.0.0.1:{servers[0].port}"
+    run("dedup", "--redis", f"{host}/rates?shards=8", "--filter", "bloom:memory=64K,k=4", lines=range(60_000))
+    expected = [float(spec_info(s, key)["expected_fpr"]) for s in alive_primaries(servers) for key in s("KEYS", "{rates:?}")]
+    same(len(expected), 8)
+    rate, asked = sum(expected) / 8, 200_000
+    found = len(run("test", f"{host}/rates", lines=range(10**6, 10**6 + asked)).stdout.split())
+    assert abs(found - rate * asked) < 4 * (rate * asked) ** 0.5 and rate > 0.01, (found, rate * asked)
+
+    count = run("count", "--redis", f"{host}/counts", "-m", "1M", "--key", "x", "--key", "z", "-", lines="xyx")
+    same((count.returncode, count.stdout), (0, "2\tx\n0\tz\n"))
+
+    numbers = random.Random(4)
+    lines = [int(numbers.paretovariate(0.9)) for _ in range(60_000)]
+    truth = collections.Counter(lines)
+    writers = [subprocess.Popen([COMMAND, "top", "--redis", f"{host}/top", "-m", "1M", "-n", "9"], stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    for i, w in enumerate(writers):
+        w.stdin.write("".join(f"{x}\n" for x in lines[i::2]))
+        w.stdin.close()
+    same([w.wait() for w in writers], [0, 0])
+    top = run("top", "--redis", f"{host}/top", "-n", "9", "/dev/null")
+    same([tuple(map(int, line.split("\t"))) for line in top.stdout.splitlines()],
+         sorted(((n, x) for x, n in truth.most_common(9)), key=lambda row: (-row[0], str(row[1]))))
+    often = run("top", "--redis", f"{host}/top", "--at-least", "100", "/dev/null")
+    same(sorted(int(line.split("\t")[1]) for line in often.stdout.splitlines()), sorted(x for x, n in truth.items() if n >= 100))
+    weighed = run("top", "--redis", f"{host}/weighed", "-f", "1", "--weight-field", "2", "--json", lines=["a\t3", "b\t5", "a\t1"])
+    same([json.loads(x)["count"] for x in weighed.stdout.splitlines()], [5, 4])
+    for word, args in (("kind top", ["top", "--redis", f"{host}/rates"]), ("--verify", ["top", "--verify", "--redis", f"{host}/top"]),
+                       ("TLS", ["dedup", "--redis", "rediss://127.0.0.1/x"]), ("no such filter", ["test", f"{host}/none"])):
+        refused = run(*args)
+        assert refused.returncode == 2 and word in refused.stderr, refused
+
+
+def ask_is_followed(servers):
+    """A slot on its way: the node that has it says ASK for what has left; then, MOVED."""
+    primaries = alive_primaries(servers)
+    url = f"redis://127.0.0.1:{primaries[0].port}/asked"
+    same(len(run("dedup", "--redis", url, *FILTER, lines=range(2000)).stdout.split()), 2000)
+    slot = primaries[0]("CLUSTER", "KEYSLOT", "{asked:0}")
+    source = next(s for s in primaries if s("KEYS", "{asked:0}"))
+    target = next(s for s in primaries if s is not source)
+    ids = [s("CLUSTER", "MYID").decode() for s in (source, target)]
+    target("CLUSTER", "SETSLOT", slot, "IMPORTING", ids[0])
+    source("CLUSTER", "SETSLOT", slot, "MIGRATING", ids[1])
+    source("MIGRATE", "127.0.0.1", target.port, "", 0, 5000, "KEYS", "{asked:0}", "{asked:0}:everbloom")
+    source.refuses("ASK", "EB.EXISTS", "{asked:0}", "x")
+    same(len(run("dedup", "--redis", url, lines=range(4000)).stdout.split()), 2000)
+    same(len(run("test", url, lines=range(4000)).stdout.split()), 4000)
+    asked = target.r.info("commandstats")["cmdstat_asking"]["calls"]
+    assert asked > 10, asked
+    for s in (target, source):
+        s("CLUSTER", "SETSLOT", slot, "NODE", ids[1])
+    same(run("dedup", "--redis", url, lines=range(5000)).stdout.split(), [str(x) for x in range(4000, 5000)])
+    same(target.r.info("commandstats")["cmdstat_asking"]["calls"], asked)
+
+
 def options():
     return ["--cluster-enabled", "yes", "--cluster-node-timeout", str(NODE_TIMEOUT), "--cluster-config-file", "nodes.conf"]
 
@@ -77,8 +149,8 @@ try:
     cluster_of(servers)
     url = f"redis://127.0.0.1:{servers[0].port}/stream"
     # Two writers see the same lines, one forwards and one backwards: each line passes once.
-    a = Writer(url, list(range(LINES)), "-m", MEMORY)
-    b = Writer(url, list(range(LINES - 1, -1, -1)), "-m", MEMORY)
+    a = Writer(url, list(range(LINES)), *FILTER)
+    b = Writer(url, list(range(LINES - 1, -1, -1)), *FILTER)
     until("lines to pass", lambda: len(a.out) > LINES // 6 or a.process.poll() is not None)
     servers[1].kill()
     a.go.set()  # both have half of their lines still to come
@@ -95,14 +167,15 @@ try:
     print(f"cluster: {2 * LINES} lines, {lost} lost, {twice} passed twice, {again} sent again, "
           f"longest wait {wait:.1f} s ({wait * 1000 / NODE_TIMEOUT:.1f} node timeouts)")
     assert failures > 0, "the killed primary was not noticed: it was killed too late"
-    assert lost <= 3 + LINES * 1.2e-6 * 10, lost
-    # Passed twice: what was sent again, or had not reached the replica when its primary died.
-    assert twice <= again + 2 * BATCH, (twice, again)
-    # What was acknowledged is there, on the nodes that are left; a writer that starts now agrees.
-    asked = subprocess.run([COMMAND, "test", "--absent", url], input="".join(f"{x}\n" for x in range(LINES)),
-                           capture_output=True, text=True)
-    missing = asked.stdout.count("\n")
-    assert missing <= 2 * BATCH, (missing, asked.stderr)
+    assert wait <= (3 if LINES > 1e6 else 5) * NODE_TIMEOUT / 1000, wait  # a short run shares its machine with other tests
+    promise = LINES * 1e-6 if FILTER[0] == "-m" else 0
+    assert lost <= promise + 3 * promise**0.5, lost
+    assert twice <= again, (twice, again)  # only what was sent again can pass twice
+    same([s["unconfirmed"] for s in stats], [0, 0])
+    # What was acknowledged is there, on the nodes that are left.
+    asked = run("test", "--absent", url, lines=range(LINES))
+    if FILTER[0] != "-m":
+        same((asked.returncode, asked.stdout), (1, ""))
     shards = [k for s in servers if s.process.poll() is None and s.r.info("replication")["role"] == "master" for k in s("KEYS", "{stream:*}")]
     same(len(shards), 16)
 
@@ -119,10 +192,8 @@ try:
                              capture_output=True, text=True)
     same((refused.returncode, "--force" in refused.stderr), (2, True))
 
-    # Counts over the cluster.
-    count = subprocess.run([COMMAND, "count", "--redis", f"redis://127.0.0.1:{servers[0].port}/counts", "-m", "1M", "--key", "x",
-                            "--key", "z", "-"], input="x\ny\nx\n", capture_output=True, text=True)
-    same((count.returncode, count.stdout), (0, "2\tx\n0\tz\n"))
+    more_over_the_cluster(servers)
+    ask_is_followed(servers)
 finally:
     for s in servers:
         s.kill()
