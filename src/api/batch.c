@@ -97,6 +97,7 @@ static void batch_add_singly(const eb_filter *f, uint8_t *block, const ebi_batch
 
 static void batch_add_piece(const batch_job *j, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                             bool wants_seen, double *count) {
+    assert(b->n <= EBI_LONG_BATCH);
     const eb_filter *const f = j->f;
     ebi_block_head *const head = ebi_head(block);
     if (!count)
@@ -171,6 +172,7 @@ static void batch_set_expelled(const batch_job *j, ebi_batch *piece, size_t at,
 
 /* Keys of one shard, at most a chunk of them; `at` is where the chunk begins in the batch. */
 static void batch_run_shard(batch_job *j, uint8_t *block, const batch_run *r, size_t at) {
+    assert(r->keys.n <= BATCH_CHUNK);
     uint8_t unwanted[EBI_LONG_BATCH];
     const size_t most = j->f->kind->traits & EBI_LONG_BATCHES ? EBI_LONG_BATCH : EBI_BATCH;
     for (size_t i = 0; i < r->keys.n; i += most) {

@@ -17,11 +17,13 @@ static const char *const keys_option_names[] = {"text", "bytes", "i64", "u64"};
 /* Reading what the caller has */
 
 EBI_INLINE const uint8_t *keys_cell(const eb_keys *k, size_t i) {
+    assert(k->layout == EB_COLUMN);
     return (const uint8_t *)k->data + (ptrdiff_t)i * k->stride;
 }
 
 /* A number of 1, 2, 4 or 8 bytes; signed ones in two's complement. */
 EBI_INLINE uint64_t keys_number(const eb_keys *k, size_t i) {
+    assert(k->layout == EB_COLUMN);
     const uint8_t *const p = keys_cell(k, i);
     const bool is_signed = k->type == EB_I64;
     uint64_t all;
@@ -43,6 +45,7 @@ EBI_INLINE uint64_t keys_number(const eb_keys *k, size_t i) {
 }
 
 EBI_INLINE int64_t keys_offset(const eb_keys *k, size_t i) {
+    assert(k->layout == EB_OFFSETS32 || k->layout == EB_OFFSETS64);
     int32_t narrow;
     int64_t wide;
     if (k->layout == EB_OFFSETS64) {
@@ -111,6 +114,7 @@ EBI_INLINE bool keys_read_decimal(const eb_filter *f, eb_key text, uint64_t *num
 
 /* Where order matters the hash is the number, and signed ones begin with the least. */
 EBI_INLINE eb_hash keys_in_order(const eb_filter *f, uint64_t number) {
+    assert(f->kind->info.caps & EB_KEYS_ARE_NUMBERS || f->p.opt[EBI_O_KEYS] >= EBI_KEYS_I64);
     return f->p.opt[EBI_O_KEYS] == EBI_KEYS_I64 ? number ^ UINT64_C(1) << 63 : number;
 }
 

@@ -4,11 +4,13 @@
 #include "filter/counting/counting.h"
 
 static void merge_shard(eb_filter *into, const eb_filter *from, uint64_t i) {
+    assert(i < eb_shards(into));
     uint8_t *const a = ebi_shard(into, i), *const b = ebi_shard(from, i);
     into->kind->merge(&into->p, a, &from->p, b);
 }
 
 static void merge_head(eb_filter *into, const eb_filter *from, uint64_t i, uint64_t times) {
+    assert(i < eb_shards(into));
     ebi_block_head *const head = ebi_head(ebi_shard(into, i));
     ebi_block_head other; /* a view may be at any address */
     uint64_t more;
@@ -67,6 +69,7 @@ bool ebi_merge_scales(const eb_filter *f) {
 }
 
 static uint64_t merge_times(uint64_t value, uint64_t times) {
+    assert(times >= 1);
     uint64_t product;
     return ebi_mul(value, times, &product) ? ebi_min(product, EBI_COUNTER_MAX) : EBI_COUNTER_MAX;
 }
@@ -78,6 +81,7 @@ typedef struct merge_pair {
 } merge_pair;
 
 static merge_pair merge_open(const eb_filter *into, const eb_filter *from, uint64_t i) {
+    assert(i < eb_shards(into));
     merge_pair m;
     into->kind->counted->counters(&into->p, ebi_shard(into, i), &m.into);
     from->kind->counted->counters(&from->p, ebi_shard(from, i), &m.from);

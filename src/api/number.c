@@ -128,6 +128,7 @@ bool ebi_list_read(const char *text, size_t len, uint64_t low, uint64_t high, ui
 }
 
 void ebi_list_write(uint64_t list, char *buf, size_t cap) {
+    assert(cap > 0);
     size_t len = 0;
     for (; list != 0 && len < cap; list >>= 8)
         len += (size_t)snprintf(buf + len, cap - len, "%s%u", len == 0 ? "" : ":",
@@ -135,6 +136,7 @@ void ebi_list_write(uint64_t list, char *buf, size_t cap) {
 }
 
 void ebi_fixed_write(uint64_t millionths, char *buf, size_t cap) {
+    assert(cap > 0);
     const bool negative = millionths > INT64_MAX;
     const unsigned long long size = negative ? 0 - millionths : millionths;
     int len =

@@ -53,6 +53,7 @@ typedef struct plan_spec { /* options that are given, of one kind */
 /* Set the option of this name, if the kind has it and it is not given: to the nearest value that
  * it can have, since whether that is good enough is for the prediction to say. */
 static void plan_wish(plan_spec *s, const char *key, double value) {
+    assert(value >= 0 && isfinite(value));
     const size_t i = ebi_spec_option(s->kind, key);
     if (i == EBI_OPTIONS_MAX || s->a.given[i] || !(value > 0)) return;
     const bool ok = ebi_spec_set_nearest(s->kind, i, value, &s->p, &s->a);
@@ -177,6 +178,7 @@ static bool plan_keeps(const eb_goal *g, const plan_offer *o) {
 
 /* Bits for each key that is remembered: D(1-fnr || fpr). */
 static double plan_bits(double fpr, double fnr) {
+    assert(!(fpr < 0) && !(fnr < 0));
     return fpr + fnr < 1 ? ebi_kl_bernoulli_bits(1 - fnr, fpr) : 0;
 }
 
@@ -220,6 +222,7 @@ static bool plan_try(const plan_spec *s, const eb_goal *g, double bytes, plan_si
 
 /* Where a line through the excesses crosses 0, a little above, but well inside; else the middle. */
 static double plan_between(plan_size low, plan_size high) {
+    assert(low.bytes <= high.bytes);
     const double ratio = high.bytes / low.bytes, cut = low.excess / (low.excess - high.excess);
     if (!(cut > 0 && cut < 1)) return low.bytes * sqrt(ratio);
     const double at = low.bytes * pow(ratio, cut) * 1.003;

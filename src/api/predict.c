@@ -64,6 +64,7 @@ static void predict_unknown(eb_prediction *p) {
 
 /* A formula with its accuracy, or what the kind says is sure, or what is sure of any rate. */
 static void predict_bounds(double rate, double accuracy, double *low, double *high) {
+    assert(!(accuracy < 0));
     if (isnan(*low)) *low = isnan(rate) ? 0 : rate / (1 + accuracy);
     if (isnan(*high)) *high = isnan(rate) ? 1 : fmin(1, rate * (1 + accuracy));
 }
@@ -86,6 +87,7 @@ static void predict_finish(const ebi_kind *kind, double shards, eb_prediction *o
 }
 
 static eb_workload predict_of_shard(const eb_workload *w, double shards) {
+    assert(shards >= 1);
     eb_workload load = *w;
     predict_limit_gap(&load);
     load.items /= shards;
@@ -166,6 +168,7 @@ static void predict_open(predict_stream *s, const ebi_params *p, const eb_worklo
 
 /* A workload's first x records. */
 static eb_workload predict_prefix(const predict_stream *s, double x) {
+    assert(x >= 0);
     const eb_workload *const w = &s->load;
     eb_workload so_far = *w;
     so_far.items = x / s->shards;
@@ -180,6 +183,7 @@ static eb_workload predict_prefix(const predict_stream *s, double x) {
 /* All numbers between two points, a share of the way from a to b. */
 static void predict_between(const eb_prediction *a, const eb_prediction *b, double share,
                             eb_prediction *out) {
+    assert(share >= 0 && share <= 1);
     const double *const from = &a->items, *const to = &b->items;
     double *const at = &out->items;
     const size_t numbers =

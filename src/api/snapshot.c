@@ -19,6 +19,7 @@ static uint64_t snapshot_header_sum(const uint8_t *bytes, uint32_t offset) {
 }
 
 uint32_t ebi_snapshot_offset(size_t spec_len) {
+    assert(spec_len < EB_SPEC_MAX);
     return (uint32_t)(sizeof(ebi_snapshot_header) + ebi_round_up(spec_len, 64));
 }
 

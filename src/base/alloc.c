@@ -62,12 +62,14 @@ static uint8_t *alloc_align(uint8_t *given) {
 }
 
 void *ebi_alloc(const eb_allocator *mem, uint64_t bytes) {
+    assert(mem != NULL && mem->alloc != NULL);
     if (bytes > SIZE_MAX - EBI_ALIGN) return NULL;
     if (alloc_is_own(mem)) return mem->alloc(mem->ctx, (size_t)bytes);
     return alloc_align(mem->alloc(mem->ctx, (size_t)bytes + EBI_ALIGN));
 }
 
 void *ebi_alloc_zeroed(const eb_allocator *mem, uint64_t bytes) {
+    assert(mem != NULL && mem->alloc != NULL);
     if (bytes > SIZE_MAX - EBI_ALIGN) return NULL;
     if (!mem->alloc_zeroed) {
         void *const p = ebi_alloc(mem, bytes);
@@ -80,6 +82,7 @@ void *ebi_alloc_zeroed(const eb_allocator *mem, uint64_t bytes) {
 
 void ebi_release(const eb_allocator *mem, void *p, uint64_t bytes) {
     if (!p) return;
+    assert(mem->free != NULL);
     if (alloc_is_own(mem)) {
         mem->free(mem->ctx, p, (size_t)bytes);
         return;

@@ -96,6 +96,7 @@ static bool base_convert(base_out *out, const char **format, va_list *args) {
 
 static void base_fill(eb_error *err, eb_status status, uint64_t at, const char *format,
                       va_list *args) {
+    assert(status != EB_OK);
     if (!err) return;
     base_out out = {err->text, sizeof err->text, 0};
     err->status = (int32_t)status;
@@ -130,6 +131,7 @@ eb_status ebi_fail_at(eb_error *err, eb_status status, uint64_t at, const char *
 }
 
 eb_status ebi_check_size(const void *structure, size_t known, const char *name, eb_error *err) {
+    assert(known >= sizeof(size_t));
     size_t size;
     memcpy(&size, structure, sizeof size);
     if (size == known) return EB_OK;

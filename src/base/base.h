@@ -59,6 +59,7 @@ static inline uint64_t ebi_max(uint64_t a, uint64_t b) {
 }
 
 static inline uint64_t ebi_round_up(uint64_t n, uint64_t multiple) {
+    assert(multiple > 0 && n <= UINT64_MAX - multiple + 1);
     return (n + multiple - 1) / multiple * multiple;
 }
 

@@ -10,14 +10,17 @@ EBI_INLINE unsigned ebi_popcount(uint64_t x) {
 }
 
 EBI_INLINE unsigned ebi_ctz(uint64_t x) { /* x != 0 */
+    assert(x != 0);
     return (unsigned)__builtin_ctzll(x);
 }
 
 EBI_INLINE unsigned ebi_log2(uint64_t x) { /* floor; x != 0 */
+    assert(x != 0);
     return 63 - (unsigned)__builtin_clzll(x);
 }
 
 EBI_INLINE uint64_t ebi_ones(unsigned n) { /* n low bits, n = 0..64 */
+    assert(n <= 64);
     return n == 0 ? 0 : ~UINT64_C(0) >> (64 - n);
 }
 

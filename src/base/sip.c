@@ -6,6 +6,7 @@
 #include "hash.h"
 
 EBI_INLINE uint64_t sip_rotl(uint64_t x, unsigned n) {
+    assert(n >= 1 && n < 64);
     return (x << n) | (x >> (64 - n));
 }
 
@@ -34,6 +35,7 @@ EBI_INLINE void sip_round(sip_state *s) {
 
 /* 1 to 7 bytes as a number; no byte outside is read. */
 EBI_INLINE uint64_t sip_few(const uint8_t *p, unsigned n) {
+    assert(n < 8);
     uint32_t low, high;
     if (n < 4) {
         const unsigned middle = n / 2, last = n - 1;

@@ -2,6 +2,7 @@
 #include "bitarray.h"
 
 uint64_t ebi_bits_count(const uint8_t *bits, uint64_t from, uint64_t to) {
+    assert(from <= to);
     uint64_t sum = 0;
     while (from < to) { /* up to a byte boundary first, then whole words */
         const unsigned shift = from & 7;

@@ -14,16 +14,19 @@ uint64_t ebi_u8_lift_large(const ebi_counter_array *c, const uint64_t *i, size_t
                            uint64_t by);
 
 EBI_INLINE uint64_t ebi_u8_get(const ebi_counter_array *c, uint64_t i) {
+    assert(i < c->n);
     return c->cells[i] < EBI_U8_LARGE ? c->cells[i] : ebi_u8_get_large(c, i);
 }
 
 /* The largest byte that this one can grow to without the table. */
 EBI_INLINE unsigned ebi_u8_end(unsigned cell) {
+    assert(cell <= UINT8_MAX);
     return cell < EBI_U8_LARGE ? EBI_U8_LARGE - 1 : UINT8_MAX;
 }
 
 EBI_INLINE bool ebi_u8_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
                              uint64_t by) {
+    assert(count > 0 && count <= EBI_TOGETHER_MAX);
     unsigned least = UINT8_MAX;
     bool carry = false;
     for (size_t j = 0; j < count; j++) {
@@ -41,6 +44,7 @@ EBI_INLINE bool ebi_u8_raise(const ebi_counter_array *c, const uint64_t *i, size
 /* As long as the goal is a byte, larger counters need no look at the table. */
 EBI_INLINE uint64_t ebi_u8_lift(const ebi_counter_array *c, const uint64_t *i, size_t count,
                                 uint64_t by) {
+    assert(count > 0 && count <= EBI_TOGETHER_MAX);
     uint64_t least = UINT8_MAX;
     for (size_t j = 0; j < count; j++) least = ebi_min(least, c->cells[i[j]]);
     if (least + by >= EBI_U8_LARGE) return ebi_u8_lift_large(c, i, count, by);
@@ -60,12 +64,14 @@ EBI_INLINE const uint8_t *ebi_u32_address(const ebi_counter_array *c, uint64_t i
 }
 
 EBI_INLINE uint64_t ebi_u32_get(const ebi_counter_array *c, uint64_t i) {
+    assert(i < c->n);
     uint32_t word;
     memcpy(&word, c->cells + 4 * i, sizeof word);
     return word == UINT32_MAX ? EBI_COUNTER_MAX : word;
 }
 
 EBI_INLINE void ebi_u32_set(const ebi_counter_array *c, uint64_t i, uint64_t value) {
+    assert(i < c->n);
     const uint32_t word = (uint32_t)ebi_min(value, UINT32_MAX);
     memcpy(c->cells + 4 * i, &word, sizeof word);
     if (word == UINT32_MAX) c->state->saturated++;

@@ -24,6 +24,7 @@ EBI_INLINE uint64_t ebi_claims_slots(uint64_t claims) {
 /* Claim an amount of what holds `there`; false: all claims together are more. */
 EBI_INLINE bool ebi_claim(const ebi_claims *c, const void *array, uint64_t place, uint64_t amount,
                           uint64_t there) {
+    assert(c->slots > 0 && array != NULL);
     uint64_t at = eb_scale(ebi_mix((uintptr_t)array ^ ebi_mix(place)), c->slots);
     while (c->table[at].array && (c->table[at].array != array || c->table[at].place != place))
         at = at + 1 == c->slots ? 0 : at + 1;

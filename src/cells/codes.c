@@ -106,6 +106,7 @@ EBI_INLINE uint64_t codes_value(const uint8_t *bits, uint64_t at, bool steps) {
 }
 
 static codes_shape codes_shape_of(uint64_t value, bool steps) { /* not of a step */
+    assert(value <= EBI_COUNTER_MAX && (!steps || value >= 2));
     const unsigned digits = ebi_log2(steps ? value - 1 : value + 1);
     return (codes_shape){steps ? 2 : 0, ebi_log2(digits + 1), digits};
 }
@@ -115,11 +116,13 @@ static unsigned codes_need(uint64_t value, bool steps) {
 }
 
 static void codes_put(uint8_t *bits, uint64_t at, uint64_t what) { /* where zeros are */
+    assert(what >> 57 == 0);
     uint8_t *const p = bits + (at >> 3);
     ebi_store64(p, ebi_load64(p) | what << (at & 7));
 }
 
 static uint64_t codes_write(uint8_t *bits, uint64_t at, uint64_t value, bool steps) {
+    assert(value <= EBI_COUNTER_MAX);
     if (steps && value < 2) {
         codes_put(bits, at, value);
         return at + 1 + value;
@@ -161,6 +164,7 @@ static bool codes_fits(uint64_t n, uint64_t bytes) {
 /* Asking */
 
 EBI_INLINE uint64_t codes_start(const ebi_counter_array *c, uint64_t block) {
+    assert(block < c->parts);
     return c->coarse[block / CODES_SUPER] + c->fine[block];
 }
 
@@ -176,6 +180,7 @@ EBI_INLINE uint64_t codes_skip(const uint8_t *bits, uint64_t at, uint64_t count,
 }
 
 EBI_INLINE uint64_t codes_get(const ebi_counter_array *c, uint64_t i, bool steps) {
+    assert(i < c->n);
     const uint64_t at =
         codes_skip(c->cells, codes_start(c, i / CODES_BLOCK), i % CODES_BLOCK, steps);
     return codes_value(c->cells, at, steps);

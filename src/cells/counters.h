@@ -126,6 +126,7 @@ EBI_INLINE const ebi_store *ebi_frozen_line(void) {
  * read and check may be called. */
 EBI_INLINE ebi_counter_array ebi_counters(const ebi_store *store, const uint8_t *segment,
                                           uint64_t n, uint64_t bytes) {
+    assert(n > 0 && bytes % 64 == 0 && bytes > sizeof(ebi_store_state));
     ebi_counter_array c = {.state = (void *)ebi_writable(segment), .n = n, .bytes = bytes};
     store->open(&c);
     return c;
@@ -155,6 +156,7 @@ EBI_INLINE bool ebi_raise_each(const ebi_counter_array *c, const uint64_t *i, si
 
 EBI_INLINE uint64_t ebi_lift_each(const ebi_counter_array *c, const uint64_t *i, size_t count,
                                   uint64_t by, ebi_counter_get *get, ebi_counter_add *add) {
+    assert(count > 0 && count <= EBI_TOGETHER_MAX);
     uint64_t value[EBI_TOGETHER_MAX], least = EBI_COUNTER_MAX;
     for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j] = get(c, i[j]));
     const uint64_t goal = ebi_counter_sum(least, by);

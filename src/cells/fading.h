@@ -43,6 +43,7 @@ typedef struct ebi_fading_cells { /* an array and how it fades */
 EBI_INLINE ebi_fading_cells ebi_fading(uint8_t *cells, uint64_t n, unsigned width, uint64_t policy,
                                        uint64_t millionths, ebi_fading_state *state,
                                        uint64_t *rng) {
+    assert(n > 0 && policy <= EBI_FADE_RANDOM && millionths / EBI_MILLION < n);
     return (ebi_fading_cells){.cells = cells,
                               .n = n,
                               .lanes = ebi_lanes(width),
@@ -60,12 +61,14 @@ EBI_INLINE uint64_t ebi_fading_rounded(const ebi_fading_cells *f, uint64_t *rng)
 
 /* n cells from `first`, going on at the start of the array; n is at most f->n */
 EBI_INLINE void ebi_fading_round(const ebi_fading_cells *f, uint64_t first, uint64_t n) {
+    assert(first < f->n && n <= f->n);
     const uint64_t to_end = f->n - first;
     ebi_cells_fade(f->cells, f->lanes, first, ebi_min(n, to_end));
     if (n > to_end) ebi_cells_fade(f->cells, f->lanes, 0, n - to_end);
 }
 
 EBI_INLINE void ebi_fading_sweep(const ebi_fading_cells *f) {
+    assert(f->state->next < f->n && f->state->carried < EBI_MILLION);
     ebi_fading_state *const s = f->state;
     s->carried += f->fraction;
     const uint64_t n = f->whole + (s->carried >= EBI_MILLION);

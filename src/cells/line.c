@@ -28,6 +28,7 @@ enum { LINE_TABLE_SHARE = 32 };
 /* Segments */
 
 static void line_open(ebi_counter_array *c) {
+    assert(c->bytes >= 4 * LINE_BYTES);
     const uint64_t table = ebi_round_up(c->bytes / LINE_TABLE_SHARE, 64) + 64;
     const uint64_t lines = (c->bytes - sizeof *c->state - table) / LINE_BYTES;
     c->each = ebi_max((c->n + lines - 1) / lines, LINE_EACH_MIN);
@@ -65,6 +66,7 @@ EBI_INLINE line_ends line_room(const ebi_counter_array *c, const uint8_t *line, 
 
 /* The counter of f gets u digits; what they are is left open. */
 static void line_resize(uint8_t *line, line_field f, unsigned u, line_ends ends) {
+    assert(u != f.u && ends.lengths <= ends.digits);
     uint64_t *const w = (uint64_t *)(void *)line;
     if (u > f.u) {
         ebi_bits_up(w, f.at, ends.lengths, u - f.u);
@@ -78,6 +80,7 @@ static void line_resize(uint8_t *line, line_field f, unsigned u, line_ends ends)
 
 /* No room anywhere: what is not 0 saturates. */
 static void line_wear(const ebi_counter_array *c, line_place p, const uint64_t *value) {
+    assert(!line_worn(p.line));
     const bool spilled = line_marked(p.line);
     memset(p.line, 0, LINE_BYTES);
     p.line[LINE_TAIL] = LINE_MARKED;
@@ -99,6 +102,7 @@ static unsigned line_best(const uint64_t *value, uint64_t each, unsigned *bits) 
 
 /* Counter j of a full line gets a value that needs more digits. */
 static void line_repack(const ebi_counter_array *c, line_place p, uint64_t new_value) {
+    assert(p.j < c->each && new_value <= EBI_COUNTER_MAX);
     uint64_t value[LINE_EACH_MAX];
     unsigned bits;
     line_unpack(c, p.line, value);
@@ -122,6 +126,7 @@ static void line_repack(const ebi_counter_array *c, line_place p, uint64_t new_v
 
 EBI_INLINE void line_set(const ebi_counter_array *c, line_place p, line_field f, uint64_t value,
                          bool bmi2) {
+    assert(value <= EBI_COUNTER_MAX);
     const unsigned u = line_digits(f.d, value);
     if (u != f.u) {
         const line_ends ends = line_room(c, p.line, f.d, bmi2);
@@ -145,6 +150,7 @@ static void line_unmark(const ebi_counter_array *c, line_place p) { /* if no cou
 }
 
 static void line_spill_take(const ebi_counter_array *c, line_place p, uint64_t left) {
+    assert(line_marked(p.line) && left <= EBI_COUNTER_MAX);
     const uint64_t i = p.first + p.j;
     const line_field f = line_find(c, p, false);
     const line_ends ends = line_room(c, p.line, f.d, false);
@@ -157,6 +163,7 @@ static void line_spill_take(const ebi_counter_array *c, line_place p, uint64_t l
 }
 
 static uint64_t line_worn_add(const ebi_counter_array *c, line_place p, uint64_t by) {
+    assert(line_worn(p.line) && p.j < c->each);
     const uint64_t before = line_worn_get(p.line, p.j);
     if (by == 0 || before > 0) return before;
     line_set_bit(p.line, LINE_FIRST + p.j);
@@ -308,6 +315,7 @@ EBI_INLINE void line_rise_set(const ebi_counter_array *c, const uint64_t *i, con
 /* Add to all of them, or lift those that are lower to the least plus `by`; the least before. */
 EBI_INLINE uint64_t line_raise(const ebi_counter_array *c, const uint64_t *i, size_t n, uint64_t by,
                                bool lift, bool bmi2) {
+    assert(n > 0 && n <= LINE_TOGETHER);
     line_rise r;
     const uint64_t least = line_rise_find(c, i, n, &r, bmi2), goal = ebi_counter_sum(least, by);
     for (size_t t = 0; t < n; t++) r.by[t] = !lift ? by : r.value[t] < goal ? goal - r.value[t] : 0;

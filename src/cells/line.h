@@ -26,14 +26,17 @@ static const uint64_t line_bases[LINE_D_MAX + 1] = {/* a one every d bits */
                                                     UINT64_C(0x1111111111111111)};
 
 EBI_INLINE uint64_t line_ones(unsigned bits) { /* below 64, so it takes no test */
+    assert(bits < 64);
     return (UINT64_C(1) << bits) - 1;
 }
 
 EBI_INLINE uint64_t line_base(unsigned d, unsigned u) {
+    assert(d >= 1 && d <= LINE_D_MAX);
     return line_bases[d] & line_ones(d * u);
 }
 
 EBI_INLINE unsigned line_digits(unsigned d, uint64_t value) { /* u with base(u) <= value */
+    assert(d >= 1 && d <= LINE_D_MAX);
     const unsigned bits = ebi_log2(value * line_ones(d) + 1);
     return d == 1 ? bits : bits / d; /* most need no division */
 }
@@ -85,14 +88,17 @@ EBI_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool brief, boo
 }
 
 EBI_INLINE uint64_t line_bits(const uint8_t *line, unsigned bit) { /* 57 or more, from here */
+    assert(bit < LINE_BITS);
     return ebi_load64(line + (bit >> 3)) >> (bit & 7);
 }
 
 EBI_INLINE bool line_bit(const uint8_t *line, unsigned bit) {
+    assert(bit < LINE_BITS);
     return line[bit >> 3] >> (bit & 7) & 1;
 }
 
 EBI_INLINE void line_set_bit(uint8_t *line, unsigned bit) {
+    assert(bit < LINE_BITS);
     line[bit >> 3] |= (uint8_t)(1 << (bit & 7));
 }
 
@@ -132,6 +138,7 @@ EBI_INLINE uint64_t line_value(line_field f, bool bmi2) {
 }
 
 EBI_INLINE void line_put(uint8_t *line, unsigned low, unsigned bits, uint64_t digits) {
+    assert(bits < 64);
     uint8_t *const p = line + (low >> 3);
     const unsigned shift = low & 7;
     ebi_store64(p, (ebi_load64(p) & ~(line_ones(bits) << shift)) | digits << shift);
@@ -146,6 +153,7 @@ typedef struct line_place {
 } line_place;
 
 EBI_INLINE line_place line_of(const ebi_counter_array *c, uint64_t i) {
+    assert(i < c->n);
     const uint64_t number = eb_scale(i, c->reciprocal); /* i / each: exact below 2^55 */
     const uint64_t first = number * c->each;
     return (line_place){c->cells + number * LINE_BYTES, first, (unsigned)(i - first)};
@@ -182,6 +190,7 @@ typedef struct line_group {
 
 EBI_INLINE void line_group_find(const ebi_counter_array *c, const uint64_t *i, size_t n,
                                 line_group *g, bool brief, bool bmi2) {
+    assert(n <= LINE_TOGETHER);
     for (size_t t = 0; t < n; t++) {
         const line_place p = line_of(c, i[t]);
         g->line[t] = p.line;
@@ -275,6 +284,7 @@ EBI_INLINE unsigned line_least(const unsigned need[LINE_D_MAX], unsigned *bits) 
 
 static inline void line_pack(const ebi_counter_array *c, uint8_t *line, unsigned d,
                              const uint64_t *value, bool spilled) {
+    assert(d >= 1 && d <= LINE_D_MAX && c->each <= LINE_EACH_MAX);
     unsigned at = LINE_FIRST, low = LINE_TOP;
     memset(line, 0, LINE_BYTES);
     line[0] = 1;

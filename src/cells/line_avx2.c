@@ -68,6 +68,7 @@ LINE_AVX2 EBI_INLINE line_whole line_down(line_whole l, unsigned by) { /* by 1..
 
 LINE_AVX2 void ebi_line_grow_avx2(uint8_t *line, const line_field *f, unsigned split,
                                   uint64_t digits) {
+    assert(f->low >= f->d && f->at <= split && split <= f->low);
     __m256i *const low = (__m256i *)(void *)line, *const high = low + 1;
     const line_whole l = {_mm256_loadu_si256(low), _mm256_loadu_si256(high)};
     const line_whole lengths = line_range(l, f->at, split), others = line_range(l, split, f->low);

@@ -65,6 +65,7 @@ LINE_AVX512 EBI_INLINE uint64_t line_many_value(const line_many *m, size_t t) {
 
 LINE_AVX512 void ebi_line_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t count,
                                       uint64_t *value, line_table *table) {
+    assert(c->each <= UINT8_MAX);
     line_many m;
     for (size_t done = 0; done < count; done += LINE_AVX512_MANY) {
         const size_t n = ebi_min(count - done, LINE_AVX512_MANY);

@@ -27,11 +27,13 @@ EBI_INLINE void ebi_cell_store(uint8_t *p, unsigned width, uint32_t bits) {
 }
 
 EBI_INLINE uint64_t ebi_cell_get(const uint8_t *cells, unsigned width, uint64_t i) {
+    assert(width >= 1 && width <= 16);
     const uint64_t bit = i * width;
     return (ebi_cell_load(cells + (bit >> 3), width) >> (bit & 7)) & (uint32_t)ebi_ones(width);
 }
 
 EBI_INLINE void ebi_cell_set(uint8_t *cells, unsigned width, uint64_t i, uint64_t value) {
+    assert(width >= 1 && width <= 16 && value <= ebi_ones(width));
     const uint64_t bit = i * width;
     uint8_t *const p = cells + (bit >> 3);
     const unsigned shift = bit & 7;
@@ -47,6 +49,7 @@ typedef struct ebi_lane_set {
 } ebi_lane_set;
 
 EBI_INLINE ebi_lane_set ebi_lanes(unsigned width) {
+    assert(width >= 1 && width <= 16);
     ebi_lane_set l = {width, 57 / width, 0};
     for (unsigned i = 0; i < l.each; i++) l.ones |= UINT64_C(1) << (i * width);
     return l;

@@ -9,6 +9,7 @@ static uint32_t pool_link(uint64_t word_or_entry) {
 }
 
 static uint32_t pool_word(uint32_t link, uint64_t digit) {
+    assert(link <= EBI_POOL_MAX + 1);
     return link << 4 | (uint32_t)(digit & POOL_DIGIT);
 }
 
@@ -21,6 +22,7 @@ static uint32_t pool_owner(uint64_t entry) {
 }
 
 void ebi_pool_init(const ebi_pool *pool) {
+    assert(pool->size <= EBI_POOL_MAX);
     for (uint64_t i = 0; i < pool->size; i++)
         pool->entry[i] =
             pool_entry(pool_nobody, pool_word(i + 1 < pool->size ? (uint32_t)i + 2 : 0, 0));
@@ -46,6 +48,7 @@ static unsigned pool_length(const ebi_pool *pool, uint32_t word) {
 }
 
 static uint32_t pool_take(const ebi_pool *pool) {
+    assert(*pool->free > 0 && *pool->free <= pool->size);
     const uint32_t link = (uint32_t)*pool->free;
     *pool->free = pool_link(pool->entry[link - 1]);
     ++*pool->in_use;
@@ -53,6 +56,7 @@ static uint32_t pool_take(const ebi_pool *pool) {
 }
 
 static void pool_give(const ebi_pool *pool, uint32_t link) { /* it and all after it */
+    assert(link <= pool->size);
     while (link != 0) {
         const uint32_t next = pool_link(pool->entry[link - 1]);
         pool->entry[link - 1] = pool_entry(pool_nobody, pool_word((uint32_t)*pool->free, 0));
@@ -63,6 +67,7 @@ static void pool_give(const ebi_pool *pool, uint32_t link) { /* it and all after
 }
 
 bool ebi_pool_set(const ebi_pool *pool, uint32_t place, uint32_t *word, uint64_t value) {
+    assert(value >> (4 * EBI_POOL_DIGITS) == 0 && place != pool_nobody);
     const unsigned want = value == 0 ? 0 : ebi_log2(value) / 4;
     const unsigned have = pool_length(pool, *word);
     if (want > have && want - have > pool->size - *pool->in_use) return false;

@@ -42,6 +42,7 @@ typedef struct sai_block {
 } sai_block;
 
 EBI_INLINE uint64_t sai_start(const ebi_counter_array *c, uint64_t b) { /* b may be the end */
+    assert(b <= c->parts);
     return b == c->parts ? c->words : c->coarse[b / SAI_SUPER] + (c->fine[b] & (SAI_WORN - 1));
 }
 
@@ -53,6 +54,7 @@ EBI_INLINE sai_block sai_open_block(const ebi_counter_array *c, uint64_t b) {
 
 /* The bit after one number j, counted from 1, of the lengths. */
 EBI_INLINE unsigned sai_after(const uint64_t *w, unsigned j, bool bmi2) {
+    assert(j >= 1 && j <= SAI_BLOCK);
     unsigned k = 0, ones = ebi_popcount(w[0]);
     for (; ones < j; ones = ebi_popcount(w[++k])) j -= ones;
     return 64 * k + ebi_select(w[k], j - 1, bmi2) + 1;
@@ -63,6 +65,7 @@ EBI_INLINE unsigned sai_lengths(sai_block a, bool bmi2) { /* bits */
 }
 
 EBI_INLINE unsigned sai_words(unsigned lengths) { /* that a block needs: lengths and digits */
+    assert(lengths >= SAI_BLOCK);
     return (2 * lengths - SAI_BLOCK + 63) / 64;
 }
 
@@ -73,6 +76,7 @@ typedef struct sai_field {
 } sai_field;
 
 EBI_INLINE sai_field sai_find(sai_block a, unsigned j, bool bmi2) {
+    assert(j < SAI_BLOCK && !a.worn);
     const unsigned at = j == 0 ? 0 : sai_after(a.w, j, bmi2);
     unsigned k = at / 64, u = 0;
     uint64_t rest = a.w[k] >> (at % 64);
@@ -93,6 +97,7 @@ EBI_INLINE uint64_t sai_digits(sai_block a, sai_field f) {
 }
 
 static void sai_put(sai_block a, sai_field f, uint64_t digits) {
+    assert(f.u <= SAI_U_MAX && digits <= ebi_ones(f.u));
     const unsigned k = f.low / 64, shift = f.low % 64;
     if (f.u == 0) return;
     a.w[k] = (a.w[k] & ~(ebi_ones(f.u) << shift)) | digits << shift;
@@ -101,6 +106,7 @@ static void sai_put(sai_block a, sai_field f, uint64_t digits) {
 }
 
 EBI_INLINE uint64_t sai_get(const ebi_counter_array *c, uint64_t i, bool bmi2) {
+    assert(i < c->n);
     const sai_block a = sai_open_block(c, i / SAI_BLOCK);
     const unsigned j = (unsigned)(i % SAI_BLOCK);
     if (a.worn) return a.w[0] >> j & 1 ? 0 : EBI_COUNTER_MAX;
@@ -124,12 +130,14 @@ static void sai_open(ebi_counter_array *c) {
 /* Where block b begins if slack is spread evenly over blocks that need `needed`
  * words, `before` of them before b. */
 static uint64_t sai_even(const ebi_counter_array *c, uint64_t needed, uint64_t before, uint64_t b) {
+    assert(needed <= c->words && b < c->parts);
     const uint64_t slack = c->words - needed, each = slack / c->parts;
     const uint64_t more = slack % c->parts; /* below 2^42, as parts is */
     return before + each * b + (uint64_t)((unsigned __int128)more * b / c->parts);
 }
 
 static void sai_place(const ebi_counter_array *c, uint64_t b, uint64_t start, bool worn) {
+    assert(b < c->parts && start < c->words);
     if (b % SAI_SUPER == 0) c->coarse[b / SAI_SUPER] = start;
     c->fine[b] = (uint16_t)((start - c->coarse[b / SAI_SUPER]) | (worn ? SAI_WORN : 0));
 }
@@ -147,6 +155,7 @@ static void sai_init(const ebi_counter_array *c) {
 
 /* Write a block again, at `to` with another size; the places may overlap. */
 static void sai_move(sai_block a, unsigned lengths, uint64_t *to, unsigned size) {
+    assert(lengths >= SAI_BLOCK && sai_words(lengths) <= size);
     uint64_t low[SAI_LENGTHS_MAX], high[SAI_DIGITS_MAX + 1];
     const unsigned lows = (lengths + 63) / 64, digits = lengths - SAI_BLOCK;
     const unsigned highs = (digits + 63) / 64;
@@ -162,6 +171,7 @@ static void sai_move(sai_block a, unsigned lengths, uint64_t *to, unsigned size)
 /* Blocks (after, last] begin a word later (or earlier: by is all ones). */
 static void sai_shift_starts(const ebi_counter_array *c, uint64_t after, uint64_t last,
                              uint64_t by) {
+    assert(after < last && last < c->parts);
     for (uint64_t b = after + 1; b <= last;) {
         const uint64_t super = b / SAI_SUPER, end = ebi_min((super + 1) * SAI_SUPER, c->parts);
         const uint64_t stop = ebi_min(last + 1, end);
@@ -177,6 +187,7 @@ static void sai_shift_starts(const ebi_counter_array *c, uint64_t after, uint64_
 
 /* Block b gets a word at its end from block t behind it, which has one to spare. */
 static void sai_take_up(const ebi_counter_array *c, uint64_t b, uint64_t t) {
+    assert(b < t && t < c->parts);
     const sai_block a = sai_open_block(c, b), from = sai_open_block(c, t);
     uint64_t *const next = a.w + a.size;
     sai_move(from, sai_lengths(from, false), from.w + 1, from.size - 1);
@@ -187,6 +198,7 @@ static void sai_take_up(const ebi_counter_array *c, uint64_t b, uint64_t t) {
 
 /* Block b gets a word at its start from block t before it. */
 static void sai_take_down(const ebi_counter_array *c, uint64_t b, uint64_t t) {
+    assert(t < b && b < c->parts);
     const sai_block a = sai_open_block(c, b), from = sai_open_block(c, t);
     uint64_t *const next = from.w + from.size;
     sai_move(from, sai_lengths(from, false), from.w, from.size - 1);
@@ -277,6 +289,7 @@ static void sai_take(const ebi_counter_array *c, uint64_t b) {
 /* Setting a counter */
 
 static void sai_wear(const ebi_counter_array *c, uint64_t b, unsigned grown) {
+    assert(grown < SAI_BLOCK);
     const sai_block a = sai_open_block(c, b);
     uint64_t zeros = 0;
     for (unsigned j = 0; j < SAI_BLOCK; j++)
@@ -290,6 +303,7 @@ static void sai_wear(const ebi_counter_array *c, uint64_t b, unsigned grown) {
 
 /* The counter of f gets u digits, all 0: there is room for them. */
 static void sai_resize(sai_block a, sai_field f, unsigned u, unsigned lengths) {
+    assert(u != f.u && u <= SAI_U_MAX);
     const unsigned bottom = 64 * a.size - (lengths - SAI_BLOCK);
     sai_put(a, f, 0);
     if (u > f.u) {
@@ -302,6 +316,7 @@ static void sai_resize(sai_block a, sai_field f, unsigned u, unsigned lengths) {
 }
 
 EBI_INLINE void sai_set(const ebi_counter_array *c, uint64_t i, uint64_t value, bool bmi2) {
+    assert(i < c->n && value <= EBI_COUNTER_MAX);
     const uint64_t b = i / SAI_BLOCK;
     const unsigned j = (unsigned)(i % SAI_BLOCK), u = ebi_log2(value + 1);
     sai_block a = sai_open_block(c, b);
@@ -326,6 +341,7 @@ EBI_INLINE void sai_set(const ebi_counter_array *c, uint64_t i, uint64_t value, 
 }
 
 static uint64_t sai_worn_add(const ebi_counter_array *c, sai_block a, unsigned j, uint64_t by) {
+    assert(a.worn && j < SAI_BLOCK);
     const uint64_t bit = UINT64_C(1) << j;
     if (!(a.w[0] & bit)) return EBI_COUNTER_MAX;
     if (by > 0) {

@@ -19,6 +19,7 @@ static size_t sets_len(const uint8_t *set, int i) {
 }
 
 static size_t sets_used(const uint8_t *set, int entries) { /* bytes of keys of the first ones */
+    assert(entries >= 0 && entries <= EBI_SET_ENTRIES);
     size_t sum = 0;
     for (int i = 0; i < entries; i++) sum += sets_len(set, i);
     return sum;
@@ -51,6 +52,7 @@ int ebi_set_least(const uint8_t *set, unsigned but) {
 }
 
 void ebi_set_counts(uint8_t *set, int i, uint64_t upper, uint64_t lower) {
+    assert(i >= 0 && i < EBI_SET_ENTRIES);
     uint8_t *const high = sets_upper_at(set, i), *const low = sets_lower_at(set, i);
     assert(upper > 0 && upper <= EBI_SET_COUNT_MAX && lower <= upper);
     ebi_store64(high, (ebi_load64(high) & ~EBI_SET_COUNT_MAX) | upper);
@@ -76,6 +78,7 @@ static uint64_t sets_own(const uint8_t *set, int at) {
 }
 
 static void sets_put_own(uint8_t *set, int at, uint64_t x) {
+    assert(x <= EBI_SET_COUNT_MAX);
     for (int i = 0; i < 3; i++) {
         uint8_t *const word = sets_lower_at(set, at + i);
         ebi_store64(word, (ebi_load64(word) & EBI_SET_COUNT_MAX) | x >> (16 * i) << SETS_LEN);
@@ -122,6 +125,7 @@ bool ebi_set_room(const ebi_sets *s, const uint8_t *set, size_t len, uint64_t co
 }
 
 void ebi_set_drop(const ebi_sets *s, uint8_t *set, int i) {
+    assert(i >= 0 && i < EBI_SET_ENTRIES && ebi_set_upper(set, i) > 0);
     const size_t len = sets_len(set, i), before = sets_used(set, i);
     const size_t used = sets_used(set, EBI_SET_ENTRIES);
     uint8_t *const keys = set + EBI_SET_FIXED;
@@ -136,6 +140,7 @@ void ebi_set_drop(const ebi_sets *s, uint8_t *set, int i) {
 }
 
 void ebi_set_put(const ebi_sets *s, uint8_t *set, const ebi_set_entry *e) {
+    assert(ebi_set_find(set, e->hash) == EBI_SET_NONE);
     const size_t len = (size_t)ebi_min(e->key.len, ebi_set_longest(s));
     const uint64_t cut = e->cut || len < e->key.len ? SETS_CUT : 0;
     uint8_t *const keys = set + EBI_SET_FIXED;

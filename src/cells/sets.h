@@ -38,6 +38,7 @@ typedef struct ebi_set_entry { /* taken out of a set; its key stays where it was
 } ebi_set_entry;
 
 EBI_INLINE uint8_t *ebi_set_at(const ebi_sets *s, uint64_t i) {
+    assert(i < s->n && s->each > EBI_SET_FIXED);
     return s->first + i * s->each;
 }
 
@@ -47,14 +48,17 @@ EBI_INLINE size_t ebi_set_longest(const ebi_sets *s) {
 }
 
 EBI_INLINE eb_hash ebi_set_hash(const uint8_t *set, int i) {
+    assert(i >= 0 && i < EBI_SET_ENTRIES);
     return ebi_load64(set + 8 * i);
 }
 
 EBI_INLINE uint64_t ebi_set_upper(const uint8_t *set, int i) {
+    assert(i >= 0 && i < EBI_SET_ENTRIES);
     return ebi_load64(set + 8 * (EBI_SET_ENTRIES + i)) & EBI_SET_COUNT_MAX;
 }
 
 EBI_INLINE uint64_t ebi_set_lower(const uint8_t *set, int i) {
+    assert(i >= 0 && i < EBI_SET_ENTRIES);
     return ebi_load64(set + 8 * (2 * EBI_SET_ENTRIES + i)) & EBI_SET_COUNT_MAX;
 }
 

@@ -3,6 +3,7 @@
 
 static bool side_slot_fits(const ebi_side *t, const ebi_side_slot *bucket, size_t i, uint64_t home,
                            uint64_t most) {
+    assert(i < EBI_SIDE_WAYS && home < t->buckets);
     const ebi_side_slot s = bucket[i];
     if (s.count == 0) return s.hash == 0;
     for (size_t j = 0; j < i; j++)

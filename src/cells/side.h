@@ -20,6 +20,7 @@ typedef struct ebi_side {
 } ebi_side;
 
 EBI_INLINE uint64_t ebi_side_home(const ebi_side *t, eb_hash h) {
+    assert(t->buckets > 0);
     return eb_scale(ebi_mix(h ^ UINT64_C(0x5DE7AB1E5DE7AB1E)), t->buckets);
 }
 

@@ -26,6 +26,7 @@ EBI_INLINE snug_head snug_head_of(const uint8_t *line) {
 }
 
 static void snug_set_head(uint8_t *line, snug_head h) {
+    assert(h.w < 64 && h.v < 64 && h.n < 64 && h.grain < 64);
     const uint64_t x = h.w | h.v << 6 | h.n << 12 | h.grain << 18, keep = ~(ebi_ones(24) << 32);
     ebi_store64(line, (ebi_load64(line) & keep) | x << (8 * SNUG_STAMP));
 }
@@ -37,12 +38,14 @@ EBI_INLINE uint64_t snug_bits(const uint8_t *line, unsigned at, unsigned n) {
 }
 
 EBI_INLINE void snug_set_bits(uint8_t *line, unsigned at, unsigned n, uint64_t bits) {
+    assert(n <= 57 && bits <= ebi_ones(n));
     const unsigned byte = (unsigned)ebi_min(at >> 3, EBI_SNUG_LINE - 8), shift = at - 8 * byte;
     const uint64_t word = ebi_load64(line + byte) & ~(ebi_ones(n) << shift);
     ebi_store64(line + byte, word | bits << shift);
 }
 
 EBI_INLINE uint64_t snug_map(const uint8_t *line, unsigned half) {
+    assert(half < 2);
     const uint64_t word = ebi_load64(line + SNUG_BITMAP + 8 * half);
     return half == 0 ? word : word & ebi_ones(SNUG_HIGH_BITS);
 }
@@ -52,6 +55,7 @@ EBI_INLINE bool snug_is_there(const uint8_t *line, unsigned slot) {
 }
 
 EBI_INLINE unsigned snug_rank(const uint8_t *line, unsigned slot) { /* fields before that of slot */
+    assert(slot < EBI_SNUG_CELLS);
     const uint64_t below = snug_map(line, slot >> 6) & ebi_ones(slot & 63);
     return ebi_popcount(below) + (slot < 64 ? 0 : ebi_popcount(snug_map(line, 0)));
 }
@@ -77,6 +81,7 @@ static uint64_t snug_large(const ebi_snug *s, const uint8_t *line, uint64_t firs
 }
 
 uint64_t ebi_snug_get(const ebi_snug *s, const uint8_t *line, uint64_t first, unsigned slot) {
+    assert(slot < EBI_SNUG_CELLS);
     if (!snug_is_there(line, slot)) return 0;
     const snug_head h = snug_head_of(line);
     const uint64_t field = snug_bits(line, SNUG_FIELDS + snug_rank(line, slot) * h.w, h.w);
@@ -90,6 +95,7 @@ static bool snug_is_spilled(const uint8_t *line, snug_head h, unsigned slot) {
 }
 
 unsigned ebi_snug_grain(const uint8_t *line, unsigned slot) {
+    assert(slot < EBI_SNUG_CELLS);
     const snug_head h = snug_head_of(line);
     return snug_is_spilled(line, h, slot) ? 0 : h.grain;
 }
@@ -169,6 +175,7 @@ EBI_INLINE void snug_write(snug_copy *to, unsigned at, uint64_t bits) { /* over 
 }
 
 static void snug_pack(uint8_t *line, const snug_line *u, snug_head h) {
+    assert(h.w >= SNUG_W_MIN && u->n <= EBI_SNUG_CELLS);
     const uint64_t escape = ebi_ones(h.w);
     uint64_t map[2] = {0, 0};
     snug_copy to = {{0}};
@@ -196,6 +203,7 @@ static void snug_coarsen(snug_line *u, snug_head *h) {
 }
 
 static bool snug_spill_largest(const ebi_snug *s, uint64_t first, snug_line *u, snug_head h) {
+    assert(u->n <= EBI_SNUG_CELLS);
     unsigned most = EBI_SNUG_CELLS;
     uint64_t largest = 0;
     for (unsigned i = 0; i < u->n; i++) {
@@ -229,6 +237,7 @@ static void snug_repack(const ebi_snug *s, uint8_t *line, uint64_t first, snug_l
 
 /* The place of a slot in the list, which it gets if it has none. */
 static unsigned snug_open(snug_line *u, unsigned rank, unsigned slot) {
+    assert(rank <= u->n && u->n <= EBI_SNUG_CELLS);
     if (rank < u->n && u->slot[rank] == slot) return rank;
     const size_t behind = u->n++ - rank;
     memmove(u->slot + rank + 1, u->slot + rank, behind);
@@ -256,6 +265,7 @@ static void snug_put_slowly(const ebi_snug *s, uint8_t *line, uint64_t first, un
 
 /* A counter that was 0 gets a field, if there is room for it. */
 static bool snug_insert(uint8_t *line, snug_head h, unsigned slot, uint64_t code) {
+    assert(!snug_is_there(line, slot) && code > 0);
     uint64_t words[EBI_SNUG_LINE / 8];
     const unsigned at = SNUG_FIELDS + snug_rank(line, slot) * h.w;
     const unsigned end = SNUG_FIELDS + snug_population(line) * h.w;
@@ -288,6 +298,7 @@ static bool snug_put_quickly(uint8_t *line, unsigned slot, uint64_t value) {
 }
 
 void ebi_snug_put(const ebi_snug *s, uint8_t *line, uint64_t first, unsigned slot, uint64_t value) {
+    assert(slot < EBI_SNUG_CELLS);
     value = ebi_min(value, snug_top);
     if (!snug_put_quickly(line, slot, value)) snug_put_slowly(s, line, first, slot, value);
 }

@@ -28,6 +28,7 @@ typedef struct soft_word { /* each cell has the level and the fine value of its 
 } soft_word;
 
 static void soft_take_apart(const uint8_t *line, unsigned word, soft_word *w) {
+    assert(word < SOFT_WORDS);
     for (unsigned cell = 0; cell < 8; cell++) {
         const ebi_soft_cell c = ebi_soft_read(line, 8 * word + cell);
         w->fine[cell] = ebi_soft_fine(c);
@@ -40,6 +41,7 @@ static unsigned soft_digit(const unsigned *level) { /* of four cells */
 }
 
 static void soft_put_together(uint8_t *line, unsigned word, const soft_word *w) {
+    assert(word < SOFT_WORDS);
     const unsigned at = EBI_SOFT_STAMP + 5 * word;
     const uint64_t code =
         w->level[0] == 3 ? SOFT_EIGHT : 5 * soft_digit(w->level) + soft_digit(w->level + 4);
@@ -52,6 +54,7 @@ static void soft_put_together(uint8_t *line, unsigned word, const soft_word *w) 
 
 /* Make the cells of a group of that level one. */
 static void soft_join(soft_word *w, unsigned cell, unsigned level, bool sums) {
+    assert(cell < 8 && level <= EBI_SOFT_LEVELS);
     const unsigned first = ebi_soft_first(cell, level), end = first + (1u << level);
     uint64_t fine = 0;
     for (unsigned at = first; at < end; at += 1u << w->level[at])
@@ -86,6 +89,7 @@ static bool soft_widen(uint8_t *line, unsigned slot, uint64_t fine, bool sums) {
 }
 
 bool ebi_soft_put(uint8_t *line, unsigned slot, uint64_t fine, bool sums) {
+    assert(slot < EBI_SOFT_CELLS);
     const ebi_soft_cell c = ebi_soft_read(line, slot);
     const uint64_t field = ebi_soft_field(fine, c.level);
     const unsigned at = 8 * ebi_soft_first(slot % 8, c.level);
@@ -111,6 +115,7 @@ static uint64_t soft_lapse_cells(uint64_t word, uint64_t eras) {
 }
 
 static void soft_lapse_word(uint8_t *line, unsigned word, uint64_t eras) {
+    assert(word < SOFT_WORDS && eras > 0);
     soft_word w;
     for (unsigned cell = 0; cell < 8; cell++) {
         const ebi_soft_cell c = ebi_soft_fade(ebi_soft_read(line, 8 * word + cell), eras);

@@ -40,6 +40,7 @@ typedef struct ebi_soft_cell { /* a group: what is in its field, and its level *
 } ebi_soft_cell;
 
 EBI_INLINE unsigned ebi_soft_shift(unsigned level) { /* from fine values to fields */
+    assert(level <= EBI_SOFT_LEVELS);
     return level == 3 ? 0 : EBI_SOFT_FRACTION - 4 * (level + 1);
 }
 
@@ -61,6 +62,7 @@ EBI_INLINE uint64_t ebi_soft_field(uint64_t fine, unsigned level) { /* rounded u
 }
 
 EBI_INLINE unsigned ebi_soft_code(uint64_t head, unsigned word) {
+    assert(word < EBI_SOFT_CELLS / 8);
     return head >> (EBI_SOFT_STAMP + 5 * word) & 31;
 }
 
@@ -69,6 +71,7 @@ EBI_INLINE unsigned ebi_soft_first(unsigned cell, unsigned level) {
 }
 
 EBI_INLINE ebi_soft_cell ebi_soft_read(const uint8_t *line, unsigned slot) {
+    assert(slot < EBI_SOFT_CELLS);
     const unsigned word = slot / 8, cell = slot % 8;
     const unsigned level = ebi_soft_levels[ebi_soft_code(ebi_load64(line), word)][cell];
     const uint64_t bits = ebi_load64(line + 8 + 8 * word) >> (8 * ebi_soft_first(cell, level));

@@ -35,6 +35,7 @@ uint64_t ebi_spill_get(const ebi_spill_slot *table, uint64_t slots, uint64_t i) 
 /* Empty a slot and move later entries of the run back, so that searches still
  * end at the first empty slot. */
 static void spill_remove(ebi_spill_slot *table, uint64_t slots, uint64_t hole) {
+    assert(table[hole].index != 0);
     for (uint64_t at = spill_next(slots, hole); table[at].index != 0; at = spill_next(slots, at)) {
         const uint64_t home = spill_home(slots, table[at].index - 1);
         const uint64_t from_home = at >= home ? at - home : at + slots - home;
@@ -48,6 +49,7 @@ static void spill_remove(ebi_spill_slot *table, uint64_t slots, uint64_t hole) {
 
 bool ebi_spill_set(ebi_spill_slot *table, uint64_t slots, uint64_t *used, uint64_t i,
                    uint64_t extra) {
+    assert(extra <= EBI_COUNTER_MAX && (slots == 0 || *used < slots));
     if (slots == 0) return extra == 0;
     const uint64_t at = spill_find(table, slots, i);
     const bool there = table[at].index != 0;
@@ -87,12 +89,14 @@ uint64_t ebi_counters_bytes(const ebi_store *store, uint64_t n, uint64_t bits) {
 }
 
 bool ebi_counters_plain(const ebi_store_state *state, size_t kept) {
+    assert(kept <= EBI_COUNT_OF(state->reserved));
     uint64_t any = 0;
     for (size_t i = kept; i < EBI_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
     return any == 0;
 }
 
 void ebi_source_read(const ebi_source *from, uint64_t first, uint64_t count, uint64_t *value) {
+    assert(first + count <= from->counters->n);
     uint64_t index[64];
     for (uint64_t done = 0; done < count;) {
         const uint64_t n = ebi_min(count - done, EBI_COUNT_OF(index));
@@ -107,12 +111,14 @@ void ebi_source_read(const ebi_source *from, uint64_t first, uint64_t count, uin
 enum { SPILL_LARGE = EBI_U8_LARGE, SPILL_LOW = 32, SPILL_SATURATED = 255 };
 
 static void spill_u8_open(ebi_counter_array *c) {
+    assert(c->bytes >= sizeof *c->state + ebi_round_up(c->n, 64));
     c->cells = (uint8_t *)c->state + sizeof *c->state;
     c->table = (ebi_spill_slot *)(void *)(c->cells + ebi_round_up(c->n, 64));
     c->slots = (c->bytes - sizeof *c->state - ebi_round_up(c->n, 64)) / sizeof(ebi_spill_slot);
 }
 
 uint64_t ebi_u8_get_large(const ebi_counter_array *c, uint64_t i) {
+    assert(c->cells[i] >= SPILL_LARGE);
     const uint64_t extra = ebi_spill_get(c->table, c->slots, i);
     return extra == 0 ? EBI_COUNTER_MAX : SPILL_LOW * extra + c->cells[i] % SPILL_LOW;
 }
@@ -127,6 +133,7 @@ static void spill_u8_read(const ebi_counter_array *c, const uint64_t *i, size_t 
 }
 
 static void spill_u8_set(const ebi_counter_array *c, uint64_t i, uint64_t value) {
+    assert(value <= EBI_COUNTER_MAX);
     const bool entry = value >= SPILL_LARGE && value < EBI_COUNTER_MAX;
     const bool kept =
         ebi_spill_set(c->table, c->slots, &c->state->spilled, i, entry ? value / SPILL_LOW : 0);
@@ -182,6 +189,7 @@ static void spill_u8_ready(const ebi_counter_array *c, const uint64_t *i, size_t
 
 uint64_t ebi_u8_lift_large(const ebi_counter_array *c, const uint64_t *i, size_t count,
                            uint64_t by) {
+    assert(count > 0 && count <= EBI_TOGETHER_MAX);
     const ebi_counter_array own = *c; /* so no cell that is written can be part of it */
     uint64_t value[EBI_TOGETHER_MAX], least = EBI_COUNTER_MAX;
     for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j] = spill_u8_get(&own, i[j]));
@@ -247,6 +255,7 @@ const ebi_store ebi_store_u8 = {.name = "u8",
 /* u32: | state, 64 bytes | n words |; the largest word is a saturated counter. */
 
 static void spill_u32_open(ebi_counter_array *c) {
+    assert(c->bytes >= sizeof *c->state + 4 * c->n);
     c->cells = (uint8_t *)c->state + sizeof *c->state;
 }
 

@@ -19,6 +19,7 @@ EBI_INLINE unsigned ebi_place_slot(uint64_t place) {
 }
 
 EBI_INLINE unsigned ebi_line_cells(unsigned width) { /* 8, 16 or 32 bits */
+    assert(width == 8 || width == 16 || width == 32);
     return (EBI_LINE - EBI_LINE_STAMP) * 8 / width;
 }
 
@@ -33,6 +34,7 @@ EBI_INLINE void ebi_store32(void *p, uint32_t word) {
 }
 
 EBI_INLINE uint64_t ebi_place_byte(unsigned width, uint64_t place) {
+    assert(ebi_place_slot(place) < ebi_line_cells(width));
     return ebi_place_line(place) * EBI_LINE + EBI_LINE_STAMP + ebi_place_slot(place) * (width / 8);
 }
 
@@ -46,6 +48,7 @@ EBI_INLINE uint32_t ebi_place_get(const uint8_t *lines, unsigned width, uint64_t
 }
 
 EBI_INLINE void ebi_place_set(uint8_t *lines, unsigned width, uint64_t place, uint32_t value) {
+    assert(value <= ebi_ones(width));
     uint8_t *const p = lines + ebi_place_byte(width, place);
     const uint16_t half = (uint16_t)value;
     if (width == 8)

@@ -25,6 +25,7 @@ static void tight_open(ebi_counter_array *c) {
 /* Asking */
 
 static uint64_t tight_entry(const ebi_counter_array *c, uint64_t i) { /* 0: there is none */
+    assert(i < c->n);
     uint64_t low = 0, high = c->slots;
     while (low < high) {
         const uint64_t middle = low + (high - low) / 2;
@@ -44,6 +45,7 @@ static const uint8_t *tight_address(const ebi_counter_array *c, uint64_t i) {
 
 /* Put 0 for the longest counters until the others fit; how many that were. */
 static unsigned tight_fit(uint64_t *value, uint64_t each, unsigned *d) {
+    assert(each >= LINE_EACH_MIN && each <= LINE_EACH_MAX);
     unsigned need[LINE_D_MAX], bits, left_out = 0;
     line_needs(value, each, need);
     for (*d = line_least(need, &bits); bits > LINE_BITS; *d = line_least(need, &bits)) {
@@ -60,6 +62,7 @@ static unsigned tight_fit(uint64_t *value, uint64_t each, unsigned *d) {
 
 /* The counters of the line that begins with `first`, and zeros after the last one. */
 static void tight_read(const ebi_source *from, uint64_t first, uint64_t each, uint64_t *value) {
+    assert(first < from->counters->n);
     const uint64_t count = ebi_min(each, from->counters->n - first);
     ebi_source_read(from, first, count, value);
     memset(value + count, 0, (each - count) * sizeof *value);
@@ -67,6 +70,7 @@ static void tight_read(const ebi_source *from, uint64_t first, uint64_t each, ui
 
 /* Bits for 1024 counters, measured on lines from all over. */
 static uint64_t tight_cost(const ebi_source *from, uint64_t each) {
+    assert(each >= LINE_EACH_MIN && each <= LINE_EACH_MAX);
     const uint64_t all = (from->counters->n + each - 1) / each;
     const uint64_t lines = ebi_min(all, TIGHT_SAMPLE / each);
     uint64_t value[LINE_EACH_MAX], entries = 0;
@@ -121,6 +125,7 @@ static uint64_t tight_frozen_bytes(const ebi_source *from) {
 }
 
 static void tight_write(const ebi_counter_array *c, uint64_t first, const uint64_t *all) {
+    assert(first < c->n && first % c->each == 0);
     uint64_t value[LINE_EACH_MAX];
     unsigned d;
     memcpy(value, all, c->each * sizeof *value);

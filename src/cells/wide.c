@@ -32,6 +32,7 @@ const uint16_t ebi_wide_places[32][EBI_WIDE_CELLS] = {
 enum { WIDE_EIGHT = 25, WIDE_ALL = 31 };
 
 static unsigned wide_first(unsigned cell, unsigned level) {
+    assert(cell < EBI_WIDE_CELLS && level <= EBI_WIDE_LEVELS);
     return WIDE_FIRST(cell, level);
 }
 
@@ -40,6 +41,7 @@ static unsigned wide_width(unsigned cell, unsigned level) {
 }
 
 static unsigned wide_code(uint64_t word, unsigned half) {
+    assert(half < 2);
     return word >> (EBI_WIDE_LAYOUT + 5 * half) & 31;
 }
 
@@ -70,6 +72,7 @@ static uint64_t wide_put_together(const ebi_wide_word *w) {
 
 /* Make the cells of a group of that level one. */
 static void wide_join(ebi_wide_word *w, unsigned cell, unsigned level, bool sums) {
+    assert(level <= EBI_WIDE_LEVELS && level >= w->level[cell]);
     const unsigned first = wide_first(cell, level), end = first + (1u << level);
     uint64_t value = 0;
     for (unsigned at = first; at < end; at += 1u << w->level[at])
@@ -139,6 +142,7 @@ static bool wide_widen_little(uint64_t *word, unsigned cell, uint64_t value, boo
 }
 
 void ebi_wide_widen(const ebi_counter_array *c, uint64_t i, uint64_t value, bool sums) {
+    assert(value > ebi_wide_get(c, i));
     ebi_wide_word w;
     const unsigned cell = i % EBI_WIDE_CELLS;
     uint64_t word = ebi_load64(ebi_wide_at(c, i));
@@ -156,6 +160,7 @@ void ebi_wide_widen(const ebi_counter_array *c, uint64_t i, uint64_t value, bool
 /* The store */
 
 static void wide_open(ebi_counter_array *c) {
+    assert(c->n > 0 && c->bytes >= sizeof *c->state + (c->n + 15) / 16 * 8);
     c->cells = (uint8_t *)c->state + sizeof *c->state;
 }
 
@@ -202,6 +207,7 @@ static const uint8_t *wide_address(const ebi_counter_array *c, uint64_t i) {
 }
 
 static bool wide_check_word(uint64_t word, uint64_t cells) {
+    assert(cells > 0 && cells <= EBI_WIDE_CELLS);
     const unsigned left = wide_code(word, 0), right = wide_code(word, 1);
     if (left == WIDE_ALL || right == WIDE_ALL)
         return left == right && (word & ebi_ones(EBI_WIDE_LAYOUT)) <= EBI_COUNTER_MAX;

@@ -48,6 +48,7 @@ void ebi_wide_guess(const uint64_t *shown, ebi_wide_word *out);
 void ebi_wide_widen(const ebi_counter_array *c, uint64_t i, uint64_t value, bool sums);
 
 EBI_INLINE uint8_t *ebi_wide_at(const ebi_counter_array *c, uint64_t i) {
+    assert(i < c->n);
     return c->cells + i / EBI_WIDE_CELLS * 8;
 }
 
@@ -73,6 +74,7 @@ typedef struct ebi_wide_read {
 
 EBI_INLINE uint64_t ebi_wide_least(const ebi_counter_array *c, const uint64_t *i, size_t count,
                                    ebi_wide_read *r) {
+    assert(count > 0 && count <= EBI_TOGETHER_MAX);
     uint64_t least = EBI_COUNTER_MAX;
     for (size_t j = 0; j < count; j++) {
         r->word[j] = ebi_load64(ebi_wide_at(c, i[j]));

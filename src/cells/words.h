@@ -26,6 +26,7 @@ EBI_INLINE unsigned ebi_select_portable(uint64_t word, unsigned r) {
 
 /* The place of one number r of a word that has more than r of them. */
 EBI_INLINE unsigned ebi_select(uint64_t word, unsigned r, bool bmi2) {
+    assert(r < ebi_popcount(word));
 #if EBI_X86_64
     if (bmi2) { /* an intrinsic would ask for a target that the portable flavour has not */
         uint64_t bit;
@@ -38,6 +39,7 @@ EBI_INLINE unsigned ebi_select(uint64_t word, unsigned r, bool bmi2) {
 }
 
 EBI_INLINE uint64_t ebi_low_bits(uint64_t word, unsigned bits, bool bmi2) { /* bits < 64 */
+    assert(bits < 64);
 #if EBI_X86_64
     if (bmi2) {
         uint64_t low;
@@ -51,6 +53,7 @@ EBI_INLINE uint64_t ebi_low_bits(uint64_t word, unsigned bits, bool bmi2) { /* b
 
 /* Move bits [from, to), at least one, up by 1..63; zeros take their place. */
 EBI_INLINE void ebi_bits_up(uint64_t *w, unsigned from, unsigned to, unsigned by) {
+    assert(from < to && by >= 1 && by < 64);
     const unsigned first = from / 64, last = (to - 1 + by) / 64;
     const uint64_t below = ebi_ones(from % 64), upto = ebi_ones(to + by - 64 * last);
     const uint64_t low = w[first] & below, high = w[last] & ~upto;
@@ -62,6 +65,7 @@ EBI_INLINE void ebi_bits_up(uint64_t *w, unsigned from, unsigned to, unsigned by
 
 /* The same downwards. */
 EBI_INLINE void ebi_bits_down(uint64_t *w, unsigned from, unsigned to, unsigned by) {
+    assert(from < to && by >= 1 && by < 64 && by <= from);
     const unsigned first = (from - by) / 64, last = (to - 1) / 64;
     const uint64_t below = ebi_ones((from - by) % 64), upto = ebi_ones(to - 64 * last);
     const uint64_t low = w[first] & below, high = w[last] & ~upto;

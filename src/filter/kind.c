@@ -9,6 +9,7 @@ const ebi_entry ebi_registry[] = {
 const size_t ebi_registry_size = EBI_COUNT_OF(ebi_registry);
 
 uint64_t ebi_budget(const ebi_params *p) {
+    assert(p->opt[EBI_O_SHARDS] >= 1);
     const uint64_t each = (p->opt[EBI_O_MEMORY] - EBI_OVERHEAD) / p->opt[EBI_O_SHARDS] / 64 * 64;
     return each > sizeof(ebi_block_head) ? each - sizeof(ebi_block_head) : 0;
 }
@@ -18,6 +19,7 @@ enum { KIND_TAIL_BITS = 64 };
 
 eb_status ebi_size_cells(ebi_params *p, const ebi_args *a, const char *kind, unsigned width,
                          uint64_t multiple, uint64_t fixed, eb_error *err) {
+    assert(width >= 1 && multiple >= 1 && fixed % 64 == 0);
     uint64_t cells = p->opt[EBI_O_CELLS];
     if (!a->given[EBI_O_CELLS]) {
         const uint64_t budget = ebi_budget(p);

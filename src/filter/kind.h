@@ -92,12 +92,14 @@ typedef struct ebi_expelled {
 
 /* Key i of the batch made `old` go. */
 EBI_INLINE void ebi_expel(const ebi_batch *b, size_t i, eb_key old) {
+    assert(i < b->n);
     const ebi_expelled *const e = b->expelled;
     if (e) e->call(e->ctx, e->at + (e->from ? e->from[i] : i), old);
 }
 
 /* n keys of a batch from `from` on. */
 EBI_INLINE ebi_batch ebi_batch_cut(const ebi_batch *b, size_t from, size_t n) {
+    assert(from <= b->n && n <= b->n - from);
     return (ebi_batch){n,
                        b->hash + from,
                        b->value ? b->value + from : NULL,

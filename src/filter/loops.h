@@ -54,6 +54,7 @@
 /* The k positions of a hash: the i-th is in [i * stride, i * stride + range). */
 EBI_INLINE void ebi_positions(eb_hash h, unsigned k, uint64_t range, uint64_t stride,
                               uint64_t *pos) {
+    assert(k >= 1 && range >= 1);
     uint64_t x = h, first = 0;
     for (unsigned i = 0; i < k; i++, x = eb_next(x), first += stride)
         pos[i] = first + eb_scale(x, range);
@@ -76,6 +77,7 @@ typedef struct ebi_fetch {
 
 EBI_INLINE void ebi_fetch_open(ebi_fetch *f, const uint8_t *cells, unsigned width, uint64_t range,
                                uint64_t stride, const eb_hash *hash, size_t n, bool write) {
+    assert(width >= 1 && range >= 1 && n <= EBI_BATCH);
     f->cells = cells;
     f->width = width;
     f->range = range;
@@ -86,6 +88,7 @@ EBI_INLINE void ebi_fetch_open(ebi_fetch *f, const uint8_t *cells, unsigned widt
 }
 
 EBI_INLINE size_t ebi_ahead(unsigned k) {
+    assert(k >= 1);
     return k >= 8 ? 6 : 48 / k;
 }
 
@@ -109,6 +112,7 @@ EBI_INLINE void ebi_fetch_begin(ebi_fetch *f, unsigned k, bool far) {
 
 /* The positions of key i; call for i = 0, 1, ... */
 EBI_INLINE const uint64_t *ebi_fetch_key(ebi_fetch *f, size_t i, unsigned k, bool far) {
+    assert(i < f->n);
     if (far) {
         ebi_fetch_next(f, k);
         return f->pos + i * k;

@@ -87,6 +87,7 @@ typedef void course_invert(const course *m, double h, double *r);
 /* One step of h arrivals; returns how far the furthest moved. */
 static double course_step(const course *m, double h, double *z, course_apply *slope,
                           course_invert *solve) {
+    assert(h > 0);
     double first[COURSE_STATES], at[COURSE_STATES], second[COURSE_STATES], moved = 0;
     const int n = m->c->levels + 1;
     slope(m, z, first);
@@ -118,6 +119,7 @@ static double course_next(course_clock *k, double fastest) {
 
 /* z from empty to n arrivals.  The first one meets empty cells, where weights say nothing. */
 static void course_begin(const ebi_chain *c, double n, double *z, course_clock *k) {
+    assert(n > 0);
     *k = (course_clock){.end = n};
     for (int j = 1; j <= c->levels + 1; j++) z[j] = 1;
     if (c->rule != EBI_CHAIN_RECIPROCAL) return;
@@ -159,6 +161,7 @@ static void course_go(const ebi_chain *c, double n, double *z, course_sums *s) {
 }
 
 double ebi_course_zero(const ebi_chain *c, double n) {
+    assert(n >= 0);
     double z[COURSE_STATES];
     course_sums s = {0};
     course_go(c, n, z, &s);
@@ -166,6 +169,7 @@ double ebi_course_zero(const ebi_chain *c, double n) {
 }
 
 double ebi_course_mean_fpr(const ebi_chain *c, double n) {
+    assert(n > 0);
     double z[COURSE_STATES];
     course_sums s = {0};
     assert(n > 0 && !isinf(n));
@@ -174,6 +178,7 @@ double ebi_course_mean_fpr(const ebi_chain *c, double n) {
 }
 
 double ebi_course_settles(const ebi_chain *c, double limit, double eps) {
+    assert(eps > 0);
     double z[COURSE_STATES];
     course_sums s = {.limit = limit, .eps = eps};
     course_go(c, INFINITY, z, &s);
@@ -201,6 +206,7 @@ static void course_solve_back(const course *m, double h, double *r) {
 }
 
 static void course_run(const course *m, double n, double *z, bool back) {
+    assert(n >= 0);
     course_clock k = {.end = n};
     double moved = 1;
     while (k.t < n && moved > COURSE_STILL && k.steps < COURSE_STEPS)
@@ -221,6 +227,7 @@ static void course_lost_promoted(const course *m, double gap, const double *z, d
 }
 
 void ebi_course_lost(const ebi_chain *c, double gap, double n, double *zero) {
+    assert(gap >= 0 && gap <= n);
     double z[COURSE_STATES], w[COURSE_STATES] = {0};
     course m;
     course_sums s = {0};

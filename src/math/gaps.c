@@ -19,6 +19,7 @@ static const double gaps_bin = 1.25;
 
 /* The ranks 1..keys in bins, the shares of all add up to 1. */
 static void gaps_bins(ebi_repeats *r, double keys) {
+    assert(keys > 0);
     double sum = 0;
     r->bins = 0;
     for (double from = 1; from <= keys && r->bins < EBI_REPEATS_BINS;) {
@@ -37,6 +38,7 @@ static void gaps_bins(ebi_repeats *r, double keys) {
 }
 
 static double gaps_there(const ebi_repeats *r, double records) { /* keys that came */
+    assert(records >= 0);
     double sum = 0;
     for (size_t i = 0; i < r->bins; i++) sum -= r->keys[i] * expm1(-records * r->share[i]);
     return sum;
@@ -64,6 +66,7 @@ void ebi_repeats_of(ebi_repeats *r, double items, double distinct, double zipf) 
 }
 
 double ebi_repeats_distinct(const ebi_repeats *r, double x) {
+    assert(x >= 0);
     if (r->zipf > 0) return gaps_there(r, x);
     if (!(r->items > 0)) return -r->distinct * expm1(-x / r->distinct);
     const double t = fmin(1, x / r->items);
@@ -72,6 +75,7 @@ double ebi_repeats_distinct(const ebi_repeats *r, double x) {
 
 /* Repeats with a gap above x of the stream, or the limit of many records: above x records. */
 static double gaps_above(const ebi_repeats *r, double x, bool at_end) {
+    assert(x >= 0);
     if (r->zipf <= 0 && !(r->items > 0)) return exp(-x / r->distinct);
     if (r->zipf <= 0 && at_end)
         return ebi_shuffled_unseen(r->copies, x) - ebi_shuffled_unseen(r->copies, 1);

@@ -64,6 +64,7 @@ double ebi_chain_clear_rate(const ebi_chain *c) {
 /* Z[levels+1] = 1 down to Z[1] for the max rule, where a cell of value j loses 1 with probability
  * p (or p/j). */
 static void markov_max(const ebi_chain *c, double p, bool reciprocal, double *z) {
+    assert(p >= 0);
     const double k = ebi_chain_set_rate(c);
     for (int j = c->levels; j >= 1; j--) {
         const double up = k * c->tail[j];
@@ -150,6 +151,7 @@ static double markov_stationary(const ebi_chain *c, double *x) {
 /* dx += what deletion does to the shares x; a cell of value j loses 1 with probability p or p/j. */
 static void markov_delete(const ebi_chain *c, double p, bool reciprocal, const double *x,
                           double *dx) {
+    assert(p >= 0);
     for (int j = 1; j <= c->levels; j++) {
         const double flow = (reciprocal ? p / j : p) * x[j];
         dx[j] -= flow;
@@ -160,6 +162,7 @@ static void markov_delete(const ebi_chain *c, double p, bool reciprocal, const d
 /* dx += what setting by a share k of arrivals does to x, for arrivals of classes with this tail. */
 static void markov_insert_max(int levels, double k, const double *tail, const double *x,
                               double *dx) {
+    assert(levels >= 1 && k >= 0);
     double below = x[0];
     dx[0] -= k * tail[1] * x[0];
     for (int j = 1; j <= levels; j++) {
@@ -170,6 +173,7 @@ static void markov_insert_max(int levels, double k, const double *tail, const do
 
 static void markov_insert_overwrite(int levels, double k, const double *tail, const double *x,
                                     double *dx) {
+    assert(levels >= 1 && k >= 0);
     for (int j = 0; j <= levels; j++) dx[j] += k * ((tail[j] - tail[j + 1]) - x[j]);
 }
 
@@ -206,6 +210,7 @@ static void markov_arrival(const ebi_chain *c, double p, bool reciprocal, const 
 
 /* x becomes the shares n arrivals later.  false: that is too much work. */
 static bool markov_walk(const ebi_chain *c, double p, bool reciprocal, double n, double *x) {
+    assert(n >= 0);
     const int states = c->levels + 1;
     const double k = ebi_chain_set_rate(c), s = k + p - k * p;
     double sum[MARKOV_STATES] = {0}, dx[MARKOV_STATES], moved = 1, weight = 1, step = 0;
@@ -259,6 +264,7 @@ static double markov_reciprocal_step(const ebi_chain *c, double h, const double 
  * not a chain.  The first arrival meets an empty filter; the step length follows the fastest rate,
  * which is high while few cells are set.  A filter that runs empty is empty after every arrival. */
 static bool markov_reciprocal_walk(const ebi_chain *c, double n, double *x) {
+    assert(n >= 0);
     double d[MARKOV_STATES] = {0};
     if (isinf(markov_probe_rate(c))) return true;
     markov_insert(c, fmin(n, 1) * ebi_chain_set_rate(c), c->tail, x, d);
@@ -294,6 +300,7 @@ static double markov_sweep_hits(const ebi_chain *c, double n, double theta) {
 
 /* Integral of exp(-hits) over theta in [from, to], where hits is linear. */
 static double markov_sweep_piece(const ebi_chain *c, double n, double from, double to) {
+    assert(from <= to);
     if (to <= from) return 0;
     const double first = markov_sweep_hits(c, n, from), last = markov_sweep_hits(c, n, to);
     const double rise = last - first;
@@ -304,6 +311,7 @@ static double markov_sweep_piece(const ebi_chain *c, double n, double from, doub
 /* P(cell is 0 and its last visit was at most `upto` sweeps ago), n arrivals after empty.  The hits
  * bend where the n arrivals end exactly at a visit. */
 static double markov_sweep_zero(const ebi_chain *c, double n, double upto) {
+    assert(n >= 0);
     const double sweeps = n * c->deletes / c->cells;
     const double bend = isinf(sweeps) ? upto : fmin(upto, sweeps - floor(sweeps));
     return markov_sweep_piece(c, n, 0, bend) + markov_sweep_piece(c, n, bend, upto);
@@ -336,6 +344,7 @@ static bool markov_is_closed(const ebi_chain *c) {
 }
 
 static double markov_closed_zero(const ebi_chain *c, double n) {
+    assert(n >= 0);
     const double k = ebi_chain_set_rate(c), p = ebi_chain_clear_rate(c), s = k + p - k * p,
                  q = p * (1 - k) / s;
     return pow(q, c->levels) * ebi_binom_ge(n, s, c->levels) + ebi_binom_sum_q(n, s, q, c->levels);
@@ -378,6 +387,7 @@ double ebi_chain_zero(const ebi_chain *c, double n) {
 
 /* x becomes the shares of cells that were just set to class v. */
 static void markov_put(const ebi_chain *c, int v, double *x) {
+    assert(v >= 0 && v <= c->levels);
     double tail[MARKOV_STATES + 1] = {0}, dx[MARKOV_STATES] = {0};
     for (int j = 0; j <= v; j++) tail[j] = 1;
     markov_insert(c, 1, tail, x, dx);
@@ -387,6 +397,7 @@ static void markov_put(const ebi_chain *c, int v, double *x) {
 /* The reciprocal rule keeps the probe rate of the end of the gap: exact once settled.  Below 0: too
  * much work. */
 static double markov_rate_after(const ebi_chain *c, double n) {
+    assert(n >= 0);
     if (c->rule != EBI_CHAIN_RECIPROCAL) return ebi_chain_clear_rate(c);
     double x[MARKOV_STATES], weight = 0;
     if (!markov_shares(c, n, x)) return -1;
@@ -444,10 +455,12 @@ double ebi_chain_zero_of(const ebi_chain *c, int v, double gap, double n) {
 }
 
 double ebi_chain_fpr(const ebi_chain *c, double n) {
+    assert(n >= 0);
     return ebi_pow1m(fmin(1, ebi_chain_zero(c, n)), c->hashes);
 }
 
 double ebi_chain_fnr(const ebi_chain *c, int v, double gap, double n) {
+    assert(v >= 1 && v <= c->levels && gap >= 0);
     return ebi_one_minus_pow1m(fmin(1, ebi_chain_zero_of(c, v, gap, n)), c->hashes);
 }
 
@@ -456,6 +469,7 @@ static double markov_zero_after(double n, const void *context) {
 }
 
 double ebi_chain_settles(const ebi_chain *c, double eps) {
+    assert(eps > 0);
     const double limit = ebi_chain_zero(c, INFINITY);
     if (markov_is_empty(c)) return 1;
     if (c->rule != EBI_CHAIN_SWEEP && !markov_is_closed(c))
@@ -468,6 +482,7 @@ static double markov_fpr_after(double n, const void *context) {
 }
 
 double ebi_chain_mean_fpr(const ebi_chain *c, double n) {
+    assert(n > 0);
     if (c->rule == EBI_CHAIN_SWEEP || markov_is_closed(c))
         return ebi_mean(markov_fpr_after, c, 0, n);
     return markov_is_empty(c) ? 0 : ebi_course_mean_fpr(c, n);

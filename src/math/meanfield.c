@@ -23,6 +23,7 @@
 #define MEANFIELD_LEAST_CLEAR 1e-7
 
 double ebi_fade_feedback(const ebi_fade *f, double reported, double load) {
+    assert(reported >= 0 && load >= 0);
     switch (f->rule) {
     case EBI_FADE_SBF:
         return f->deletes / f->k;
@@ -44,10 +45,12 @@ typedef struct meanfield_limit {
 
 /* P(a repeated key's bit is 0) and the load, when bits are cleared at rate d. */
 static double meanfield_zero(const meanfield_limit *l, double d) {
+    assert(d >= 0);
     return isinf(l->gap) ? d / (1 + d) : -expm1(-(1 + d) * l->gap) * d / (1 + d);
 }
 
 static double meanfield_load(const meanfield_limit *l, double d) {
+    assert(d >= 0);
     return (l->fresh + (1 - l->fresh) * meanfield_zero(l, d)) / (l->fresh + d);
 }
 

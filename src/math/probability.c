@@ -52,6 +52,7 @@ static double probability_excess(double d) {
 /* x log(x/mean) + mean - x: how far x > 0 is from its mean.  over = mean - x comes from the caller,
  * who may know it better than the difference of two large numbers. */
 static double probability_deviance(double x, double mean, double over) {
+    assert(x > 0 && mean >= 0);
     if (fabs(over) < 0.1 * x) return x * probability_excess(over / x);
     return x * log(x / mean) + over;
 }
@@ -164,6 +165,7 @@ double ebi_poisson_pmf(double mean, double j) {
 
 /* Lower tail for x < a+1: x^a e^-x / Gamma(a+1) (1 + x/(a+1) + x^2/((a+1)(a+2)) + ...). */
 static double probability_gamma_series(double a, double x) {
+    assert(a > 0 && x >= 0);
     double term = ebi_poisson_pmf(x, a), sum = term;
     for (int i = 1; i < PROBABILITY_MAX_TERMS && term > PROBABILITY_TINY * sum; i++) {
         term *= x / (a + i);
@@ -174,6 +176,7 @@ static double probability_gamma_series(double a, double x) {
 
 /* Upper tail for x >= a+1: Legendre's continued fraction, evaluated from the front. */
 static double probability_gamma_fraction(double a, double x) {
+    assert(a > 0 && x > 0);
     double b = x + 1 - a, c = INFINITY, d = 1 / b, h = d;
     for (int i = 1; i < PROBABILITY_MAX_TERMS; i++) {
         const double an = -i * (i - a);
@@ -199,10 +202,12 @@ double ebi_gamma_q(double a, double x) {
 }
 
 double ebi_poisson_ge(double mean, double j) {
+    assert(mean >= 0);
     return j <= 0 ? 1 : ebi_gamma_p(j, mean);
 }
 
 double ebi_poisson_le(double mean, double j) {
+    assert(mean >= 0);
     return j < 0 ? 0 : ebi_gamma_q(j + 1, mean);
 }
 
@@ -262,6 +267,7 @@ double ebi_bisect(ebi_function *f, const void *context, double lo, double hi, do
 }
 
 double ebi_poisson_mean(double mean, ebi_function *f, const void *context) {
+    assert(mean >= 0);
     enum { PROBABILITY_VALUES = 512 };
     const double spread = 12 * sqrt(mean), first = fmax(0, floor(mean - spread - 30));
     const double last = ceil(mean + spread + 30);
@@ -276,6 +282,7 @@ double ebi_poisson_mean(double mean, ebi_function *f, const void *context) {
 }
 
 double ebi_mean(ebi_function *f, const void *context, double lo, double hi) {
+    assert(lo <= hi);
     const double step = (hi - lo) / PROBABILITY_PIECES;
     double sum = f(lo, context) + f(hi, context);
     for (int i = 1; i < PROBABILITY_PIECES; i++) sum += (i % 2 ? 4 : 2) * f(lo + i * step, context);

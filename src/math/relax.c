@@ -36,6 +36,7 @@ typedef struct relax_state { /* at one node */
 } relax_state;
 
 static double relax_fresh(const relax *r, double t) {
+    assert(t >= 0);
     if (r->gap > 0) return t < r->gap ? 1 : r->distinct;
     return ebi_shuffled_unseen(r->copies, t / r->end);
 }
@@ -73,6 +74,7 @@ static int relax_find(const relax *r, double w) {
 /* O for a bit that was 1 `age` before the last node: constant rates up to the next node, then the
  * exact rule from node to node. */
 static double relax_own(const relax *r, double age) {
+    assert(age >= 0);
     const int now = r->last;
     const double w = fmax(0, r->t[now] - age);
     const int i = relax_find(r, w) + 1;
@@ -114,6 +116,7 @@ static void relax_repeats(const relax *r, relax_state *s) {
 
 /* x' = -rate (x - target) over a step with x rate*step, while the target moves from a to b. */
 static double relax_towards(double x, double a, double b, double rate_step) {
+    assert(rate_step >= 0);
     if (rate_step <= 0) return x;
     const double gone = -expm1(-rate_step);
     return x - (x - a) * gone + (b - a) * (1 - gone / rate_step);
@@ -166,6 +169,7 @@ static relax_state relax_step(relax *r, const relax_state *a) {
 
 /* Geometric steps, with a node at the gap and one at the end. */
 static double relax_next_time(const relax *r, double t, double first, double ratio) {
+    assert(t >= 0);
     const double next = t > 0 ? t * ratio : first;
     if (t < r->gap && next > r->gap) return r->gap;
     return next > r->end / sqrt(ratio) ? r->end : next;

@@ -46,6 +46,7 @@ typedef struct renewal {
 } renewal;
 
 static void renewal_init(renewal *r, const ebi_fade *f, const ebi_stream *s, int n) {
+    assert(n >= 1);
     const double copies = ebi_shuffled_copies(s->distinct), hits = s->items * f->k / f->bits;
     *r = (renewal){.f = f, .n = n, .rate = hits / n};
     double x = 0;
@@ -76,6 +77,7 @@ static renewal_sums renewal_known(const renewal *r, int j, int i) {
 
 /* O, B and F at all nodes j < i, seen from node i. */
 static void renewal_look_back(renewal *r, int i) {
+    assert(i >= 0);
     const double by_own = r->wait[0] - r->wait_owner[0], by_any = r->wait_owner[0];
     const double inverse = 1 / (1 - r->repeats[0] / 2);
     double any = 1, cleared = 0;
@@ -99,6 +101,7 @@ static void renewal_look_back(renewal *r, int i) {
 
 /* E(1 - O^k) over the repeats at node i, times their share of the records. */
 static double renewal_repeats(const renewal *r, int i, int k) {
+    assert(i >= 0 && k >= 0);
     double sum = 0, last = 0;
     for (int m = 0; m < i; m++) {
         const double lost = 1 - ebi_power(r->own[i - 1 - m], k);
@@ -110,6 +113,7 @@ static double renewal_repeats(const renewal *r, int i, int k) {
 
 /* Load at node i by the trapezoid rule. */
 static double renewal_load(const renewal *r, int i, double zero) {
+    assert(i >= 0);
     const double half = r->rate / 2;
     const double slope =
         r->unseen[i - 1] * (1 - r->load) + r->repeats_zero - r->clear[i - 1] * r->load;
@@ -120,6 +124,7 @@ static double renewal_load(const renewal *r, int i, double zero) {
 /* Node i: clearing, load and answers depend on each other, so three passes.  Returns the share of
  * all records that are missed repeats. */
 static double renewal_node(renewal *r, int i) {
+    assert(i >= 0);
     const int k = r->f->k;
     if (i == 0) {
         r->clear[0] = ebi_fade_feedback(r->f, 1, 0);

@@ -8,6 +8,7 @@
 
 /* The sum of x^-skew over ranks first..last, by the midpoint rule for integrals. */
 static double spectrum_powers(double first, double last, double skew) {
+    assert(first <= last);
     const double a = first - 0.5, b = last + 0.5;
     if (last - first < 1) return pow(first, -skew);
     if (fabs(skew - 1) < 1e-9) return log(b / a);
@@ -16,6 +17,7 @@ static double spectrum_powers(double first, double last, double skew) {
 
 /* The last rank of class i of so many classes over n ranks: 1, 2, 3... and then ever wider. */
 static double spectrum_last(size_t i, size_t classes, double n) {
+    assert(i < classes && n > 0);
     enum { SPECTRUM_SINGLE = 8 };
     if (i + 1 == classes) return n;
     if (i < SPECTRUM_SINGLE || n <= (double)classes) return (double)(i + 1);
@@ -60,6 +62,7 @@ static void spectrum_sum_give(ebi_sum *s, size_t i, double up, double p) {
 }
 
 void ebi_sum_give(ebi_sum *s, double value, double p) {
+    assert(value >= 0 && p >= 0);
     const double step =
         value < SPECTRUM_SUM_EXACT
             ? value
@@ -116,6 +119,7 @@ static void spectrum_sum_convolve(ebi_sum *out, const spectrum_sum_moves *m, con
 
 /* Few keys at first, then all twice as many, as often as it takes. */
 void ebi_sum_of_law(ebi_sum *out, const ebi_sum *one, double load) {
+    assert(load >= 0);
     enum { SPECTRUM_HITS = 8 };
     spectrum_sum_moves moves;
     ebi_sum several = *one;
@@ -132,6 +136,7 @@ void ebi_sum_of_law(ebi_sum *out, const ebi_sum *one, double load) {
 }
 
 void ebi_sum_of(ebi_sum *out, const ebi_spectrum *s, double load) {
+    assert(load >= 0);
     ebi_sum one = {{0}};
     for (size_t i = 0; i < s->classes; i++)
         ebi_sum_give(&one, s->count[i], s->keys[i] / s->distinct);
@@ -139,6 +144,7 @@ void ebi_sum_of(ebi_sum *out, const ebi_spectrum *s, double load) {
 }
 
 void ebi_max_of(ebi_sum *out, const ebi_spectrum *s, double load) {
+    assert(load >= 0);
     double above = 0; /* share of keys that are more frequent */
     *out = (ebi_sum){{0}};
     for (size_t i = 0; i < s->classes; i++) {

@@ -1,5 +1,6 @@
 /* spectrum_bits.c - what counters cost in bits: codes, and layouts with all they need. */
 #include "spectrum.h"
+#include <assert.h>
 #include <math.h>
 
 typedef double spectrum_bits_length(double value);
@@ -11,6 +12,7 @@ static double spectrum_bits_mean(const ebi_sum *c, spectrum_bits_length *length)
 }
 
 static double spectrum_bits_plain(double value) {
+    assert(value >= 0);
     return value > 1 ? ceil(log2(value)) : 0;
 }
 
@@ -26,6 +28,7 @@ double ebi_bits_entropy(const ebi_sum *c) {
 }
 
 static double spectrum_bits_elias(double value) {
+    assert(value >= 0);
     const double digits = floor(log2(value + 1));
     return digits + 2 * floor(log2(digits + 1)) + 1;
 }
@@ -48,6 +51,7 @@ double ebi_bits_u8(const ebi_sum *c) {
  * go to the table, which takes a 32nd of the memory. */
 
 static double spectrum_bits_digits(double value, int d) {
+    assert(value >= 0 && d >= 1);
     return floor(log2(value * (exp2(d) - 1) + 1) / d + 1e-9);
 }
 
@@ -66,6 +70,7 @@ static double spectrum_bits_line_of(const ebi_sum *c, int d, double clumping) {
 }
 
 double ebi_bits_line(const ebi_sum *c, double clumping) {
+    assert(clumping >= 0);
     double best = INFINITY;
     for (int d = 1; d <= 4; d++) best = fmin(best, spectrum_bits_line_of(c, d, clumping));
     return best;
@@ -74,6 +79,7 @@ double ebi_bits_line(const ebi_sum *c, double clumping) {
 /* sai: u digits and u + 1 bits for the length, blocks of 64 in whole words with one to spare in
  * every fourth, and the index. */
 static double spectrum_bits_sai(double value) {
+    assert(value >= 0);
     return 1 + 2 * spectrum_bits_digits(value, 1);
 }
 

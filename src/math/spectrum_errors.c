@@ -1,11 +1,13 @@
 /* spectrum_errors.c - how often counts are wrong, and how far, for each policy. */
 #include "probability.h"
 #include "spectrum.h"
+#include <assert.h>
 #include <math.h>
 
 /* Minimum selection */
 
 ebi_count_errors ebi_errors_ms(const ebi_sharing *c, const ebi_spectrum *s) {
+    assert(c->k >= 1);
     ebi_sum sum;
     double above = 0, before = 0, squares = 0; /* chances that one, or all, are so large */
     ebi_sum_of(&sum, s, c->load);
@@ -67,6 +69,7 @@ typedef struct spectrum_errors_clock {
 } spectrum_errors_clock;
 
 static double spectrum_errors_hit(const ebi_sharing *c, const ebi_spectrum *s, double time) {
+    assert(time >= 0);
     double sum = 0;
     for (size_t i = 0; i < s->classes; i++)
         sum += s->keys[i] / s->distinct * ebi_one_minus_pow1m(time, s->count[i]);
@@ -107,6 +110,7 @@ static double spectrum_errors_ahead(const ebi_sharing *c, const ebi_spectrum *s,
 }
 
 ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s) {
+    assert(c->k >= 1);
     spectrum_errors_clock t;
     double squares = 0, wrong = 0, last = 0, last_all = 0;
     if (c->k == 1 || !(c->load > 0)) return ebi_errors_ms(c, s); /* one counter: the same */
@@ -178,6 +182,7 @@ static double spectrum_errors_moved(const ebi_sharing *c, const ebi_spectrum *s)
 }
 
 ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, double entries) {
+    assert(entries >= 0);
     const ebi_count_errors without = ebi_errors_ms(c, s),
                            with = spectrum_errors_exact(c, s, without);
     const double need = spectrum_errors_moved(c, s) * s->distinct;
@@ -238,6 +243,7 @@ static double spectrum_errors_lost(const ebi_sharing *c, const ebi_spectrum *s) 
  * whose minimum recurred when they came again. */
 ebi_count_errors ebi_errors_rm(const ebi_sharing *c, const ebi_spectrum *s, double second_part,
                                bool marks) {
+    assert(second_part > 0);
     const ebi_count_errors without = ebi_errors_ms(c, s),
                            late = spectrum_errors_exact(c, s, without);
     const double lost = marks ? 0 : spectrum_errors_lost(c, s);

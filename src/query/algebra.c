@@ -8,11 +8,13 @@
 #include <stdio.h>
 
 static uint64_t algebra_product(uint64_t a, uint64_t b) {
+    assert(a <= EBI_COUNTER_MAX && b <= EBI_COUNTER_MAX);
     uint64_t product;
     return ebi_mul(a, b, &product) ? ebi_min(product, EBI_COUNTER_MAX) : EBI_COUNTER_MAX;
 }
 
 static uint64_t algebra_combined(uint64_t a, uint64_t b, eb_combination how) {
+    assert(a <= EBI_COUNTER_MAX && b <= EBI_COUNTER_MAX);
     return how == EB_PRODUCT   ? algebra_product(a, b)
            : how == EB_MAXIMUM ? ebi_max(a, b)
                                : ebi_min(a, b);
@@ -20,6 +22,7 @@ static uint64_t algebra_combined(uint64_t a, uint64_t b, eb_combination how) {
 
 static void algebra_combine(const ebi_counting *x, const ebi_counting *y, const ebi_counting *z,
                             eb_combination how) {
+    assert(x->n == y->n && y->n == z->n);
     for (uint64_t i = 0; i < x->n && !x->joins; i++) {
         const uint64_t value =
             algebra_combined(ebi_counting_get(x, i), ebi_counting_get(y, i), how);
@@ -77,6 +80,7 @@ static void algebra_fold_words(const ebi_counting *from, const ebi_counting *int
 }
 
 static void algebra_fold_shard(const ebi_counting *from, const ebi_counting *into) {
+    assert(from->n == 2 * into->n);
     if (into->joins) {
         algebra_fold_words(from, into);
         *into->total = *from->total;

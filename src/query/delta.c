@@ -101,6 +101,7 @@ static void delta_put_from(delta_writer *w, const delta_text *t, uint64_t at, ui
 
 /* How many bytes at p and q are equal, of n. */
 static size_t delta_equal(const uint8_t *p, const uint8_t *q, size_t n) {
+    assert(p != NULL && q != NULL);
     size_t i = 0;
     while (i + 64 <= n && memcmp(p + i, q + i, 64) == 0) i += 64;
     while (i < n && p[i] == q[i]) i++;

@@ -323,6 +323,7 @@ eb_status eb_moments_of(const eb_filter *f, eb_moments *out, eb_error *err) {
 }
 
 static double estimate_median(double *x, unsigned n) {
+    assert(n > 0);
     for (unsigned i = 1; i < n; i++)
         for (unsigned j = i; j > 0 && x[j - 1] > x[j]; j--) {
             const double other = x[j];

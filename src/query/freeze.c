@@ -11,6 +11,7 @@ static uint8_t *freeze_segment(const ebi_counting *c) {
 }
 
 static void freeze_counters(const ebi_counting *from, const ebi_counting *into) {
+    assert(from->n == into->n);
     const ebi_source source = {from->store, &from->counters};
     if (into->store->freeze) {
         into->store->freeze(&into->counters, &source);
@@ -46,6 +47,7 @@ static void freeze_copy_shard(const eb_filter *from, eb_filter *into, uint64_t s
 
 /* Counters that found no room are too large. */
 static bool freeze_equal(const ebi_counting *a, const ebi_counting *b) {
+    assert(a->n == b->n);
     for (uint64_t i = 0; i < a->n; i++)
         if (ebi_counting_get(a, i) != ebi_counting_get(b, i)) return false;
     return true;

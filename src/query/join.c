@@ -41,6 +41,7 @@ static double join_count(const join_side *s, eb_hash h) {
  * first n of the sample; of tuples that are dense in their own stream only, if asked so. */
 static double join_sparse(const join_side *from, size_t n, const join_side *other, bool own_dense,
                           double *variance) {
+    assert(variance != NULL);
     double sum = 0, squares = 0;
     for (size_t i = 0; i < n; i++) {
         double term = join_count(other, from->sample[i]);

@@ -32,6 +32,7 @@ void ebi_keyset_clear(ebi_keyset *s) {
 }
 
 static ebi_keyset_entry *keyset_at(const ebi_keyset *s, uint64_t offset) {
+    assert(offset < s->bytes);
     return (ebi_keyset_entry *)(void *)(s->arena + offset);
 }
 

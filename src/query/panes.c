@@ -94,5 +94,6 @@ const eb_filter *eb_panes_whole(const eb_panes *w) {
 }
 
 const eb_filter *eb_panes_pane(const eb_panes *w, size_t age) {
+    assert(w != NULL);
     return age < w->n ? w->pane[(w->newest + w->n - age) % w->n] : NULL;
 }

@@ -36,6 +36,7 @@ static range_tree range_open(const eb_filter *f) {
 }
 
 static double range_sum(const range_tree *t, uint64_t first, uint64_t last) {
+    assert(first <= last);
     double sum = 0;
     for (uint64_t i = 0; i < ebi_shards(t->f); i++)
         sum += (double)ebi_dyadic_sum(&t->f->p, ebi_shard(t->f, i), first, last);
@@ -119,6 +120,7 @@ static void range_share(range_ask *ask, uint64_t prefix, eb_range *sum) {
 }
 
 static eb_range range_answer(const range_tree *t, uint64_t first, uint64_t last) {
+    assert(first <= last);
     const unsigned below = t->shape.width - t->shape.exact;
     const uint64_t start = below == 64 ? 0 : first >> below, end = below == 64 ? 0 : last >> below;
     range_ask ask = {.t = t, .first = first, .last = last};
@@ -152,6 +154,7 @@ eb_status eb_range_count(const eb_filter *f, uint64_t from, uint64_t to, eb_rang
 /* The first place that may have `rank` values up to it: all places before it have fewer.  Up to the
  * end of the node that it is in are at most `most`. */
 static uint64_t range_first(const range_tree *t, double rank, double all) {
+    assert(rank >= 0);
     uint64_t prefix = 0;
     double before = 0, most = all;
     for (unsigned level = 1; level <= t->shape.width; level++) {
@@ -171,6 +174,7 @@ static uint64_t range_first(const range_tree *t, double rank, double all) {
  * since at most `all` - rank lie behind it.  From the start of the node that it is in, there are at
  * most `most` to the end. */
 static uint64_t range_last(const range_tree *t, double rank, double all) {
+    assert(rank >= 0);
     uint64_t prefix = 0;
     double behind = 0, most = all;
     for (unsigned level = 1; level <= t->shape.width; level++) {

@@ -14,6 +14,7 @@ static bool top_after(const eb_top_key *a, const eb_top_key *b) {
 
 /* keys[0..n) is a heap, but for the first, which may have to sink. */
 static void top_sink(eb_top_key *keys, size_t n, size_t at) {
+    assert(at < n);
     const eb_top_key moved = keys[at];
     for (size_t child; (child = 2 * at + 1) < n; at = child) {
         if (child + 1 < n && top_after(&keys[child + 1], &keys[child])) child++;
@@ -31,6 +32,7 @@ static void top_rise(eb_top_key *keys, size_t at) {
 }
 
 static void top_take(eb_top_list *list, const ebi_kept *kept) {
+    assert(list->n <= list->cap);
     const eb_top_key key = {kept->key, kept->count, kept->lower, kept->cut, 0};
     if (kept->count < list->at_least) return;
     list->matching++;

@@ -7,6 +7,7 @@
 /* Stores */
 
 const ebi_store *ebi_counting_store(const ebi_params *p) {
+    assert(p->opt[EBI_C_STORE] <= 4);
     const uint64_t number = p->opt[EBI_C_STORE]; /* as in the options' lists */
     if (number == 0) return &ebi_store_u8;
     if (number == 1) return &ebi_store_u32;
@@ -36,6 +37,7 @@ uint64_t ebi_counting_first_bytes(const ebi_params *p) {
 }
 
 ebi_counting ebi_counting_shape(const ebi_params *p, const ebi_store *store, uint64_t n) {
+    assert(p->opt[EBI_C_K] >= 1 && p->opt[EBI_C_K] <= EBI_COUNTING_K_MAX && n > 0);
     ebi_counting c = {.store = store, .n = n, .k = (unsigned)p->opt[EBI_C_K], .linear = true};
     c.window = p->opt[EBI_C_WINDOW] == 0 ? n : ebi_min(p->opt[EBI_C_WINDOW], n);
     c.part = c.window / c.k;
@@ -91,6 +93,7 @@ uint64_t ebi_counting_cells(const ebi_store *store, uint64_t budget, uint64_t bi
 
 eb_status ebi_counting_resolve_bits(ebi_params *p, const ebi_args *a, const char *kind,
                                     const ebi_store *store, size_t o_bits, eb_error *err) {
+    assert(o_bits < EBI_OPTIONS_MAX);
     if (store->group) { /* always as many, so no option */
         p->opt[o_bits] = 0;
         if (!a->given[o_bits]) return EB_OK;
@@ -123,6 +126,7 @@ eb_status ebi_counting_resolve_cells(ebi_params *p, const ebi_args *a, const cha
 
 eb_status ebi_counting_resolve_window(ebi_params *p, const ebi_args *a, const char *kind,
                                       size_t o_window, size_t o_k, eb_error *err) {
+    assert(o_window < EBI_OPTIONS_MAX && o_k < EBI_OPTIONS_MAX);
     const uint64_t cells = p->opt[EBI_O_CELLS];
     if (!a->given[o_window]) p->opt[o_window] = cells > (1u << 20) ? EBI_COUNTING_WINDOW : 0;
     if (p->opt[o_window] == 0 || (p->opt[o_window] >= p->opt[o_k] && p->opt[o_window] <= cells))
@@ -165,6 +169,7 @@ static bool counting_claim(const ebi_claims *claims, const void *array, uint64_t
 }
 
 size_t ebi_counting_claim(const ebi_counting *c, const ebi_batch *b, const ebi_claims *claims) {
+    assert(b->n <= EBI_BATCH);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
     ebi_counting_fetch(c, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
@@ -179,6 +184,8 @@ size_t ebi_counting_claim(const ebi_counting *c, const ebi_batch *b, const ebi_c
 }
 
 void ebi_counting_remove(const ebi_counting *c, const ebi_batch *b) {
+    assert(c->linear);
+    assert(b->n <= EBI_BATCH);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
     ebi_counting_fetch(c, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
@@ -194,6 +201,7 @@ uint64_t ebi_counting_words_of(const ebi_counting *c) {
 }
 
 void ebi_counting_word(const ebi_counting *c, uint64_t word, ebi_wide_word *out) {
+    assert(word < ebi_counting_words_of(c));
     const uint64_t first = word * EBI_WIDE_CELLS;
     uint64_t shown[EBI_WIDE_CELLS] = {0};
     if (c->store->group) {
@@ -206,6 +214,7 @@ void ebi_counting_word(const ebi_counting *c, uint64_t word, ebi_wide_word *out)
 }
 
 void ebi_counting_match(const ebi_counting *c, ebi_wide_word *a, ebi_wide_word *b) {
+    assert(c->joins);
     ebi_wide_coarsen(a, b, c->linear);
     ebi_wide_coarsen(b, a, c->linear);
 }
@@ -223,6 +232,7 @@ double ebi_counting_sum_of_all(const ebi_counting *c) {
 }
 
 static void counting_merge_words(const ebi_counting *into, const ebi_counting *from) {
+    assert(into->joins && from->joins);
     for (uint64_t i = 0; i < ebi_counting_words_of(into); i++) {
         ebi_wide_word a, b;
         ebi_counting_word(into, i, &a);
@@ -237,6 +247,7 @@ static void counting_merge_words(const ebi_counting *into, const ebi_counting *f
 }
 
 void ebi_counting_merge(const ebi_counting *into, const ebi_counting *from) {
+    assert(into->n == from->n && into->k == from->k && into->window == from->window);
     if (into->joins) {
         counting_merge_words(into, from);
         return;
@@ -293,11 +304,13 @@ typedef struct counting_window {
 } counting_window;
 
 static double counting_all_hit(double others, const void *context) {
+    assert(others >= 0);
     const counting_window *const w = context;
     return pow(ebi_one_minus_pow1m(1 / w->each, others), w->k);
 }
 
 static double counting_error(const ebi_counting *c, double distinct) {
+    assert(distinct >= 0);
     if (c->window == c->n) return pow(ebi_one_minus_pow1m(1 / (double)c->part, distinct), c->k);
     const double k = c->k, each = (double)c->part * 3 * k / (2 * k - 1);
     return ebi_poisson_mean(distinct * k * each / (double)c->n, counting_all_hit,
@@ -305,6 +318,7 @@ static double counting_error(const ebi_counting *c, double distinct) {
 }
 
 double ebi_counting_fpr(const ebi_counting *c, double distinct, double *fill) {
+    assert(distinct >= 0);
     *fill = ebi_one_minus_pow1m((double)c->k / (double)c->n, distinct);
     return counting_error(c, distinct);
 }
@@ -362,6 +376,7 @@ static double counting_bits(const ebi_counting *c, const ebi_counting_stream *l)
 }
 
 double ebi_counting_unevenness(const ebi_counting *c, double distinct) {
+    assert(distinct >= 0);
     ebi_counting whole = *c;
     whole.window = c->n;
     whole.part = c->n / c->k;

@@ -100,6 +100,7 @@ bool ebi_counting_adds_up(const ebi_counting *c);
     }
 
 EBI_INLINE void ebi_counting_positions(const ebi_counting *c, eb_hash h, uint64_t *pos) {
+    assert(c->k >= 1 && c->part >= 1 && c->window <= c->n);
     const uint64_t first = c->window == c->n ? 0 : eb_scale(h, c->n - c->window + 1);
     ebi_positions(ebi_mix(h), c->k, c->part, c->part, pos);
     for (unsigned i = 0; i < c->k; i++) pos[i] += first;
@@ -108,6 +109,7 @@ EBI_INLINE void ebi_counting_positions(const ebi_counting *c, eb_hash h, uint64_
 /* Positions of n keys, k each, their counters on the way to the cache. */
 EBI_INLINE void ebi_counting_fetch(const ebi_counting *c, const eb_hash *h, size_t n,
                                    uint64_t *pos) {
+    assert(n <= EBI_BATCH);
     for (size_t i = 0; i < n; i++) {
         ebi_counting_positions(c, h[i], pos + i * c->k);
         for (unsigned j = 0; j < c->k; j++)
@@ -116,10 +118,12 @@ EBI_INLINE void ebi_counting_fetch(const ebi_counting *c, const eb_hash *h, size
 }
 
 EBI_INLINE uint64_t ebi_counting_get(const ebi_counting *c, uint64_t i) {
+    assert(i < c->n);
     return c->store->get(&c->counters, i);
 }
 
 EBI_INLINE uint64_t ebi_counting_raise(const ebi_counting *c, uint64_t i, uint64_t by) {
+    assert(i < c->n);
     return c->store->add(&c->counters, i, by); /* what it was before */
 }
 
@@ -129,10 +133,12 @@ EBI_INLINE bool ebi_counting_raise_all(const ebi_counting *c, const uint64_t *po
 }
 
 EBI_INLINE void ebi_counting_lower_all(const ebi_counting *c, const uint64_t *pos, uint64_t by) {
+    assert(c->linear);
     for (unsigned j = 0; j < c->k; j++) c->store->sub(&c->counters, pos[j], by);
 }
 
 EBI_INLINE uint64_t ebi_counting_least(const uint64_t *counter, unsigned k) {
+    assert(k >= 1);
     uint64_t least = counter[0];
     for (unsigned j = 1; j < k; j++) least = ebi_min(least, counter[j]);
     return least;
@@ -150,6 +156,7 @@ EBI_INLINE uint64_t ebi_counting_lift(const ebi_counting *c, const uint64_t *pos
 }
 
 EBI_INLINE void ebi_counting_ready(const ebi_counting *c, const uint64_t *pos) {
+    assert(c->store->ready != NULL);
     c->store->ready(&c->counters, pos, c->k);
 }
 
@@ -163,6 +170,7 @@ EBI_INLINE size_t ebi_counting_ahead(const ebi_counting *c, const uint64_t *pos,
 }
 
 EBI_INLINE void ebi_counting_raise_total(const ebi_counting *c, uint64_t by) {
+    assert(*c->total <= EBI_COUNTER_MAX);
     *c->total = ebi_counter_sum(*c->total, by);
 }
 

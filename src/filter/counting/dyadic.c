@@ -214,6 +214,7 @@ static uint64_t dyadic_place(const dyadic *d, eb_hash h) {
 /* The first bits of a place: the node of a level that it is in. */
 static uint64_t dyadic_prefix(const dyadic *d, uint64_t place, unsigned level) {
     assert(level <= d->width);
+    assert(level <= d->width);
     return level == 0 ? 0 : place >> (d->width - level);
 }
 
@@ -279,6 +280,7 @@ static size_t dyadic_path(const dyadic *d, uint64_t place, eb_hash *out) {
 
 /* Count a value in the nodes of its path; was it (probably) there? */
 static bool dyadic_raise(const dyadic *d, uint64_t place, uint32_t by) {
+    assert(by >= 1);
     const ebi_counting *const c = &d->nodes;
     uint64_t *const sum = dyadic_sum(d, place);
     uint16_t *const part = dyadic_part(d, place);
@@ -300,12 +302,14 @@ static bool dyadic_raise(const dyadic *d, uint64_t place, uint32_t by) {
 }
 
 static void dyadic_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    assert(b->n <= EBI_BATCH);
     const dyadic d = dyadic_open(p, block);
     for (size_t i = 0; i < b->n; i++)
         seen[i] = dyadic_raise(&d, dyadic_place(&d, b->hash[i]), b->value[i]);
 }
 
 static uint64_t dyadic_minimum(const dyadic *d, unsigned level, uint64_t prefix) {
+    assert(level <= d->width);
     const dyadic_node node = {prefix, level};
     uint64_t pos[EBI_COUNTING_K_MAX], counter[EBI_COUNTING_K_MAX];
     eb_hash h;
@@ -321,12 +325,14 @@ static uint64_t dyadic_value(const dyadic *d, eb_hash h) {
 
 static void dyadic_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                         uint8_t *seen) {
+    assert(b->n <= EBI_BATCH);
     const dyadic d = dyadic_open(p, block);
     for (size_t i = 0; i < b->n; i++) seen[i] = dyadic_value(&d, b->hash[i]) > 0;
 }
 
 static void dyadic_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                          double *count) {
+    assert(b->n <= EBI_BATCH);
     const dyadic d = dyadic_open(p, block);
     for (size_t i = 0; i < b->n; i++) count[i] = (double)dyadic_value(&d, b->hash[i]);
 }
@@ -373,6 +379,7 @@ static unsigned dyadic_claims(const ebi_params *p) { /* and a sum and a part */
 
 static size_t dyadic_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                            const ebi_claims *claims) {
+    assert(b->n <= EBI_BATCH);
     const dyadic d = dyadic_open(p, block);
     eb_hash hash[EBI_BATCH];
     uint32_t value[EBI_BATCH];
@@ -389,6 +396,7 @@ static size_t dyadic_claim(const ebi_params *p, const uint8_t *block, const ebi_
 }
 
 static void dyadic_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    assert(b->n <= EBI_BATCH);
     const dyadic d = dyadic_open(p, block);
     eb_hash hash[EBI_BATCH];
     uint32_t value[EBI_BATCH];
@@ -475,6 +483,7 @@ static void dyadic_stat(const ebi_params *p, const uint8_t *block, eb_stats *out
 /* Values that are spread over the domain fall on so many nodes of a level.  With values as
  * wide as their shards' numbers, the values of a shard share their first bits. */
 static double dyadic_nodes_at(const ebi_params *p, unsigned level, double distinct) {
+    assert(distinct >= 0);
     const double shared = log2((double)p->opt[EBI_O_SHARDS]) + (double)p->opt[DYADIC_O_WIDTH] - 64;
     const double nodes = exp2(fmax(0, level - fmax(0, shared)));
     return nodes * ebi_one_minus_pow1m(1 / nodes, distinct);

@@ -65,6 +65,7 @@ typedef const uint8_t *spectral_address(const ebi_counter_array *c, uint64_t i);
 
 EBI_INLINE ebi_counting spectral_at(const ebi_params *p, const uint8_t *block, unsigned k,
                                     const ebi_store *store) {
+    assert(k >= 1 && k <= EBI_COUNTING_K_MAX);
     if (!store) return spectral_open(p, block);
     ebi_counting c = {.store = store, .n = p->opt[EBI_O_CELLS], .k = k};
     c.bytes = p->span - EBI_COUNTING_FIXED;
@@ -78,6 +79,7 @@ EBI_INLINE ebi_counting spectral_at(const ebi_params *p, const uint8_t *block, u
 
 EBI_INLINE void spectral_fetch(const ebi_counting *s, const eb_hash *h, size_t n, uint64_t *pos,
                                bool far, spectral_address *address) {
+    assert(n <= EBI_BATCH);
     for (size_t i = 0; i < n; i++) {
         ebi_counting_positions(s, h[i], pos + i * s->k);
         for (unsigned j = 0; j < s->k && far; j++)
@@ -103,6 +105,7 @@ EBI_INLINE bool spectral_put(const ebi_counting *s, const uint64_t *pos, uint64_
 EBI_INLINE void spectral_add_all(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                  uint8_t *seen, double *after, unsigned k, bool linear,
                                  SPECTRAL_STORE) {
+    assert(b->n <= EBI_BATCH);
     const ebi_counting s = spectral_at(p, block, k, store);
     const ebi_store *const table = s.store;
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX], sum = 0;
@@ -123,6 +126,7 @@ EBI_INLINE void spectral_add_all(const ebi_params *p, uint8_t *block, const ebi_
 
 EBI_INLINE void spectral_estimates(const ebi_params *p, const uint8_t *block, const eb_hash *h,
                                    size_t n, uint64_t *estimate, unsigned k, SPECTRAL_STORE) {
+    assert(n <= EBI_BATCH);
     const ebi_counting s = spectral_at(p, block, k, store);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX], counter[EBI_BATCH * EBI_COUNTING_K_MAX];
     (void)raise, (void)lift;
@@ -199,11 +203,13 @@ static const ebi_ops *spectral_select(const ebi_params *p) {
 
 static size_t spectral_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                              const ebi_claims *claims) {
+    assert(b->n <= EBI_BATCH);
     const ebi_counting s = spectral_open(p, block);
     return ebi_counting_claim(&s, b, claims);
 }
 
 static void spectral_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    assert(b->n <= EBI_BATCH);
     const ebi_counting s = spectral_open(p, block);
     ebi_counting_remove(&s, b);
 }

@@ -99,6 +99,7 @@ static spectral_rm spectral_rm_open(const ebi_params *p, const uint8_t *block) {
 
 /* Counters and their second for a budget: with `share` of all counters second. */
 static void spectral_rm_size_pair(ebi_params *p, uint64_t budget, double share) {
+    assert(share > 0);
     const double mark = p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RM_BF;
     const double trap = p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_TRM ? 64 : 0;
     const double bits = ((double)p->opt[EBI_C_BITS] / 1e6 + mark) / (1 - share) + trap;
@@ -161,6 +162,7 @@ typedef struct spectral_rm_minimum {
 } spectral_rm_minimum;
 
 static spectral_rm_minimum spectral_rm_least(const uint64_t *counter, unsigned k) {
+    assert(k >= 1 && k <= EBI_COUNTING_K_MAX);
     spectral_rm_minimum m = {ebi_counting_least(counter, k), 0, 0};
     for (unsigned j = 0; j < k; j++) {
         if (counter[j] != m.value) continue;
@@ -316,6 +318,7 @@ EBI_INLINE void spectral_rm_follow(const spectral_rm *r, eb_hash h, const uint64
 
 static void spectral_rm_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                             uint8_t *seen) {
+    assert(b->n <= EBI_BATCH);
     const spectral_rm r = spectral_rm_open(p, block);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
     spectral_rm_fetch(&r, b->hash, b->n, pos);
@@ -328,6 +331,7 @@ static void spectral_rm_add(const ebi_params *p, uint8_t *block, const ebi_batch
 
 static void spectral_rm_add_count(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                   double *after) {
+    assert(b->n <= EBI_BATCH);
     const spectral_rm r = spectral_rm_open(p, block);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
     spectral_rm_fetch(&r, b->hash, b->n, pos);
@@ -340,6 +344,7 @@ static void spectral_rm_add_count(const ebi_params *p, uint8_t *block, const ebi
 
 static void spectral_rm_estimates(const ebi_params *p, const uint8_t *block, const eb_hash *h,
                                   size_t n, uint64_t *estimate) {
+    assert(n <= EBI_BATCH);
     const spectral_rm r = spectral_rm_open(p, block);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
     spectral_rm_fetch(&r, h, n, pos);
@@ -368,6 +373,7 @@ static size_t spectral_rmx_claim_entries(const spectral_rm *r, const ebi_batch *
 
 static size_t spectral_rm_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                                 const ebi_claims *claims) {
+    assert(b->n <= EBI_BATCH);
     const spectral_rm r = spectral_rm_open(p, block);
     const size_t refused = ebi_counting_claim(&r.first, b, claims);
     return r.policy == SPECTRAL_RM_POLICY_RMX
@@ -389,6 +395,7 @@ static void spectral_rm_lower_published(const spectral_rm *r, eb_hash h, uint32_
 }
 
 static void spectral_rm_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    assert(b->n <= EBI_BATCH);
     const spectral_rm r = spectral_rm_open(p, block);
     for (size_t i = 0; i < b->n; i++) {
         const ebi_batch one = ebi_batch_cut(b, i, 1);
@@ -429,6 +436,7 @@ static spectral_rm_candidate spectral_rm_join(const spectral_rm *a, const spectr
 
 static void spectral_rm_keep(spectral_rm_candidate *best, size_t *n,
                              spectral_rm_candidate c) { /* sorted by worth */
+    assert(*n <= EBI_SIDE_WAYS);
     size_t i = *n < EBI_SIDE_WAYS ? (*n)++ : EBI_SIDE_WAYS;
     for (; i > 0 && best[i - 1].worth < c.worth; i--)
         if (i < EBI_SIDE_WAYS) best[i] = best[i - 1];
@@ -436,6 +444,7 @@ static void spectral_rm_keep(spectral_rm_candidate *best, size_t *n,
 }
 
 static void spectral_rm_merge_bucket(const spectral_rm *a, const spectral_rm *b, uint64_t home) {
+    assert(home < a->side.buckets);
     ebi_side_slot *const into = a->side.slots + home * EBI_SIDE_WAYS;
     const ebi_side_slot *const from = b->side.slots + home * EBI_SIDE_WAYS;
     spectral_rm_candidate best[EBI_SIDE_WAYS];

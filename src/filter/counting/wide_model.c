@@ -66,6 +66,7 @@ static uint64_t wide_model_share(uint64_t count, uint64_t key, int round) { /* u
 }
 
 static void wide_model_add(wide_model *m, uint64_t key, uint64_t by) {
+    assert(by > 0);
     uint64_t pos[EBI_COUNTING_K_MAX];
     ebi_counting_positions(&m->c, ebi_mix(key), pos);
     if (m->c.linear)

@@ -206,6 +206,7 @@ typedef struct aging_list { /* the buckets of a moment, the youngest first */
 } aging_list;
 
 static void aging_list_at(const aging *a, uint64_t now, aging_list *list) {
+    assert(a->buckets >= 1);
     uint64_t last = now; /* epoch of the next bucket */
     unsigned level = 0;
     list->now = now;
@@ -217,12 +218,14 @@ static void aging_list_at(const aging *a, uint64_t now, aging_list *list) {
 }
 
 static uint64_t aging_last(const aging_list *list, unsigned i) { /* epoch of a bucket */
+    assert(i < list->n);
     return i == 0 ? list->now : list->first[i - 1] - 1;
 }
 
 /* Counters of a record, behind its stamp */
 
 EBI_INLINE uint32_t aging_get(unsigned bytes, const uint8_t *counters, unsigned i) {
+    assert(bytes == 1 || bytes == 2 || bytes == 4);
     uint16_t two;
     uint32_t four;
     if (bytes == 1) return counters[i];
@@ -235,6 +238,7 @@ EBI_INLINE uint32_t aging_get(unsigned bytes, const uint8_t *counters, unsigned 
 }
 
 EBI_INLINE void aging_set(unsigned bytes, uint8_t *counters, unsigned i, uint32_t value) {
+    assert(bytes == 1 || bytes == 2 || bytes == 4);
     const uint16_t two = (uint16_t)value;
     if (bytes == 1)
         counters[i] = (uint8_t)value;
@@ -253,6 +257,7 @@ EBI_INLINE uint32_t aging_most(unsigned bytes) {
 enum { AGING_FLOAT_BITS = 10, AGING_FLOAT_ONE = 1 << AGING_FLOAT_BITS, AGING_FLOAT_MOST = 52 };
 
 static uint32_t aging_float(uint64_t value) { /* rounded up; of numbers below 2^62 */
+    assert(value >> 62 == 0);
     if (value < AGING_FLOAT_ONE) return (uint32_t)value;
     const unsigned e = ebi_log2(value) - AGING_FLOAT_BITS;
     const uint64_t m = (value >> e) + ((value & ebi_ones(e)) != 0); /* 1024..2048: carries */
@@ -394,6 +399,7 @@ static void aging_fetch(const aging *a, const uint64_t *at) {
 
 /* Where the records of all keys of a batch are; they are asked for some keys ahead. */
 static void aging_find(const aging *a, const eb_hash *h, size_t n, uint64_t *at) {
+    assert(n <= EBI_BATCH);
     for (size_t i = 0; i < n; i++) {
         eb_hash x = h[i];
         for (unsigned j = 0; j < a->k; j++, x = eb_next(x)) {
@@ -406,6 +412,7 @@ static void aging_find(const aging *a, const eb_hash *h, size_t n, uint64_t *at)
 
 /* The records of key i; call for i = 0, 1, ... */
 EBI_INLINE const uint64_t *aging_key(const aging *a, const uint64_t *at, size_t i, size_t n) {
+    assert(i < n);
     if (i + AGING_AHEAD < n) aging_fetch(a, at + (i + AGING_AHEAD) * a->k);
     return at + i * a->k;
 }
@@ -464,6 +471,7 @@ static bool aging_add_one(const aging *a, const uint64_t *at, const aging_list *
 }
 
 static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    assert(b->n <= EBI_BATCH);
     const aging a = aging_open(p, block);
     uint64_t at[EBI_BATCH * AGING_K_MAX];
     aging_list now = {.n = 0};
@@ -480,6 +488,7 @@ static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, u
 
 static void aging_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                        uint8_t *seen) {
+    assert(b->n <= EBI_BATCH);
     const aging a = aging_open(p, block);
     uint64_t at[EBI_BATCH * AGING_K_MAX];
     aging_minima least;
@@ -496,6 +505,7 @@ static void aging_test(const ebi_params *p, const uint8_t *block, const ebi_batc
 /* The functions of age */
 
 static double aging_polygon(uint64_t shape, double age) { /* of the window, 0..1 */
+    assert(age >= 0 && age <= 1);
     const unsigned n = ebi_log2(shape) / 8 + 1;
     const unsigned i = (unsigned)(age * n);
     const double first = (double)(shape & 255), within = age * n - i;
@@ -550,6 +560,7 @@ static double aging_weigh(const aging *a, const aging_minima *least, unsigned n,
 
 static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                         double *count) {
+    assert(b->n <= EBI_BATCH);
     const aging a = aging_open(p, block);
     uint64_t at[EBI_BATCH * AGING_K_MAX];
     aging_minima least;
@@ -661,6 +672,7 @@ static void aging_stat(const ebi_params *p, const uint8_t *block, eb_stats *out)
 /* With one tick a key: the chance that a fresh key meets k counters in use in some bucket, after n
  * different keys. */
 static double aging_chance(const aging *a, double n, double *fill) {
+    assert(n >= 0);
     const double each = (double)a->k / (double)a->cells, period = (double)a->period;
     double none = 1, end = n;
     aging_list now;

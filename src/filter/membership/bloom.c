@@ -42,6 +42,7 @@ EBI_INLINE unsigned bloom_k(const ebi_params *p) {
 }
 
 EBI_INLINE uint64_t bloom_range(const ebi_params *p) {
+    assert(p->opt[BLOOM_O_K] >= 1);
     return p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_PARTS ? p->opt[EBI_O_CELLS] / p->opt[BLOOM_O_K]
                                                         : p->opt[EBI_O_CELLS];
 }
@@ -53,6 +54,7 @@ EBI_INLINE uint64_t bloom_stride(const ebi_params *p) {
 /* Parameters */
 
 static double bloom_log_empty(double fpr, double k) { /* ln of the wanted share of zero bits */
+    assert(fpr > 0 && fpr < 1 && k >= 1);
     return log1p(-pow(fpr, 1 / k));
 }
 
@@ -72,6 +74,7 @@ static uint64_t bloom_choose_k(const ebi_params *p, const ebi_args *a) {
 
 /* Cells for so many keys at that rate; with grow= for the first part, so that all keep to it. */
 static double bloom_need(const ebi_params *p, double keys, double fpr) {
+    assert(keys > 0 && fpr > 0);
     const double k = (double)p->opt[BLOOM_O_K];
     double bits;
     if (p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE)
@@ -174,6 +177,7 @@ static eb_status bloom_resolve(ebi_params *p, const ebi_args *given, eb_error *e
 
 EBI_INLINE void bloom_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                           unsigned k, bool far) {
+    assert(b->n <= EBI_BATCH);
     uint8_t *const bits = block + sizeof(ebi_block_head);
     ebi_fetch fetch;
     ebi_fetch_open(&fetch, bits, 1, bloom_range(p), bloom_stride(p), b->hash, b->n, true);
@@ -191,6 +195,7 @@ EBI_INLINE void bloom_add(const ebi_params *p, uint8_t *block, const ebi_batch *
 
 EBI_INLINE void bloom_test(const ebi_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                            uint8_t *seen, unsigned k, bool far) {
+    assert(n <= EBI_BATCH);
     const uint8_t *const bits = block + sizeof(ebi_block_head);
     ebi_fetch fetch;
     ebi_fetch_open(&fetch, bits, 1, bloom_range(p), bloom_stride(p), h, n, false);
@@ -257,6 +262,7 @@ static void bloom_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) {
 
 /* The rate after so many distinct keys. */
 static double bloom_rate(const ebi_params *p, double distinct, double *fill) {
+    assert(distinct >= 0);
     const double k = (double)p->opt[BLOOM_O_K],
                  each = p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_PARTS ? 1 : k;
     if (p->opt[BLOOM_O_GROW] > 0) return ebi_bloom_grow_rate(p, distinct, fill);

@@ -30,6 +30,7 @@ static unsigned bloom_grow_extra(unsigned part) {
 }
 
 static bool bloom_grow_next(const ebi_params *p, unsigned i, ebi_bloom_part *part) {
+    assert(i >= 1 && i <= EBI_BLOOM_GROWN_MAX);
     uint64_t cells;
     if (!ebi_mul(part->range, p->opt[EBI_BLOOM_GROW], &part->range) ||
         !ebi_mul(part->limit, p->opt[EBI_BLOOM_GROW], &part->limit))
@@ -42,6 +43,7 @@ static bool bloom_grow_next(const ebi_params *p, unsigned i, ebi_bloom_part *par
 }
 
 static ebi_bloom_part bloom_grow_first(const ebi_params *p) {
+    assert(p->opt[EBI_BLOOM_K] >= 1 && p->opt[EBI_O_CELLS] >= p->opt[EBI_BLOOM_K]);
     const uint64_t cells = p->opt[EBI_O_CELLS];
     return (ebi_bloom_part){cells / p->opt[EBI_BLOOM_K], p->opt[EBI_BLOOM_LIMIT],
                             sizeof(ebi_block_head), ebi_round_up((cells + 71) / 8, 64),
@@ -49,6 +51,7 @@ static ebi_bloom_part bloom_grow_first(const ebi_params *p) {
 }
 
 bool ebi_bloom_part_of(const ebi_params *p, unsigned i, ebi_bloom_part *out) {
+    assert(i <= EBI_BLOOM_GROWN_MAX);
     *out = bloom_grow_first(p);
     for (unsigned j = 1; j <= i; j++)
         if (!bloom_grow_next(p, j, out)) return false;
@@ -64,6 +67,7 @@ typedef struct bloom_grow_keys {
 } bloom_grow_keys;
 
 static void bloom_grow_open(bloom_grow_keys *keys, const ebi_batch *b) {
+    assert(b->n <= EBI_BATCH);
     keys->n = b->n;
     for (size_t i = 0; i < b->n; i++) {
         keys->hash[i] = b->hash[i];
@@ -75,6 +79,7 @@ static void bloom_grow_open(bloom_grow_keys *keys, const ebi_batch *b) {
  */
 static void bloom_grow_find(const ebi_bloom_part *part, const uint8_t *block, bool far,
                             bloom_grow_keys *keys, uint8_t *seen) {
+    assert(keys->n <= EBI_BATCH && part->k >= 1 && part->k <= EBI_K_MAX);
     const uint8_t *const bits = block + part->start;
     size_t left = 0;
     for (size_t i = 0; far && i < keys->n; i++)
@@ -97,6 +102,7 @@ static void bloom_grow_find(const ebi_bloom_part *part, const uint8_t *block, bo
 /* Adds the keys that are left to the last part. */
 static void bloom_grow_put(const ebi_bloom_part *part, uint8_t *block, bool far,
                            const bloom_grow_keys *keys, uint8_t *seen) {
+    assert(keys->n <= EBI_BATCH && part->k <= EBI_K_MAX);
     uint8_t *const bits = block + part->start;
     ebi_fetch fetch;
     ebi_fetch_open(&fetch, bits, 1, part->range, part->range, keys->hash, keys->n, true);
@@ -156,6 +162,7 @@ static uint64_t bloom_grow_capacity(const ebi_params *p) {
 }
 
 static bool bloom_grow_set_parts(ebi_params *p, uint32_t parts) {
+    assert(parts >= 1);
     ebi_bloom_part part;
     if (parts > 1 && (p->opt[EBI_BLOOM_GROW] == 0 || parts > EBI_BLOOM_GROWN_MAX + 1)) return false;
     if (!ebi_bloom_part_of(p, parts - 1, &part)) return false;
@@ -257,12 +264,14 @@ eb_status ebi_bloom_grow_check(const ebi_params *p, const uint8_t *block, eb_err
 /* Planning */
 
 static double bloom_grow_sum(double q, double k) { /* of the rates of all parts */
+    assert(q >= 0 && q < 1 && k >= 1);
     double sum = 0;
     for (unsigned i = 0; i <= EBI_BLOOM_GROWN_MAX; i++) sum += pow(q, k + bloom_grow_extra(i));
     return sum;
 }
 
 static double bloom_grow_share(double fpr, double k) { /* the largest q whose sum keeps to fpr */
+    assert(fpr > 0 && k >= 1);
     double low = 0, high = 0.9;
     for (int i = 0; i < 60; i++) {
         const double middle = (low + high) / 2;
@@ -293,6 +302,7 @@ void ebi_bloom_grow_plan(double fpr, double *k, double *bits) {
 
 /* After so many distinct keys, with the parts that it then has. */
 double ebi_bloom_grow_rate(const ebi_params *p, double distinct, double *fill) {
+    assert(distinct >= 0);
     ebi_bloom_part part = bloom_grow_first(p);
     double none = 1, used = 0, cells = 0, left = distinct;
     for (unsigned i = 0;; i++) {

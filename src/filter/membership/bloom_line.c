@@ -27,6 +27,7 @@ EBI_INLINE uint64_t bloom_line_at(const ebi_params *p, eb_hash h) {
 
 EBI_INLINE void bloom_line_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                uint8_t *seen, unsigned k, bool far) {
+    assert(b->n <= EBI_BATCH);
     for (size_t i = 0; far && i < b->n && i < BLOOM_LINE_AHEAD; i++)
         ebi_prefetch_write(block + bloom_line_at(p, b->hash[i]));
     for (size_t i = 0; i < b->n; i++) {
@@ -46,6 +47,7 @@ EBI_INLINE void bloom_line_add(const ebi_params *p, uint8_t *block, const ebi_ba
 
 EBI_INLINE void bloom_line_test(const ebi_params *p, const uint8_t *block, const eb_hash *h,
                                 size_t n, uint8_t *seen, unsigned k, bool far) {
+    assert(n <= EBI_BATCH);
     for (size_t i = 0; far && i < n && i < BLOOM_LINE_AHEAD; i++)
         ebi_prefetch_read(block + bloom_line_at(p, h[i]));
     for (size_t i = 0; i < n; i++) {
@@ -70,6 +72,7 @@ const ebi_ops *ebi_bloom_line_loops(const ebi_params *p) {
 
 /* E[(X/512)^k], X the bits that `throws` set: by the mean and the variance of X. */
 static double bloom_line_of(double throws, double k) {
+    assert(throws >= 0);
     const double n = BLOOM_LINE_BITS;
     const double empty = ebi_pow1m(1 / n, throws), full = ebi_one_minus_pow1m(1 / n, throws);
     const double variance =
@@ -80,6 +83,7 @@ static double bloom_line_of(double throws, double k) {
 }
 
 double ebi_bloom_line_rate(double mean, unsigned k) {
+    assert(mean >= 0 && k >= 1);
     if (!(mean < 1e4)) return 1;
     const double width = 9 * sqrt(mean) + 25;
     double sum = 0;
@@ -89,6 +93,7 @@ double ebi_bloom_line_rate(double mean, unsigned k) {
 }
 
 double ebi_bloom_line_mean(double fpr, unsigned k) {
+    assert(fpr > 0 && k >= 1);
     double low = -12, high = log(2000);
     for (int i = 0; i < 40; i++) {
         const double middle = (low + high) / 2;

@@ -75,6 +75,7 @@ EBI_INLINE uint32_t weighted_fingerprint(eb_hash h) { /* 29 bits above 3 of the 
 /* The slot that holds the key's fingerprint, or the empty one where it would go.
  * class - 1 is in the low bits; an entry is never 0, since fingerprint 0 is 8. */
 static uint64_t weighted_find(const uint8_t *list, uint64_t slots, eb_hash h, uint32_t *entry) {
+    assert(slots > 0);
     const uint32_t wanted = weighted_fingerprint(h) == 0 ? 8 : weighted_fingerprint(h);
     uint64_t i = eb_scale(h, slots);
     for (uint64_t step = 0; step < slots; step++, i = i + 1 == slots ? 0 : i + 1) {
@@ -100,6 +101,7 @@ static uint64_t weighted_room(const ebi_params *p, const uint8_t *block) {
 }
 
 static void weighted_classify(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    assert(b->n <= EBI_BATCH);
     weighted_state *const s = (weighted_state *)(void *)(block + sizeof(ebi_block_head));
     uint8_t *const list = block + sizeof(ebi_block_head) + sizeof(weighted_state);
     for (size_t i = 0; i < b->n; i++) {
@@ -129,12 +131,14 @@ static void weighted_fetch(const ebi_params *p, const uint8_t *bits, const eb_ha
 enum { WEIGHTED_AHEAD = 6 }; /* keys: see ebi_fetch in loops.h */
 
 static bool weighted_all_set(const uint8_t *bits, const uint64_t *pos, unsigned k) {
+    assert(k <= EBI_K_MAX);
     unsigned j = 0;
     while (j < k && ebi_bit(bits, pos[j])) j++;
     return j == k;
 }
 
 static void weighted_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    assert(b->n <= EBI_BATCH);
     const weighted_state *const s = weighted_state_of(block);
     uint8_t *const bits = weighted_bits(p, block);
     uint64_t pos[EBI_BATCH * EBI_K_MAX];
@@ -154,6 +158,7 @@ static void weighted_add(const ebi_params *p, uint8_t *block, const ebi_batch *b
 
 static void weighted_ask(const ebi_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                          const uint8_t *k, uint8_t *seen) {
+    assert(n <= EBI_BATCH);
     const uint8_t *const bits = block + sizeof(ebi_block_head) + weighted_fixed(p);
     uint64_t pos[EBI_BATCH * EBI_K_MAX];
     for (size_t i = 0; i < WEIGHTED_AHEAD; i++) weighted_fetch(p, bits, h, i, n, k, pos);
@@ -173,6 +178,7 @@ static unsigned weighted_fewest(const ebi_params *p, const weighted_state *s) {
 /* A key whose class is not told may be of any. */
 static void weighted_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                           uint8_t *seen) {
+    assert(b->n <= EBI_BATCH);
     const weighted_state *const s = weighted_state_of(block);
     const bool any = !b->value && p->opt[WEIGHTED_O_HOT] == 0;
     uint8_t k[EBI_BATCH];

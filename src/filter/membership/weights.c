@@ -27,14 +27,17 @@ typedef struct weights_rule {
 } weights_rule;
 
 static unsigned weights_clamp(double k) {
+    assert(!isnan(k));
     return k < 1 ? 1 : k > EBI_WEIGHTS_K_MAX ? EBI_WEIGHTS_K_MAX : (unsigned)k;
 }
 
 static double weights_price(const ebi_weights *w, size_t c) { /* log2(r/X), finite */
+    assert(c < w->n);
     return log2(fmax(w->classes[c].queries, 1e-300) / fmax(w->classes[c].members, 1e-9));
 }
 
 static unsigned weights_k(const ebi_weights *w, const weights_rule *rule, size_t c) {
+    assert(c < w->n);
     if (rule->given) return rule->given[c];
     if (rule->equal > 0) return rule->equal;
     return weights_clamp(ceil(weights_price(w, c) - rule->mu));
@@ -74,6 +77,7 @@ double ebi_weights_plain(const ebi_weights *w, uint8_t *k) {
 /* Give class `up` a bit and take one from `down` (either may be n: nobody). */
 static bool weights_exchange(const ebi_weights *w, uint8_t *k, size_t up, size_t down,
                              double *fpr) {
+    assert(up <= w->n && down <= w->n);
     if (up == down || (up < w->n && k[up] == EBI_WEIGHTS_K_MAX) || (down < w->n && k[down] == 1))
         return false;
     if (up < w->n) k[up]++;

@@ -21,6 +21,7 @@ static const eb_option bsbf_options[] = {EBI_COMMON_OPTIONS,
                                          {0}};
 
 static double bsbf_fpr_of(const ebi_params *p, double k) {
+    assert(k >= 1);
     (void)p;
     return ebi_parts_fpr_endless(EBI_FADE_BSBF, k);
 }

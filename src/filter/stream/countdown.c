@@ -5,6 +5,7 @@
 
 static eb_status countdown_solve_p(ebi_params *p, double fpr, const char *kind,
                                    ebi_countdown_chain *chain, eb_error *err) {
+    assert(fpr > 0 && fpr < 1);
     ebi_chain c;
     chain(p, &c);
     const double deletes = ebi_chain_deletes_for(&c, fpr);

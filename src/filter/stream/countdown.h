@@ -74,6 +74,7 @@ enum { COUNTDOWN_FORGET_AHEAD = 12 }; /* arrivals */
 EBI_INLINE void ebi_countdown_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                   uint8_t *seen, unsigned k, bool far, ebi_countdown_forget *forget,
                                   ebi_countdown_place *place) {
+    assert(b->n <= EBI_BATCH);
     const ebi_countdown c = ebi_countdown_open(p, block);
     ebi_fetch fetch;
     ebi_fetch_open(&fetch, c.cells, c.width, p->opt[EBI_O_CELLS], 0, b->hash, b->n, true);
@@ -94,6 +95,7 @@ EBI_INLINE void ebi_countdown_add(const ebi_params *p, uint8_t *block, const ebi
 
 EBI_INLINE void ebi_countdown_test(const ebi_params *p, const uint8_t *block, const eb_hash *h,
                                    size_t n, uint8_t *seen, unsigned k, bool far) {
+    assert(n <= EBI_BATCH);
     const uint8_t *const cells = ebi_countdown_cells(block);
     const unsigned width = (unsigned)p->opt[COUNTDOWN_O_WIDTH];
     ebi_fetch fetch;

@@ -4,6 +4,7 @@
 
 eb_status ebi_parts_resolve(ebi_params *p, const ebi_args *a, const char *kind, size_t fpr_option,
                             ebi_fpr_of *fpr_of, eb_error *err) {
+    assert(fpr_option < EBI_OPTIONS_MAX);
     if (a->given[EBI_O_PARTS] && a->given[fpr_option])
         return ebi_fail(err, EB_ESPEC, "%s: give k or fpr, not both", kind);
     if (!a->given[EBI_O_PARTS]) {
@@ -93,12 +94,14 @@ void ebi_parts_predict(const ebi_params *p, ebi_fade_rule rule, const eb_workloa
 }
 
 double ebi_parts_fpr_endless(ebi_fade_rule rule, double k) {
+    assert(k >= 1);
     const ebi_fade filter = {rule, 64 * k, (int)k, 0};
     const ebi_stream fresh = {INFINITY, 1, 0};
     return ebi_fade_rates(&filter, &fresh).fpr;
 }
 
 double ebi_parts_fpr_full(const ebi_params *p, double k) {
+    assert(k >= 1);
     (void)p;
     return pow(1 - exp(-1), k);
 }

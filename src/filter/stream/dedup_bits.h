@@ -72,11 +72,13 @@ EBI_INLINE const uint8_t *ebi_parts_bits(const ebi_params *p, const uint8_t *blo
 }
 
 EBI_INLINE void ebi_part_set(const ebi_parts *d, unsigned j, uint64_t at) {
+    assert(j < d->k && at / d->s == j);
     d->load[j] += !ebi_bit(d->bits, at);
     ebi_bit_set(d->bits, at);
 }
 
 EBI_INLINE void ebi_part_reset(const ebi_parts *d, unsigned j, uint64_t at) {
+    assert(j < d->k && at / d->s == j);
     d->load[j] -= ebi_bit(d->bits, at);
     ebi_bit_clear(d->bits, at);
 }
@@ -97,6 +99,7 @@ EBI_INLINE void ebi_parts_insert(const ebi_parts *d, const ebi_record *r, ebi_ch
 }
 
 EBI_INLINE bool ebi_parts_seen(const uint8_t *bits, const uint64_t *at, unsigned k) {
+    assert(k >= 1);
     bool all = true;
     for (unsigned j = 0; j < k; j++) all &= ebi_bit(bits, at[j]);
     return all;
@@ -120,6 +123,7 @@ enum { EBI_PARTS_AHEAD = 8 };
 EBI_INLINE void ebi_parts_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                               uint8_t *seen, unsigned k, bool far, ebi_step *step,
                               ebi_choose *choose) {
+    assert(b->n <= EBI_BATCH);
     ebi_block_head *const head = ebi_head(block);
     uint8_t *const loads = block + sizeof *head;
     const ebi_parts d = {p, loads + ebi_parts_loads_bytes(p), (uint64_t *)(void *)loads,
@@ -142,6 +146,7 @@ EBI_INLINE void ebi_parts_add(const ebi_params *p, uint8_t *block, const ebi_bat
 
 EBI_INLINE void ebi_parts_test(const ebi_params *p, const uint8_t *block, const eb_hash *h,
                                size_t n, uint8_t *seen, unsigned k, bool far) {
+    assert(n <= EBI_BATCH);
     const uint8_t *const bits = ebi_parts_bits(p, block);
     const uint64_t s = ebi_parts_size(p);
     ebi_fetch fetch;

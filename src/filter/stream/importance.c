@@ -67,6 +67,7 @@ static unsigned importance_list_len(uint64_t list) {
 }
 
 EBI_INLINE unsigned importance_entry(uint64_t list, uint64_t i) {
+    assert(i < importance_list_len(list));
     return (unsigned)(list >> (8 * i)) & 0xff;
 }
 
@@ -75,6 +76,7 @@ EBI_INLINE unsigned importance_entry(uint64_t list, uint64_t i) {
 enum { IMPORTANCE_INVERSE, IMPORTANCE_RANGE_MAX = 1 << 28 };
 
 EBI_INLINE uint64_t importance_slice(const ebi_params *p, uint64_t value, uint64_t slices) {
+    assert(slices >= 1);
     const uint64_t range = p->opt[IMPORTANCE_O_HIGH] - p->opt[IMPORTANCE_O_LOW] + 1,
                    x = (value - p->opt[IMPORTANCE_O_LOW]) * slices;
     return range < IMPORTANCE_RANGE_MAX ? eb_scale(x, p->derived[IMPORTANCE_INVERSE]) : x / range;
@@ -86,6 +88,7 @@ static uint64_t importance_inverse(const ebi_params *p) { /* ceil(2^64 / range);
 }
 
 static unsigned importance_map(const ebi_params *p, uint64_t value) {
+    assert(value >= p->value_min && value <= p->value_max);
     const unsigned top = (unsigned)ebi_countdown_top(p);
     unsigned f;
     if (p->opt[IMPORTANCE_O_MAP] == IMPORTANCE_MAP_LINEAR)
@@ -158,6 +161,7 @@ static void importance_add_loss(void *context, uint64_t value, unsigned f, doubl
 
 static void importance_lose(const ebi_params *p, const ebi_chain *c, double gap, double n,
                             importance_loss *loss) {
+    assert(gap >= 0);
     *loss = (importance_loss){.mean = 0};
     double zero[EBI_CHAIN_MAX_LEVELS + 1];
     ebi_chain_zeros_of(c, gap, n, zero);
@@ -383,6 +387,7 @@ EBI_INLINE uint64_t importance_raised(const ebi_countdown *c, uint64_t cell, uin
 
 EBI_INLINE void importance_place(const ebi_countdown *c, const ebi_batch *b, size_t i,
                                  const uint64_t *at, unsigned k) {
+    assert(i < b->n);
     const unsigned f = importance_map(c->p, b->value[i]);
     for (unsigned j = 0; j < k; j++) {
         const uint64_t cell = ebi_cell_get(c->cells, c->width, at[j]);
@@ -393,6 +398,7 @@ EBI_INLINE void importance_place(const ebi_countdown *c, const ebi_batch *b, siz
 
 EBI_INLINE void importance_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                uint8_t *seen, unsigned k, bool far) {
+    assert(b->n <= EBI_BATCH);
     ebi_countdown_add(p, block, b, seen, k, far, importance_forget, importance_place);
 }
 

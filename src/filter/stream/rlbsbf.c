@@ -25,6 +25,7 @@ static const eb_option rlbsbf_options[] = {EBI_COMMON_OPTIONS,
                                            {0}};
 
 static double rlbsbf_fpr_of(const ebi_params *p, double k) {
+    assert(k >= 1);
     (void)p;
     return ebi_parts_fpr_endless(EBI_FADE_RLBSBF, k);
 }

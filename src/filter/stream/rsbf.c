@@ -39,6 +39,7 @@ static const eb_option rsbf_options[] = {
     {0}};
 
 static double rsbf_fpr_of(const ebi_params *p, double k) {
+    assert(k >= 1);
     return p->opt[RSBF_O_RULE] == RSBF_RULE_RUN ? exp2(-k) : ebi_parts_fpr_full(p, k);
 }
 

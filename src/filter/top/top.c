@@ -144,6 +144,7 @@ static void top_expel(const top *t, uint8_t *set, unsigned going, const ebi_batc
 
 /* The count of key `at` of a batch before it is added, and after. */
 static uint64_t top_add_one(const top *t, const ebi_batch *b, size_t at, uint64_t *after) {
+    assert(at < b->n && b->key != NULL && b->value[at] >= 1);
     const eb_hash h = b->hash[at];
     const uint64_t by = b->value[at];
     uint8_t *const set = top_set_of(t, h);
@@ -185,6 +186,7 @@ static void top_fetch(const top *t, const ebi_batch *b, bool far) {
 
 static void top_add_all(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                         double *count) {
+    assert(b->n <= EBI_BATCH);
     const top t = top_open(p, block);
     uint64_t sum = 0;
     top_fetch(&t, b, ebi_is_far(p));
@@ -208,6 +210,7 @@ static void top_add_count(const ebi_params *p, uint8_t *block, const ebi_batch *
 
 static void top_estimates(const ebi_params *p, const uint8_t *block, const eb_hash *h, size_t n,
                           uint64_t *estimate) {
+    assert(n <= EBI_BATCH);
     const top t = top_open(p, block);
     for (size_t i = 0; i < n; i++) estimate[i] = top_upper(&t, top_set_of(&t, h[i]), h[i]);
 }
@@ -274,6 +277,7 @@ typedef struct top_union { /* the keys of two sets, the most frequent first */
 } top_union;
 
 static void top_union_put(top_union *u, ebi_set_entry e) {
+    assert(u->n < EBI_COUNT_OF(u->e));
     unsigned i = u->n++;
     for (; i > 0 && (u->e[i - 1].upper < e.upper ||
                      (u->e[i - 1].upper == e.upper && u->e[i - 1].hash > e.hash));
@@ -302,6 +306,7 @@ static void top_unite(const top *a, const uint8_t *left, const top *b, const uin
 }
 
 static void top_merge_set(const top *into, const top *from, uint64_t i) {
+    assert(i < into->sets.n && into->sets.each == from->sets.each);
     uint8_t left[EBI_SET_FIXED + EBI_SET_KEYS_MAX];
     uint8_t *const set = ebi_set_at(&into->sets, i);
     const uint8_t *const right = ebi_set_at(&from->sets, i);
@@ -338,6 +343,7 @@ static void top_init(const ebi_params *p, uint8_t *block) {
 }
 
 static bool top_check_set(const top *t, uint64_t i) {
+    assert(i < t->sets.n);
     const uint8_t *const set = ebi_set_at(&t->sets, i);
     if (!ebi_set_check(&t->sets, set) || ebi_set_stamp(set) != 0) return false;
     for (int j = 0; j < EBI_SET_ENTRIES; j++) {

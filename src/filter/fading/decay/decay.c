@@ -275,12 +275,14 @@ static void decay_fetch(const ebi_decay *d, const uint64_t *place) {
 
 /* Places of all keys of a batch; their lines are asked for some keys ahead. */
 static void decay_find(const ebi_decay *d, const eb_hash *h, size_t n, uint64_t *place) {
+    assert(n <= EBI_BATCH);
     for (size_t i = 0; i < n; i++) decay_places(d, h[i], place + i * d->k);
     for (size_t i = 0; i < ebi_min(n, DECAY_AHEAD); i++) decay_fetch(d, place + i * d->k);
 }
 
 /* The places of key i; call for i = 0, 1, ... */
 static const uint64_t *decay_key(const ebi_decay *d, const uint64_t *place, size_t i, size_t n) {
+    assert(i < n);
     if (i + DECAY_AHEAD < n) decay_fetch(d, place + (i + DECAY_AHEAD) * d->k);
     return place + i * d->k;
 }
@@ -299,6 +301,7 @@ static uint64_t decay_least(const ebi_decay *d, const uint64_t *place, uint64_t 
 
 static uint64_t decay_add_one(const ebi_decay *d, const uint64_t *place, ebi_moment now,
                               uint32_t value) {
+    assert(value >= 1);
     uint64_t counter[EBI_DECAY_K_MAX];
     ebi_decay_reach(d, now.era);
     for (unsigned j = 0; j < d->k; j++) ebi_decay_freshen(d, ebi_place_line(place[j]), now.era);
@@ -314,6 +317,7 @@ static uint64_t decay_add_one(const ebi_decay *d, const uint64_t *place, ebi_mom
 }
 
 static void decay_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    assert(b->n <= EBI_BATCH);
     const ebi_decay d = ebi_decay_open(p, block);
     uint64_t place[EBI_BATCH * EBI_DECAY_K_MAX];
     ebi_moment now = {0, 0};
@@ -327,6 +331,7 @@ static void decay_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, u
 
 /* The counters of keys, each at its moment. */
 static void decay_ask(const ebi_decay *d, const ebi_batch *b, uint64_t *least, ebi_moment *now) {
+    assert(b->n <= EBI_BATCH);
     uint64_t place[EBI_BATCH * EBI_DECAY_K_MAX], counter[EBI_DECAY_K_MAX];
     decay_find(d, b->hash, b->n, place);
     for (size_t i = 0; i < b->n; i++) {
@@ -339,6 +344,7 @@ static void decay_ask(const ebi_decay *d, const ebi_batch *b, uint64_t *least, e
 
 static void decay_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                        uint8_t *seen) {
+    assert(b->n <= EBI_BATCH);
     const ebi_decay d = ebi_decay_open(p, block);
     uint64_t least[EBI_BATCH];
     ebi_moment now[EBI_BATCH];
@@ -348,6 +354,7 @@ static void decay_test(const ebi_params *p, const uint8_t *block, const ebi_batc
 
 static void decay_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                         double *count) {
+    assert(b->n <= EBI_BATCH);
     const ebi_decay d = ebi_decay_open(p, block);
     uint64_t least[EBI_BATCH];
     ebi_moment now[EBI_BATCH];
@@ -370,6 +377,7 @@ static uint64_t decay_left(const ebi_decay *d, uint64_t time, uint32_t value, ui
 }
 
 static uint64_t decay_take(uint64_t left, unsigned grain) { /* what a counter can give of it */
+    assert(grain <= 64);
     return left & ~ebi_ones(grain);
 }
 
@@ -390,6 +398,7 @@ static bool decay_claim_one(const ebi_decay *d, const uint64_t *place, uint64_t 
 
 static size_t decay_claim(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                           const ebi_claims *claims) {
+    assert(b->n <= EBI_BATCH);
     const ebi_decay d = ebi_decay_open(p, block);
     const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
     uint64_t place[EBI_BATCH * EBI_DECAY_K_MAX];
@@ -404,6 +413,7 @@ static size_t decay_claim(const ebi_params *p, const uint8_t *block, const ebi_b
 }
 
 static void decay_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b) {
+    assert(b->n <= EBI_BATCH);
     const ebi_decay d = ebi_decay_open(p, block);
     const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
     uint64_t place[EBI_BATCH * EBI_DECAY_K_MAX];
@@ -463,6 +473,7 @@ static eb_status decay_check(const ebi_params *p, const uint8_t *block, eb_error
 }
 
 static bool decay_is_empty(const ebi_decay *d, uint64_t line) {
+    assert(line < d->lines);
     const uint8_t *const bytes = d->line + line * d->stride;
     uint64_t any = ebi_load64(bytes) >> (d->wide ? EBI_SOFT_STAMP : 8 * EBI_LINE_STAMP);
     for (uint64_t i = 8; i < d->stride; i += 8) any |= ebi_load64(bytes + i);
@@ -470,6 +481,7 @@ static bool decay_is_empty(const ebi_decay *d, uint64_t line) {
 }
 
 static uint64_t decay_used(const ebi_decay *d, uint64_t first, uint64_t lines, uint64_t era) {
+    assert(first + lines <= d->lines);
     uint64_t used = 0;
     for (uint64_t line = first; line < first + lines; line++) {
         if (decay_is_empty(d, line)) continue;

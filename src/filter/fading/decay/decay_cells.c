@@ -37,6 +37,7 @@ static ebi_snug decay_cells_snug(const ebi_decay *d) {
 }
 
 static uint8_t *decay_cells_line(const ebi_decay *d, uint64_t line) {
+    assert(line < d->lines);
     return d->line + line * d->stride;
 }
 
@@ -77,6 +78,7 @@ static void decay_cells_saturate(const ebi_decay *d, uint64_t place, uint32_t co
 }
 
 static uint32_t decay_cells_power_code(const ebi_decay *d, uint64_t value) { /* value > plain */
+    assert(value > decay_cells_plain(d));
     const unsigned up = value >= EBI_DECAY_TOP ? DECAY_CELLS_TOP_BITS : ebi_log2(value - 1) + 1;
     return decay_cells_largest(d) - 1 - (DECAY_CELLS_TOP_BITS - (uint32_t)ebi_max(up, d->width));
 }
@@ -127,6 +129,7 @@ static void decay_cells_put_widely(const ebi_decay *d, uint64_t place, uint64_t 
 }
 
 void ebi_decay_put(const ebi_decay *d, uint64_t place, uint64_t value) {
+    assert(ebi_place_line(place) < d->lines);
     if (d->wide)
         decay_cells_put_widely(d, place, value);
     else if (d->packed)
@@ -163,6 +166,7 @@ uint64_t ebi_decay_group(const ebi_decay *d, uint64_t place, uint64_t era) {
 }
 
 uint64_t ebi_decay_get(const ebi_decay *d, uint64_t place, uint64_t era) {
+    assert(ebi_place_line(place) < d->lines);
     if (d->wide) {
         const uint64_t line = ebi_place_line(place);
         return ebi_soft_get(decay_cells_line(d, line), ebi_place_slot(place),
@@ -186,6 +190,7 @@ unsigned ebi_decay_grain(const ebi_decay *d, uint64_t place, uint64_t era) {
 
 /* Era mode: counters whose codes are not their values. */
 static void decay_cells_halve_large(const ebi_decay *d, uint64_t line, uint64_t eras) {
+    assert(eras > 0);
     const uint64_t first = line << EBI_SLOT_BITS;
     const uint32_t plain = decay_cells_plain(d), largest = decay_cells_largest(d);
     for (uint64_t place = first; place < first + d->each; place++) {
@@ -251,6 +256,7 @@ static void decay_cells_lapse_line(const ebi_decay *d, uint64_t line, uint64_t e
 
 /* So many eras later, which are `stamp` after the base. */
 static void decay_cells_bring(const ebi_decay *d, uint64_t line, uint64_t eras, uint64_t stamp) {
+    assert(stamp <= decay_cells_stamp_max(d));
     if (d->wide) {
         ebi_soft_lapse(decay_cells_line(d, line), eras, stamp);
         return;
@@ -260,6 +266,7 @@ static void decay_cells_bring(const ebi_decay *d, uint64_t line, uint64_t eras, 
 }
 
 void ebi_decay_freshen(const ebi_decay *d, uint64_t line, uint64_t era) {
+    assert(line < d->lines);
     const uint64_t eras = era - decay_cells_era(d, line);
     if (eras > 0) decay_cells_bring(d, line, eras, era - d->state->base);
 }
@@ -280,6 +287,7 @@ static void decay_cells_merge_widely(const ebi_decay *d, const ebi_decay *from, 
 }
 
 void ebi_decay_merge_line(const ebi_decay *d, const ebi_decay *from, uint64_t line, uint64_t era) {
+    assert(line < d->lines && line < from->lines);
     const uint64_t first = line << EBI_SLOT_BITS;
     if (d->wide) {
         decay_cells_merge_widely(d, from, line, era);

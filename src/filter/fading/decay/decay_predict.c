@@ -54,6 +54,7 @@ static double decay_predict_lifetime(const ebi_decay *d) {
 
 /* Different keys among the last n arrivals. */
 static double decay_predict_distinct(const ebi_spectrum *s, double n) {
+    assert(n >= 0);
     double sum = 0;
     if (s->distinct == 0) return n;
     for (size_t i = 0; i < s->classes; i++)
@@ -63,6 +64,7 @@ static double decay_predict_distinct(const ebi_spectrum *s, double n) {
 
 /* The share of counters in use after n keys, n at this part of an era. */
 static double decay_predict_fill(const decay_predicted *m, double n) {
+    assert(n >= 0);
     const double first =
         (floor(n / m->era) - m->lifetime + 1) * m->era; /* what came then is there */
     const double there = n - fmax(first, 0);
@@ -75,6 +77,7 @@ static double decay_predict_fill(const decay_predicted *m, double n) {
 
 /* A key that came `gap` ago: is it forgotten when the n-th comes?  Over all phases of an era. */
 static double decay_predict_forgotten(const decay_predicted *m, double gap) {
+    assert(gap >= 0);
     const double eras = gap / m->era - m->lifetime + 1; /* 0: at a phase that lives longest */
     return fmin(fmax(eras, 0), 1);
 }
@@ -107,6 +110,7 @@ static size_t decay_dickman_end(double t) {
 
 /* The root of the mean square of the least of k sums by others, all different. */
 static double decay_predict_error(double t, unsigned k) {
+    assert(t >= 0 && k >= 1);
     decay_dickman d = {.t = t};
     double square = 0;
     for (size_t i = decay_dickman_end(t); i > 0; i--) {

@@ -48,6 +48,7 @@ static uint64_t decay_power_of(uint32_t fraction) { /* 2^f, in 2^-32; f in 2^-20
 
 /* passed / length in 2^-20, rounded down; of lengths above 2^43 the low bits are left out. */
 static uint32_t decay_share(uint64_t passed, uint64_t length) {
+    assert(length > 0 && passed <= length);
     const unsigned shift = length >> 43 == 0 ? 0 : ebi_log2(length) - 42;
     const uint64_t share =
         ((passed >> shift) << DECAY_TIME_FRACTION_BITS) / ((length >> shift) + (shift > 0));
@@ -76,11 +77,13 @@ static uint64_t decay_one(const ebi_decay *d, ebi_moment at, uint32_t later) {
 }
 
 uint64_t ebi_decay_weight(const ebi_decay *d, ebi_moment at, uint32_t n) {
+    assert(n >= 1);
     const uint64_t one = (decay_one(d, at, at.fraction > 0) + UINT32_MAX) >> 32;
     return ebi_min(one * n, d->most);
 }
 
 uint64_t ebi_decay_weight_least(const ebi_decay *d, ebi_moment at, uint32_t n) {
+    assert(n >= 1);
     return ebi_min((decay_one(d, at, 0) >> 32) * n, d->most);
 }
 

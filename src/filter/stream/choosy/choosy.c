@@ -64,6 +64,7 @@ static double choosy_share(double share) { /* repeats must be possible for rates
 }
 
 static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: fpr is kept */
+    assert(fpr > 0 && k >= 1);
     return fmax(CHOOSY_XMAX_MIN, floor(pow(fpr, 1. / k) * EBI_CHOOSY_MILLION) / EBI_CHOOSY_MILLION);
 }
 
@@ -73,6 +74,7 @@ static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: 
  * turn. */
 static ebi_choosy_rates choosy_solve_between(ebi_choosy *c, double fpr, double low, double high,
                                              double accuracy) {
+    assert(low <= high && accuracy > 0);
     double low_error = -1;
     c->s = high;
     ebi_choosy_rates r = ebi_choosy_field(c);
@@ -149,6 +151,7 @@ static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr) {
  * however often and in what order they came.  xmax is planned for the mean of that over all keys:
  * the first ones have so few false positives that the last may have more than the wish. */
 static double choosy_worst_fpr(ebi_choosy c, double xmax) {
+    assert(xmax > 0 && xmax <= 1);
     c.s = c.k;
     c.share = choosy_share(1);
     c.xmax = xmax;
@@ -270,6 +273,7 @@ static void choosy_init(const ebi_params *p, uint8_t *block) {
 /* Loops */
 
 EBI_INLINE unsigned choosy_zeros(const uint8_t *line, uint64_t fields, unsigned n) {
+    assert(n <= 7);
     unsigned zeros = 0;
 #pragma GCC unroll 6
     for (unsigned i = 0; i < n; i++, fields >>= EBI_CHOOSY_FIELD_BITS)

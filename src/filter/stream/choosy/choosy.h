@@ -49,6 +49,7 @@ typedef struct ebi_choosy_batch {
 
 /* Key i's line: where in the block it starts. */
 EBI_INLINE uint64_t ebi_choosy_at(const ebi_choosy_batch *b, size_t i) {
+    assert(i < b->n);
     return EBI_CHOOSY_LINES_AT + eb_scale(b->hash[i], b->lines) * EBI_CHOOSY_BYTES;
 }
 
@@ -83,6 +84,7 @@ typedef struct ebi_choosy_code {
 
 EBI_INLINE unsigned ebi_choosy_zeros(const uint8_t *line, uint64_t mix, unsigned k,
                                      ebi_choosy_code code) {
+    assert(k >= 1);
     enum { CHOOSY_FIELDS = EBI_CHOOSY_FIELDS };
     if (k <= CHOOSY_FIELDS) return code.zeros(line, mix, k);
     return code.zeros(line, mix, CHOOSY_FIELDS) + code.zeros(line, ebi_mix(mix), k - CHOOSY_FIELDS);
@@ -105,6 +107,7 @@ EBI_INLINE bool ebi_choosy_put(uint8_t *line, uint64_t mix, unsigned k, ebi_choo
 /* zeros <= price + u + 0.2(1/R - 1), multiplied by R: no division. */
 EBI_INLINE bool ebi_choosy_is_cheap(unsigned zeros, unsigned used, uint64_t mix, uint64_t r,
                                     unsigned k, int64_t s) {
+    assert(zeros <= k && used <= 512);
     enum { CHOOSY_PART = EBI_CHOOSY_MILLION / 64, CHOOSY_BONUS = EBI_CHOOSY_BONUS };
     const int64_t average =
         (int64_t)k * (EBI_CHOOSY_BITS - used) * CHOOSY_PART / (EBI_CHOOSY_BITS / 64);
@@ -169,6 +172,7 @@ EBI_INLINE bool ebi_choosy_take(uint8_t *line, uint64_t mix, unsigned k, ebi_cho
 
 EBI_INLINE void ebi_choosy_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                uint8_t *seen, unsigned k, bool far, ebi_choosy_code code) {
+    assert(b->n <= EBI_LONG_BATCH);
     const ebi_choosy_batch keys = {block, ebi_choosy_lines(p), b->hash, b->n};
     ebi_choosy_rule rule = ebi_choosy_rule_of(p, block, k);
     if (far) ebi_choosy_fetch_first(&keys, true);
@@ -187,6 +191,7 @@ EBI_INLINE void ebi_choosy_add(const ebi_params *p, uint8_t *block, const ebi_ba
 EBI_INLINE void ebi_choosy_test(const ebi_params *p, const uint8_t *block, const eb_hash *h,
                                 size_t n, uint8_t *seen, unsigned k, bool far,
                                 ebi_choosy_code code) {
+    assert(n <= EBI_LONG_BATCH);
     const ebi_choosy_batch keys = {block, ebi_choosy_lines(p), h, n};
     if (far) ebi_choosy_fetch_first(&keys, false);
     for (size_t i = 0; i < n; i++) {

@@ -64,6 +64,7 @@ typedef struct choosy_field_flow { /* what happened in a step, per key */
 
 /* With a repeats a key, (1-t) exp(-a t) of the keys are unseen at t. */
 static choosy_field_step choosy_field_arrivals(double a, double t, double dt) {
+    assert(t >= 0 && dt > 0);
     const double e0 = exp(-a * t), e1 = exp(-a * (t + dt));
     const double sure = (e0 - e1) / a, all = (1 - t) * e0 - (1 - t - dt) * e1;
     const double pending = fmin(dt / (1 - t), 1);
@@ -76,6 +77,7 @@ static choosy_field_step choosy_field_arrivals(double a, double t, double dt) {
 
 static void choosy_field_binomial(unsigned k, double zero,
                                   double *p) { /* p[j]: j of k bits are zero */
+    assert(k >= 1 && zero >= 0 && zero <= 1);
     memset(p, 0, (k + 1) * sizeof *p);
     p[0] = 1;
     for (unsigned i = 1; i <= k; i++) {
@@ -133,6 +135,7 @@ static void choosy_field_repeats(const ebi_choosy *c, choosy_field_line *l,
 
 /* Every zero bit of a waiting key is set by others with chance q. */
 static void choosy_field_thin(const ebi_choosy *c, choosy_field_line *l, double q) {
+    assert(q >= 0 && q <= 1);
     for (int b = 0; b < 2; b++)
         for (int u = 0; u < CHOOSY_FIELD_SLICES; u++)
             for (unsigned j = 1; j <= c->k; j++) {

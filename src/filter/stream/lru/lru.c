@@ -77,6 +77,7 @@ static unsigned lru_b_min(const ebi_params *p, unsigned w) {
 }
 
 static double lru_prints(unsigned w) {
+    assert(w >= 1 && w <= 64);
     return (double)ebi_ones(w);
 }
 
@@ -91,6 +92,7 @@ static bool lru_width_fits(const ebi_params *p, unsigned w) {
 
 /* As many slots of width w as fpr allows; 0 if those are too few. */
 static unsigned lru_slots_for(const ebi_params *p, unsigned w, double fpr) {
+    assert(fpr > 0);
     const unsigned max = lru_b_max(p, w);
     const double b = fmin(floor(fpr * lru_prints(w)), max);
     return b < lru_b_min(p, w) ? 0 : (unsigned)b;
@@ -99,6 +101,7 @@ static unsigned lru_slots_for(const ebi_params *p, unsigned w, double fpr) {
 /* w and b for fpr.  Lines: most slots, and of equally many the widest; the last
  * word may stay part empty.  Words: the narrowest that may be full. */
 static void lru_choose(ebi_params *p, double fpr) {
+    assert(fpr > 0);
     for (unsigned w = 5; w <= 32; w++) {
         const unsigned b = lru_width_fits(p, w) ? lru_slots_for(p, w, fpr) : 0;
         const bool better = lru_is_line(p) ? b > 0 && b >= p->opt[EBI_LRU_B]
@@ -136,6 +139,7 @@ static eb_status lru_check_given(ebi_params *p, const ebi_args *a, eb_error *err
 /* Buckets that remember `window` distinct keys of a shard with 1 % missed at
  * that distance. */
 static double lru_buckets_for(const ebi_params *p, double window) {
+    assert(window > 0);
     const double b = ebi_lru_b(p), reach = ebi_lru_reach(b, 0.01);
     return ceil(fmax(window / (double)p->opt[EBI_O_SHARDS] / reach, 64 / b));
 }
@@ -258,6 +262,7 @@ static uint64_t lru_both(const lru_shape *s, const uint8_t *bucket, unsigned k) 
 }
 
 static uint64_t lru_slot(const lru_shape *s, const uint8_t *bucket, unsigned i) {
+    assert(i < s->b);
     const unsigned k = i / s->f.n, at = i % s->f.n * s->f.bits;
     const uint64_t mask = ebi_ones(s->f.bits), low = ebi_load64(bucket + 8 * k) >> at & mask;
     if (s->planes == 1) return low;

@@ -34,6 +34,7 @@ typedef struct ebi_lru_fields {
 } ebi_lru_fields;
 
 EBI_INLINE ebi_lru_fields ebi_lru_fields_of(unsigned n, unsigned bits) {
+    assert(n >= 1 && bits >= 1 && n * bits <= 64);
     const uint64_t used = ebi_ones(n * bits), ones = used / ebi_ones(bits);
     return (ebi_lru_fields){n, bits, ones, ones << (bits - 1), used};
 }
@@ -96,11 +97,13 @@ EBI_INLINE const ebi_lru_duel *ebi_lru_duel_of(const uint8_t *block) {
 
 /* Which line is expert e's copy of leader i. */
 EBI_INLINE uint64_t ebi_lru_copy(const ebi_params *p, uint64_t i, unsigned e) {
+    assert(i < ebi_lru_leaders(p) && e < ebi_lru_experts(p));
     return e == 0 ? i : p->derived[EBI_LRU_BUCKETS] + i * (ebi_lru_experts(p) - 1) + e - 1;
 }
 
 /* keep=important: one of 16 equal slices of low..high. */
 EBI_INLINE unsigned ebi_lru_class(const ebi_params *p, uint64_t value) {
+    assert(value >= p->value_min && value <= p->value_max);
     return (unsigned)eb_scale((value - p->opt[EBI_LRU_LOW]) * EBI_LRU_CLASSES,
                               p->derived[EBI_LRU_INVERSE]);
 }
@@ -142,12 +145,14 @@ EBI_INLINE unsigned ebi_lru_print_bits(unsigned w) {
 }
 
 EBI_INLINE uint64_t ebi_lru_print(eb_hash h, unsigned w) {
+    assert(w >= 1 && w <= 64);
     const unsigned bits = ebi_lru_print_bits(w);
     return 1 + ((h & ebi_ones(bits)) * ebi_ones(w) >> bits);
 }
 
 /* The field of a line's last slot, in word 3 and in word 7. */
 EBI_INLINE uint64_t ebi_lru_last_field(ebi_lru_fields f, unsigned b) {
+    assert(b >= 1);
     return ebi_ones(f.bits) << (b - 1 - 3 * f.n) * f.bits;
 }
 
@@ -171,6 +176,7 @@ EBI_INLINE ebi_lru_batch ebi_lru_batch_of(const ebi_params *p, const uint8_t *bl
 
 /* Key i's bucket, from the top bits of the hash. */
 EBI_INLINE uint64_t ebi_lru_bucket(const ebi_lru_batch *b, size_t i) {
+    assert(i < b->n);
     return eb_scale(b->hash[i], b->buckets);
 }
 

@@ -230,6 +230,7 @@ LRU_AVX2 EBI_INLINE lru_avx2_shape lru_avx2_shape_of(unsigned w, unsigned b) {
 
 LRU_AVX2 EBI_INLINE void lru_avx2_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                       uint8_t *seen, unsigned w, bool ranked) {
+    assert(b->n <= EBI_LONG_BATCH);
     const lru_avx2_shape s = lru_avx2_shape_of(w, ebi_lru_b(p));
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     const uint64_t leaders = ebi_lru_leaders(p);
@@ -258,6 +259,7 @@ LRU_AVX2 EBI_INLINE void lru_avx2_add(const ebi_params *p, uint8_t *block, const
 
 LRU_AVX2 EBI_INLINE void lru_avx2_test(const ebi_params *p, const uint8_t *block,
                                        const ebi_batch *b, uint8_t *seen, unsigned w) {
+    assert(b->n <= EBI_LONG_BATCH);
     const ebi_lru_fields f = ebi_lru_line_fields(w);
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, false);

@@ -117,6 +117,7 @@ static void lru_duel_learn(uint8_t *block, ebi_lru_duel *duel, unsigned class) {
 /* Places */
 
 static unsigned lru_duel_slot(const ebi_params *p, lru_duel_expert expert, unsigned rank) {
+    assert(rank <= 16);
     const unsigned last = ebi_lru_b(p) - 1;
     switch (expert) {
     case LRU_DUEL_MIDDLE:
@@ -143,6 +144,7 @@ static uint64_t lru_duel_front(lru_duel_expert expert) {
 }
 
 static ebi_lru_place lru_duel_place(ebi_lru_fields f, unsigned slot) {
+    assert(slot < 64);
     ebi_lru_place place;
     for (unsigned k = 0; k < 4; k++) {
         const unsigned first = k * f.n;
@@ -171,6 +173,7 @@ bool ebi_lru_rule_of(const ebi_params *p, const uint8_t *block, ebi_lru_rule *ru
 
 static void lru_duel_score(const ebi_params *p, ebi_lru_duel *duel, const bool *hit,
                            int32_t worth) {
+    assert(worth >= 0);
     const lru_duel_rules rules = lru_duel_rules_of(p);
     const unsigned experts = ebi_lru_experts(p);
     int32_t best = INT32_MIN;

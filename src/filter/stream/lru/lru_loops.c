@@ -5,6 +5,7 @@
 
 EBI_INLINE void lru_line_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                              unsigned w, bool ranked) {
+    assert(b->n <= EBI_LONG_BATCH);
     const ebi_lru_shape s = ebi_lru_shape_of(w, ebi_lru_b(p));
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     const uint64_t leaders = ebi_lru_leaders(p);
@@ -33,6 +34,7 @@ EBI_INLINE void lru_line_add(const ebi_params *p, uint8_t *block, const ebi_batc
 
 EBI_INLINE void lru_line_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                               uint8_t *seen, unsigned w) {
+    assert(b->n <= EBI_LONG_BATCH);
     const ebi_lru_fields f = ebi_lru_line_fields(w);
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, false);
@@ -51,6 +53,7 @@ EBI_INLINE uint64_t lru_word_equal(uint64_t differ, ebi_lru_fields f) {
 }
 
 static void lru_word_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    assert(b->n <= EBI_LONG_BATCH);
     const ebi_lru_fields f = ebi_lru_fields_of(ebi_lru_b(p), (unsigned)p->opt[EBI_LRU_W]);
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     uint8_t *const words = block + ebi_lru_first(p);
@@ -68,6 +71,7 @@ static void lru_word_add(const ebi_params *p, uint8_t *block, const ebi_batch *b
 
 static void lru_word_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                           uint8_t *seen) {
+    assert(b->n <= EBI_LONG_BATCH);
     const ebi_lru_fields f = ebi_lru_fields_of(ebi_lru_b(p), (unsigned)p->opt[EBI_LRU_W]);
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     ebi_lru_fetch_first(&keys, EBI_LRU_WORD_BYTES, false);

@@ -7,16 +7,19 @@
  * Poisson number, whatever their order. */
 
 static double lru_missed(double per_bucket, const void *b) {
+    assert(per_bucket >= 0);
     return ebi_poisson_ge(per_bucket, *(const double *)b);
 }
 
 /* Distinct keys a bucket after which `missed` of the repeats are missed. */
 double ebi_lru_reach(double b, double missed) {
+    assert(b >= 1 && missed > 0 && missed < 1);
     return ebi_bisect(lru_missed, &b, 1e-3, 3 * b + 10, missed);
 }
 
 /* Mean of the slots in use in a bucket that has met `per_bucket` distinct keys. */
 static double lru_mean_used(double per_bucket, double b) {
+    assert(per_bucket >= 0 && b >= 1);
     const double before = b >= 2 ? per_bucket * ebi_poisson_le(per_bucket, b - 2) : 0;
     return before + b * ebi_poisson_ge(per_bucket, b);
 }
@@ -27,6 +30,7 @@ static double lru_fill(double per_bucket, const void *b) {
 
 /* Share missed of repeats whose distance is uniform on 0..reach keys a bucket. */
 static double lru_missed_uniform(double reach, double b) {
+    assert(reach >= 0);
     if (reach <= 0) return 0;
     const double missed = ebi_poisson_ge(reach, b) - b / reach * ebi_poisson_ge(reach, b + 1);
     return fmax(missed, 0);
@@ -56,6 +60,7 @@ static double lru_missed_shuffled(double reach, double copies, double b) {
 }
 
 static double lru_mean_fill(double reach, double b) { /* while the stream's keys arrive */
+    assert(reach >= 0);
     enum { LRU_PREDICT_STEPS = 256 };
     double sum = 0;
     for (int i = 0; i < LRU_PREDICT_STEPS; i++)

@@ -89,6 +89,7 @@ static unsigned window_cells(const ebi_params *p) { /* of a line */
 }
 
 static uint64_t window_share(uint64_t n, uint64_t parts) {
+    assert(parts > 0);
     return n / parts + (n % parts > 0);
 }
 
@@ -161,10 +162,12 @@ static double window_given_lines(const ebi_params *p, const ebi_args *a) {
 
 /* Records of a shard that must be kept for a window of all shards' records. */
 static double window_padded(double window, double shards) {
+    assert(window > 0 && shards >= 1);
     return shards > 1 ? window / shards + 6 * sqrt(window / shards) : window;
 }
 
 static double window_unpadded(double load, double shards) {
+    assert(load > 0 && shards >= 1);
     const double root = sqrt(9 + load) - 3;
     return shards > 1 ? shards * root * root : load;
 }
@@ -203,6 +206,7 @@ static void window_choose_line(ebi_params *p, const ebi_args *a) {
 }
 
 static double window_memory(const ebi_params *p, double lines) { /* of all shards */
+    assert(lines >= 0);
     const double fixed = sizeof(ebi_block_head) + sizeof(ebi_window_state);
     const double pages = ceil(lines / (512 * EBI_WINDOW_PAGE)) * 64;
     return (double)p->opt[EBI_O_SHARDS] * (fixed + lines * window_bytes(p) + pages);
@@ -311,6 +315,7 @@ static void window_advance(const ebi_params *p, uint8_t *block, uint64_t time) {
 }
 
 static bool window_is_zero_between(const uint8_t *line, unsigned from, unsigned to) { /* bits */
+    assert(from <= to);
     for (unsigned bit = from; bit < to; bit++)
         if (line[bit / 8] >> bit % 8 & 1) return false;
     return true;
@@ -412,6 +417,7 @@ static void window_stat(const ebi_params *p, const uint8_t *block, eb_stats *out
  * entries; later the plan knows the rate, if the filter is as planned. */
 
 static double window_young_fpr(const ebi_window *x, double per_line) {
+    assert(per_line >= 0);
     double sum = 0;
     for (unsigned n = 1, w = x->w; n <= x->cap; n++) {
         while (w > 1 && ebi_window_slots(x, w) < n) w--;
@@ -436,6 +442,7 @@ static double window_old_fpr(const ebi_params *p, const ebi_window *x, double wi
  */
 static double window_missed(const ebi_params *p, const ebi_window *x, double window,
                             double distinct) {
+    assert(window >= 0 && distinct >= 0);
     const double era = window / x->eras, begins = distinct - era / expm1(era / distinct);
     const double life = window + (x->refresh ? era / 2 : era - begins);
     const double gone = exp(-window / distinct) * -expm1(-era / distinct) * distinct / era;

@@ -101,6 +101,7 @@ EBI_INLINE bool ebi_window_is_zero(const ebi_window *x, const uint8_t *line) {
 /* The time of the i-th key of a batch. */
 EBI_INLINE uint64_t ebi_window_time(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                                     size_t i) {
+    assert(i < b->n);
     return p->opt[EBI_WINDOW_UNIT] == EBI_WINDOW_TIME ? b->time[i] : ebi_head_of(block)->items + i;
 }
 
@@ -149,6 +150,7 @@ EBI_INLINE void ebi_window_fetch(const ebi_window *x, unsigned bytes, const ebi_
 
 EBI_INLINE void ebi_window_find_places(const ebi_window *x, unsigned bytes, const eb_hash *h,
                                        size_t n, bool write, ebi_window_places *to) {
+    assert(n <= EBI_LONG_BATCH);
     for (size_t i = 0; i < n; i++) to->at[i] = eb_scale(h[i], x->count) * bytes;
     for (size_t i = n; i < n + EBI_WINDOW_AHEAD; i++) to->at[i] = 0;
     for (size_t i = 0; i < EBI_WINDOW_AHEAD; i++) ebi_window_fetch(x, bytes, to, i, write);

@@ -76,6 +76,7 @@ void ebi_window_close_eras(const ebi_window *x, uint64_t time) {
 /* Pages */
 
 void ebi_window_hold(const ebi_window *x, const eb_hash *h, size_t n) {
+    assert(n <= EBI_LONG_BATCH);
     for (size_t i = 0; i < n; i++) {
         const uint64_t page = eb_scale(h[i], x->count) / EBI_WINDOW_PAGE;
         const uint64_t bit = UINT64_C(1) << page % 64;

@@ -21,14 +21,17 @@ EBI_INLINE unsigned ebi_wide_zeros(ebi_wide x) { /* how many */
 }
 
 EBI_INLINE unsigned ebi_wide_ctz(ebi_wide x) { /* x != 0 */
+    assert(x != 0);
     return (uint64_t)x ? ebi_ctz((uint64_t)x) : 64 + ebi_ctz((uint64_t)(x >> 64));
 }
 
 EBI_INLINE unsigned ebi_wide_log2(ebi_wide x) { /* x != 0 */
+    assert(x != 0);
     return x >> 64 ? 64 + ebi_log2((uint64_t)(x >> 64)) : ebi_log2((uint64_t)x);
 }
 
 EBI_INLINE ebi_wide ebi_wide_ones(unsigned n) { /* n < 128 */
+    assert(n < 128);
     return ((ebi_wide)1 << n) - 1;
 }
 
@@ -95,6 +98,7 @@ typedef struct ebi_window_place {
 } ebi_window_place;
 
 EBI_INLINE ebi_window_place ebi_window_place_of(unsigned bytes, unsigned slot, unsigned w) {
+    assert(w >= 1 && w <= 32);
     const unsigned bit = EBI_WINDOW_HEADER + slot * w;
     const unsigned byte = bit / 8 < bytes - 8 ? bit / 8 : bytes - 8;
     return (ebi_window_place){byte, bit - 8 * byte};
@@ -108,6 +112,7 @@ EBI_INLINE uint32_t ebi_window_get(const ebi_window *x, const uint8_t *line, uns
 
 EBI_INLINE void ebi_window_put(const ebi_window *x, uint8_t *line, unsigned slot, unsigned w,
                                uint32_t print) {
+    assert(w >= 1 && w <= 32);
     const ebi_window_place at = ebi_window_place_of(x->bytes, slot, w);
     const uint64_t mask = ebi_ones(w), others = ebi_load64(line + at.byte) & ~(mask << at.shift);
     ebi_store64(line + at.byte, others | (print & mask) << at.shift);

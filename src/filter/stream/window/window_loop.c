@@ -39,6 +39,7 @@ static void window_widen(const ebi_window *x, uint8_t *line, ebi_window_line *l)
 
 /* Where the mark of the i-th oldest entry stands: i zeros and some ones are before it. */
 static unsigned window_mark_of(const ebi_window_line *l, unsigned i) {
+    assert(i < l->n);
     for (unsigned at = i;;) {
         const unsigned ones = at + 1 - ebi_wide_zeros(l->marks | ~ebi_wide_ones(at + 1));
         if (i + ones == at) return at;
@@ -47,6 +48,7 @@ static unsigned window_mark_of(const ebi_window_line *l, unsigned i) {
 }
 
 static void window_take_mark(ebi_window_line *l, unsigned i) {
+    assert(i < l->n);
     const unsigned at = window_mark_of(l, i);
     const ebi_wide before = ebi_wide_ones(at);
     l->marks = (l->marks & before) | ((l->marks >> 1) & ~before) | (ebi_wide)1 << 127;
@@ -54,12 +56,14 @@ static void window_take_mark(ebi_window_line *l, unsigned i) {
 
 /* The bits of word k that are in [from, to). */
 EBI_INLINE uint64_t window_range(unsigned k, unsigned from, unsigned to) {
+    assert(from <= to);
     const unsigned low = from > 64 * k ? from - 64 * k : 0, high = to - 64 * k;
     return ebi_ones(high < 64 ? high : 64) & ~ebi_ones(low < 64 ? low : 64);
 }
 
 /* Bits [from, to) of a line go w places up, or down; loads are ahead of stores. */
 static void window_shift_up(uint8_t *line, unsigned from, unsigned to, unsigned w) {
+    assert(from <= to);
     for (unsigned k = (to + w - 1) / 64 + 1; k-- > (from + w) / 64;) {
         const uint64_t here = ebi_load64(line + 8 * k), mask = window_range(k, from + w, to + w);
         const uint64_t below = k > 0 ? ebi_load64(line + 8 * k - 8) >> (64 - w) : 0;
@@ -69,6 +73,7 @@ static void window_shift_up(uint8_t *line, unsigned from, unsigned to, unsigned 
 
 static void window_shift_down(uint8_t *line, unsigned words, unsigned from, unsigned to,
                               unsigned w) {
+    assert(from <= to);
     for (unsigned k = (from - w) / 64; k <= (to - w - 1) / 64; k++) {
         const uint64_t here = ebi_load64(line + 8 * k), mask = window_range(k, from - w, to - w);
         const uint64_t above = k + 1 < words ? ebi_load64(line + 8 * k + 8) << (64 - w) : 0;
@@ -91,6 +96,7 @@ static bool window_close_gap(const ebi_window *x, uint8_t *line, unsigned w, uns
 }
 
 static void window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned i) {
+    assert(i < l->n);
     const unsigned gap = ebi_window_slot(l, i), last = ebi_window_slot(l, l->n - 1);
     window_take_mark(l, i);
     if (window_close_gap(x, line, l->w, l->head, gap, last)) l->head = ebi_window_slot(l, 1);
@@ -99,6 +105,7 @@ static void window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line 
 
 /* overload=shorten: the oldest entry goes, and with it the promise for its era. */
 static void window_drop_oldest(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
+    assert(l->n > 0);
     const uint64_t era = x->state->era;
     const unsigned ended = ebi_wide_ctz(~l->marks); /* eras before the oldest entry's */
     const uint64_t next = era - x->eras + ended + 1;
@@ -129,6 +136,7 @@ static bool window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line
 
 /* The youngest of these slots, counted from the oldest entry. */
 static unsigned window_youngest(const ebi_window_line *l, ebi_wide slots) {
+    assert(slots != 0);
     const ebi_wide wrapped = slots & ebi_wide_ones(l->head);
     if (wrapped) return ebi_wide_log2(wrapped) + l->slots - l->head;
     return ebi_wide_log2(slots) - l->head;
@@ -173,6 +181,7 @@ static bool window_append(const ebi_window *x, uint8_t *line, ebi_window_line *l
  * stays.  So a line that is to have wider fingerprints gets them before. */
 static void window_refresh(const ebi_window *x, uint8_t *line, ebi_window_line *l, uint32_t print,
                            ebi_wide found) {
+    assert(found != 0);
     const unsigned i = window_youngest(l, found);
     if (window_is_new(x, l, i)) return;
     window_widen(x, line, l);
@@ -198,6 +207,7 @@ bool ebi_window_test_one(const ebi_window *x, const uint8_t *line, uint32_t prin
 }
 
 static void window_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    assert(b->n <= EBI_LONG_BATCH);
     const ebi_window x = ebi_window_open(p, block);
     ebi_window_places to;
     ebi_window_find_places(&x, x.bytes, b->hash, b->n, true, &to);
@@ -211,6 +221,7 @@ static void window_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, 
 
 static void window_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                         uint8_t *seen) {
+    assert(b->n <= EBI_LONG_BATCH);
     const ebi_window now = ebi_window_open(p, block);
     ebi_window_places to;
     ebi_window_find_places(&now, now.bytes, b->hash, b->n, false, &to);

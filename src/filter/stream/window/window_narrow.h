@@ -47,6 +47,7 @@ typedef struct window_narrow {
 
 /* slot < 2 * slots.  What is a coin's throw is no branch here: below 0 is far above. */
 EBI_INLINE unsigned window_wrap(unsigned slot, unsigned slots) {
+    assert(slots > 0 && slot < 2 * slots);
     return slot - slots < slot ? slot - slots : slot;
 }
 

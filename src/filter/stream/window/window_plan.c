@@ -44,6 +44,7 @@ static double window_row_bits(const ebi_window_plan *plan, unsigned row) {
 }
 
 static double window_elastic_bits(const ebi_window_plan *plan, double fpr) {
+    assert(fpr > 0);
     const double at = fmin(fmax(-log2(fpr) - 1, 0), WINDOW_PLAN_ROWS - 1);
     const unsigned row = (unsigned)fmin(at, WINDOW_PLAN_ROWS - 2);
     const double low = window_row_bits(plan, row), high = window_row_bits(plan, row + 1);
@@ -52,6 +53,7 @@ static double window_elastic_bits(const ebi_window_plan *plan, double fpr) {
 
 /* More bits than the table has are as good as its last. */
 static double window_elastic_fpr(const ebi_window_plan *plan, double bits) {
+    assert(bits > 0);
     unsigned row = 0;
     while (row < WINDOW_PLAN_ROWS - 2 && window_row_bits(plan, row + 1) < bits) row++;
     const double low = window_row_bits(plan, row), high = window_row_bits(plan, row + 1);
@@ -64,6 +66,7 @@ enum { WINDOW_PLAN_ROTATE_BITS = 504, WINDOW_PLAN_LINE_BITS = 512, WINDOW_PLAN_R
 
 /* Mean of fill^k after n keys with k places each of b. */
 static double window_all_set(double n, double k, double b) {
+    assert(n >= 0 && k >= 1 && b >= 1);
     const double throws = n * k, zero = pow(1 - 1 / b, throws), fill = 1 - zero;
     const double both = (1 - 1 / b) * pow(1 - 2 / b, throws) + zero / b; /* two are zero */
     if (n == 0) return 0;
@@ -81,6 +84,7 @@ static double window_generation_set(double n, const void *context) {
 }
 
 static double window_generation_fpr(double per_line, double k, double b) {
+    assert(per_line >= 0);
     return ebi_poisson_mean(per_line, window_generation_set, &(window_generation){k, b});
 }
 
@@ -94,6 +98,7 @@ static double window_generations_fpr(unsigned eras, unsigned k, double per_line)
 
 /* Keys that are taken for others are not stored, unless the plan says so. */
 double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bits) {
+    assert(k >= 1 && bits > 0);
     enum { WINDOW_PLAN_ROUNDS = 10 };
     const double per_line = WINDOW_PLAN_LINE_BITS / bits / plan->eras;
     double fpr = window_generations_fpr(plan->eras, k, per_line);
@@ -115,16 +120,19 @@ static double window_rotate_best(double bits, const void *plan) {
 }
 
 double ebi_window_bits(const ebi_window_plan *plan, double fpr) {
+    assert(fpr > 0);
     if (plan->mode == EBI_WINDOW_ELASTIC) return window_elastic_bits(plan, fpr);
     return ebi_bisect(window_rotate_best, plan, 2, 512, fpr);
 }
 
 double ebi_window_fpr(const ebi_window_plan *plan, double bits) {
+    assert(bits > 0);
     if (plan->mode == EBI_WINDOW_ELASTIC) return window_elastic_fpr(plan, bits);
     return window_rotate_best(fmin(fmax(bits, 2), 512), plan);
 }
 
 unsigned ebi_window_width(const ebi_window_plan *plan, double fpr) {
+    assert(fpr > 0);
     if (plan->mode == EBI_WINDOW_ROTATE)
         return window_rotate_width(plan, ebi_window_bits(plan, fpr));
     const double row =

@@ -107,6 +107,7 @@ EBI_INLINE bool window_rotate_observe(const window_rotate *r, uint8_t *line, uin
 
 EBI_INLINE void window_rotate_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                   uint8_t *seen, unsigned k) {
+    assert(b->n <= EBI_LONG_BATCH && k >= 1);
     const ebi_window x = ebi_window_open(p, block);
     ebi_window_places to;
     ebi_window_find_places(&x, x.bytes, b->hash, b->n, true, &to);
@@ -126,6 +127,7 @@ EBI_INLINE void window_rotate_add(const ebi_params *p, uint8_t *block, const ebi
 
 EBI_INLINE void window_rotate_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                                    uint8_t *seen, unsigned k) {
+    assert(b->n <= EBI_LONG_BATCH && k >= 1);
     const ebi_window now = ebi_window_open(p, block);
     ebi_window_places to;
     ebi_window_find_places(&now, now.bytes, b->hash, b->n, false, &to);
