@@ -1,10 +1,19 @@
 # redis.mk - the module for Redis and Valkey, and its tests in real servers.
 REDIS := $(B)/everbloom-redis.so
-.PHONY: redis-test run-redis redis-soak
+MODULEDIR ?= $(PREFIX)/lib/redis/modules
+.PHONY: redis-test run-redis redis-soak install-redis uninstall-redis
 
 $(B)/redis/%.o: CPPFLAGS += -fPIC -fvisibility=hidden
 $(REDIS): $(call objects,redis/*.c) $(LIB) # it shows the server one symbol
 	$(LINK) -shared -Wl,--exclude-libs,ALL -o $@ $^ -lm
+
+# The servers load only files that may be executed.
+install: install-redis
+install-redis: $(REDIS)
+	install -D -m 755 $(REDIS) $(DESTDIR)$(MODULEDIR)/everbloom.so
+uninstall: uninstall-redis
+uninstall-redis:
+	rm -f $(DESTDIR)$(MODULEDIR)/everbloom.so
 
 redis-test: $(REDIS) $(B)/everbloom ## the module in real servers: replicas, files, clusters, known clients
 	@.ci/need --install redis
