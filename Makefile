@@ -228,7 +228,7 @@ papers: $(B)/everbloom-lab ## make the papers' experiments again, into docs/pape
 	@.ci/need --install papers
 	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
 
-SOURCES = $(call tree,include src cli lab bench redis sqlite postgres tests python/src examples)
+SOURCES = $(call tree,include src cli lab bench redis sql sqlite postgres tests python/src examples)
 NORETURN := '__attribute__((noreturn))'# the only spelling that cppcheck understands
 docs-check: ## documentation names only files, functions, options and targets that exist
 	@mkdir -p build && .ci/docs-check
@@ -265,6 +265,7 @@ format: ## let clang-format lay out every source file
 include redis/redis.mk
 include python/python.mk
 include packaging/packages.mk
+include sql/sql.mk
 include sqlite/sqlite.mk
 include postgres/postgres.mk
 

@@ -2,22 +2,17 @@
  *
  * evb_agg runs in parallel and takes only kinds whose bytes do not depend on the order of the keys,
  * so two workers make the same filter as none.  evb_stream_agg takes every kind, in the order that
- * the query says.
- *
- * Rows wait until a batch is full: a batch is several times as fast as its keys one by one. */
+ * the query says. */
 #include "evb.h"
 
 #include <catalog/pg_type.h>
 #include <miscadmin.h>
 #include <utils/builtins.h>
 
-enum { BATCH = 256 };
 typedef struct aggregate_state {
-    eb_filter *f;
-    bool keeps_keys, numbers, has_value, has_time;
-    size_t n;
-    eb_hash hash[BATCH];
-    uint64_t value[BATCH], time[BATCH];
+    Oid type;     /* of the keys */
+    bool numbers; /* that are wanted for times */
+    sql_rows rows;
 } aggregate_state;
 
 static MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
@@ -26,80 +21,80 @@ static MemoryContext aggregate_context(FunctionCallInfo fcinfo) {
     return context;
 }
 
-static void aggregate_add(aggregate_state *s, eb_batch *b) {
-    eb_error err;
-    if (s->has_value) b->value = s->value;
-    if (s->has_time) b->time = s->time;
-    if (b->n && eb_add_batch(s->f, b, &err) != EB_OK) evb_fail(&err);
-    s->n = 0;
-}
-
 static void aggregate_flush(aggregate_state *s) {
-    eb_batch b = eb_batch_hashes(s->hash, s->n);
-    CHECK_FOR_INTERRUPTS();
-    aggregate_add(s, &b);
+    eb_error err;
+    if (sql_rows_flush(&s->rows, &err) != EB_OK) evb_fail(&err);
 }
 
-/* What evb_agg may take.  The message names the way out. */
-static void aggregate_must_merge(const eb_filter *f) {
-    const uint64_t wanted = EB_CAN_MERGE | EB_ORDER_FREE;
-    if ((eb_caps(f) & wanted) == wanted) return;
-    ereport(ERROR,
-            (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-             errmsg("evb_agg cannot make this filter, because it depends on the order of the rows"),
-             errhint("Use evb_stream_agg(key, spec ORDER BY ...); a counting filter can also "
-                     "be made with update=plain.")));
-}
-
-static aggregate_state *aggregate_begin(FunctionCallInfo fcinfo, bool merges) {
-    const MemoryContext context = aggregate_context(fcinfo);
-    aggregate_state *s;
-    if (PG_ARGISNULL(2))
-        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the spec is NULL"),
-                        errhint("Try 'bloom:distinct=1e6,fpr=0.001'.")));
-    s = MemoryContextAlloc(context, sizeof *s);
-    s->f = evb_make(PG_GETARG_TEXT_PP(2), context);
-    if (merges) aggregate_must_merge(s->f);
-    s->keeps_keys = (eb_caps(s->f) & EB_KEEPS_KEYS) != 0;
-    s->numbers = evb_wants_numbers(s->f);
-    s->has_value = PG_NARGS() > 3;
-    s->has_time = PG_NARGS() > 4;
-    s->n = 0;
+/* A state of a context that holds a filter, and no rows that wait. */
+static aggregate_state *aggregate_of(eb_filter *f, MemoryContext context, Oid type, int arguments) {
+    aggregate_state *const s = MemoryContextAlloc(context, sizeof *s);
+    s->type = type;
+    s->numbers = evb_wants_numbers(f);
+    sql_rows_begin(&s->rows, f, arguments > 3, arguments > 4);
     return s;
 }
 
-static Datum aggregate_step(FunctionCallInfo fcinfo, bool merges) {
-    aggregate_state *const s =
-        PG_ARGISNULL(0) ? aggregate_begin(fcinfo, merges) : (aggregate_state *)PG_GETARG_POINTER(0);
+static aggregate_state *aggregate_begin(FunctionCallInfo fcinfo) {
+    const MemoryContext context = aggregate_context(fcinfo);
+    if (PG_ARGISNULL(2))
+        ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the spec is NULL"),
+                        errhint("Try 'bloom:distinct=1e6,fpr=0.001'.")));
+    return aggregate_of(evb_make(PG_GETARG_TEXT_PP(2), context), context,
+                        get_fn_expr_argtype(fcinfo->flinfo, 1), PG_NARGS());
+}
+
+static uint64_t aggregate_time(FunctionCallInfo fcinfo) {
+    if (PG_ARGISNULL(4))
+        ereport(ERROR,
+                (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the time of a row is NULL")));
+    return evb_time_of(PG_GETARG_DATUM(4));
+}
+
+/* Anything but a bigint. */
+static eb_status aggregate_key(aggregate_state *s, Datum value, eb_error *err) {
     evb_key key;
+    evb_key_of(value, s->type, s->numbers, &key);
+    if (key.keys.type == EB_I64) return sql_rows_number(&s->rows, key.number, err);
+    return sql_rows_bytes(&s->rows, (eb_key_type)key.keys.type, key.bytes, err);
+}
+
+/* What evb_agg may take.  The message names the way out. */
+PG_FUNCTION_INFO_V1(evb_parallel_spec_in);
+Datum evb_parallel_spec_in(PG_FUNCTION_ARGS) {
+    const char *const spec = PG_GETARG_CSTRING(0);
+    const uint64_t wanted = EB_CAN_MERGE | EB_ORDER_FREE;
+    eb_spec_info info;
     eb_error err;
-    if (PG_ARGISNULL(1)) PG_RETURN_POINTER(s);
-    evb_key_of(PG_GETARG_DATUM(1), get_fn_expr_argtype(fcinfo->flinfo, 1), s->numbers, &key);
-    if (s->has_value) s->value[s->n] = PG_ARGISNULL(3) ? 1 : evb_weight_of(PG_GETARG_DATUM(3));
-    if (s->has_time) {
-        if (PG_ARGISNULL(4))
-            ereport(ERROR,
-                    (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("the time of a row is NULL")));
-        s->time[s->n] = evb_time_of(PG_GETARG_DATUM(4));
-    }
-    if (s->keeps_keys) {
-        eb_batch b = eb_batch_keys(&key.keys, 1);
-        aggregate_add(s, &b);
-    } else {
-        if (eb_hash_keys(s->f, &key.keys, 1, &s->hash[s->n], &err) != EB_OK) evb_fail(&err);
-        if (++s->n == BATCH) aggregate_flush(s);
-    }
-    PG_RETURN_POINTER(s);
+    EB_INIT(info);
+    if (eb_spec_describe(spec, &info, &err) != EB_OK) evb_fail(&err);
+    if ((info.caps & wanted) != wanted)
+        ereport(ERROR,
+                (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                 errmsg("evb_agg cannot make a filter of kind %s with these options, because "
+                        "it depends on the order of the rows",
+                        info.kind),
+                 errhint("Use evb_stream_agg(key, spec ORDER BY ...); a counting filter can "
+                         "also be made with update=plain.")));
+    PG_RETURN_TEXT_P(cstring_to_text(spec));
 }
 
 PG_FUNCTION_INFO_V1(evb_agg_step);
 Datum evb_agg_step(PG_FUNCTION_ARGS) {
-    return aggregate_step(fcinfo, true);
-}
-
-PG_FUNCTION_INFO_V1(evb_stream_agg_step);
-Datum evb_stream_agg_step(PG_FUNCTION_ARGS) {
-    return aggregate_step(fcinfo, false);
+    aggregate_state *const s =
+        PG_ARGISNULL(0) ? aggregate_begin(fcinfo) : (aggregate_state *)PG_GETARG_POINTER(0);
+    sql_rows *const rows = &s->rows;
+    eb_error err;
+    eb_status status;
+    if (PG_ARGISNULL(1)) PG_RETURN_POINTER(s);
+    if (rows->has_value)
+        rows->value[rows->n] = PG_ARGISNULL(3) ? 1 : evb_weight_of(PG_GETARG_DATUM(3));
+    if (rows->has_time) rows->time[rows->n] = aggregate_time(fcinfo);
+    status = s->type == INT8OID ? sql_rows_number(rows, PG_GETARG_INT64(1), &err)
+                                : aggregate_key(s, PG_GETARG_DATUM(1), &err);
+    if (status != EB_OK) evb_fail(&err);
+    if (rows->n == 0) CHECK_FOR_INTERRUPTS();
+    PG_RETURN_POINTER(s);
 }
 
 PG_FUNCTION_INFO_V1(evb_stream_agg_final);
@@ -108,7 +103,7 @@ Datum evb_stream_agg_final(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0)) PG_RETURN_NULL();
     s = (aggregate_state *)PG_GETARG_POINTER(0);
     aggregate_flush(s);
-    PG_RETURN_BYTEA_P(evb_save(s->f));
+    PG_RETURN_BYTEA_P(evb_save(s->rows.f));
 }
 
 /* What workers made is merged into an empty filter, also if there was only one: so the bytes are
@@ -123,21 +118,12 @@ Datum evb_agg_final(PG_FUNCTION_ARGS) {
     if (PG_ARGISNULL(0)) PG_RETURN_NULL();
     s = (aggregate_state *)PG_GETARG_POINTER(0);
     aggregate_flush(s);
-    if (eb_clone(&whole, s->f, &memory, &err) != EB_OK || eb_clear(whole, &err) != EB_OK ||
-        eb_merge(whole, s->f, 1, &err) != EB_OK)
+    if (eb_clone(&whole, s->rows.f, &memory, &err) != EB_OK || eb_clear(whole, &err) != EB_OK ||
+        eb_merge(whole, s->rows.f, 1, &err) != EB_OK)
         evb_fail(&err);
     value = evb_save(whole);
     eb_free(whole);
     PG_RETURN_BYTEA_P(value);
-}
-
-/* A state that holds a filter and no rows that wait. */
-static aggregate_state *aggregate_of(eb_filter *f, MemoryContext context) {
-    aggregate_state *const s = MemoryContextAllocZero(context, sizeof *s);
-    s->f = f;
-    s->keeps_keys = (eb_caps(f) & EB_KEEPS_KEYS) != 0;
-    s->numbers = evb_wants_numbers(f);
-    return s;
 }
 
 PG_FUNCTION_INFO_V1(evb_agg_combine);
@@ -154,11 +140,11 @@ Datum evb_agg_combine(PG_FUNCTION_ARGS) {
     if (!into) {
         const eb_allocator memory = evb_memory(context);
         eb_filter *f;
-        if (eb_clone(&f, from->f, &memory, &err) != EB_OK) evb_fail(&err);
-        PG_RETURN_POINTER(aggregate_of(f, context));
+        if (eb_clone(&f, from->rows.f, &memory, &err) != EB_OK) evb_fail(&err);
+        PG_RETURN_POINTER(aggregate_of(f, context, InvalidOid, 0));
     }
     aggregate_flush(into);
-    if (eb_merge(into->f, from->f, 1, &err) != EB_OK) evb_fail(&err);
+    if (eb_merge(into->rows.f, from->rows.f, 1, &err) != EB_OK) evb_fail(&err);
     PG_RETURN_POINTER(into);
 }
 
@@ -167,7 +153,7 @@ Datum evb_agg_serial(PG_FUNCTION_ARGS) {
     aggregate_state *const s = (aggregate_state *)PG_GETARG_POINTER(0);
     (void)aggregate_context(fcinfo);
     aggregate_flush(s);
-    PG_RETURN_BYTEA_P(evb_save(s->f));
+    PG_RETURN_BYTEA_P(evb_save(s->rows.f));
 }
 
 PG_FUNCTION_INFO_V1(evb_agg_deserial);
@@ -175,7 +161,7 @@ Datum evb_agg_deserial(PG_FUNCTION_ARGS) {
     (void)aggregate_context(fcinfo);
     PG_RETURN_POINTER(
         aggregate_of(evb_load((struct varlena *)PG_GETARG_BYTEA_PP(0), CurrentMemoryContext),
-                     CurrentMemoryContext));
+                     CurrentMemoryContext, InvalidOid, 0));
 }
 
 PG_FUNCTION_INFO_V1(evb_merge_agg_step);
@@ -189,10 +175,10 @@ Datum evb_merge_agg_step(PG_FUNCTION_ARGS) {
         PG_RETURN_POINTER(s);
     }
     if (!s)
-        PG_RETURN_POINTER(
-            aggregate_of(evb_load((struct varlena *)PG_GETARG_BYTEA_PP(1), context), context));
+        PG_RETURN_POINTER(aggregate_of(evb_load((struct varlena *)PG_GETARG_BYTEA_PP(1), context),
+                                       context, InvalidOid, 0));
     f = evb_load((struct varlena *)PG_GETARG_BYTEA_PP(1), CurrentMemoryContext);
-    if (eb_merge(s->f, f, 1, &err) != EB_OK) evb_fail(&err);
+    if (eb_merge(s->rows.f, f, 1, &err) != EB_OK) evb_fail(&err);
     eb_free(f);
     PG_RETURN_POINTER(s);
 }

@@ -13,21 +13,21 @@
 
 /* The key of argument 1, asked of the filter of argument 0, as of argument 2 if it is there. */
 static void ask_key(FunctionCallInfo fcinfo, uint8_t *seen, double *count) {
-    bool numbers;
-    eb_filter *const f = evb_argument(fcinfo, 0, &numbers);
+    const evb_asked *const asked = evb_argument(fcinfo);
     evb_key key;
     eb_hash hash;
     uint64_t time;
     eb_error err;
     eb_batch b = eb_batch_hashes(&hash, 1);
-    evb_key_of(PG_GETARG_DATUM(1), get_fn_expr_argtype(fcinfo->flinfo, 1), numbers, &key);
+    evb_key_of(PG_GETARG_DATUM(1), asked->key, asked->numbers, &key);
     if (PG_NARGS() > 2) {
         time = evb_time_of(PG_GETARG_DATUM(2));
         b.time = &time;
     }
     b.seen = seen;
     b.count = count;
-    if (eb_hash_keys(f, &key.keys, 1, &hash, &err) != EB_OK || eb_ask_batch(f, &b, &err) != EB_OK)
+    if (eb_hash_keys(asked->f, &key.keys, 1, &hash, &err) != EB_OK ||
+        eb_ask_batch(asked->f, &b, &err) != EB_OK)
         evb_fail(&err);
 }
 
@@ -61,17 +61,16 @@ static Datum ask_row(FunctionCallInfo fcinfo, const double *numbers, int n) {
 
 PG_FUNCTION_INFO_V1(evb_estimate);
 Datum evb_estimate(PG_FUNCTION_ARGS) {
-    bool numbers;
-    eb_filter *const f = evb_argument(fcinfo, 0, &numbers);
+    const evb_asked *const asked = evb_argument(fcinfo);
     evb_key key;
     eb_hash hash;
     eb_estimate e;
     eb_error err;
     const eb_batch b = eb_batch_hashes(&hash, 1);
     EB_INIT(e);
-    evb_key_of(PG_GETARG_DATUM(1), get_fn_expr_argtype(fcinfo->flinfo, 1), numbers, &key);
-    if (eb_hash_keys(f, &key.keys, 1, &hash, &err) != EB_OK ||
-        eb_estimate_batch(f, &b, &e, &err) != EB_OK)
+    evb_key_of(PG_GETARG_DATUM(1), asked->key, asked->numbers, &key);
+    if (eb_hash_keys(asked->f, &key.keys, 1, &hash, &err) != EB_OK ||
+        eb_estimate_batch(asked->f, &b, &e, &err) != EB_OK)
         evb_fail(&err);
     return ask_row(fcinfo, (double[]){e.count, e.lower, e.upper, e.confidence}, 4);
 }
@@ -79,8 +78,7 @@ Datum evb_estimate(PG_FUNCTION_ARGS) {
 /* The counts of several distinct keys together: an array of text or bigint. */
 PG_FUNCTION_INFO_V1(evb_sum);
 Datum evb_sum(PG_FUNCTION_ARGS) {
-    bool numbers;
-    eb_filter *const f = evb_argument(fcinfo, 0, &numbers);
+    const evb_asked *const asked = evb_argument(fcinfo);
     ArrayType *const array = PG_GETARG_ARRAYTYPE_P(1);
     const Oid type = ARR_ELEMTYPE(array);
     int16 len;
@@ -99,11 +97,11 @@ Datum evb_sum(PG_FUNCTION_ARGS) {
     for (int i = 0; i < n; i++) {
         evb_key key;
         if (nulls[i]) continue;
-        evb_key_of(keys[i], type, numbers, &key);
-        if (eb_hash_keys(f, &key.keys, 1, &hash[used++], &err) != EB_OK) evb_fail(&err);
+        evb_key_of(keys[i], type, asked->numbers, &key);
+        if (eb_hash_keys(asked->f, &key.keys, 1, &hash[used++], &err) != EB_OK) evb_fail(&err);
     }
     b = eb_batch_hashes(hash, (size_t)used);
-    if (eb_sum_batch(f, &b, &sum, &err) != EB_OK) evb_fail(&err);
+    if (eb_sum_batch(asked->f, &b, &sum, &err) != EB_OK) evb_fail(&err);
     return ask_row(fcinfo, (double[]){sum.sum, sum.error, sum.median, sum.upper}, 4);
 }
 
@@ -129,7 +127,7 @@ Datum evb_merge(PG_FUNCTION_ARGS) {
 
 PG_FUNCTION_INFO_V1(evb_range);
 Datum evb_range(PG_FUNCTION_ARGS) {
-    eb_filter *const f = evb_argument(fcinfo, 0, NULL);
+    eb_filter *const f = evb_argument(fcinfo)->f;
     eb_range r;
     eb_error err;
     EB_INIT(r);
@@ -141,7 +139,7 @@ Datum evb_range(PG_FUNCTION_ARGS) {
 
 PG_FUNCTION_INFO_V1(evb_quantile);
 Datum evb_quantile(PG_FUNCTION_ARGS) {
-    eb_filter *const f = evb_argument(fcinfo, 0, NULL);
+    eb_filter *const f = evb_argument(fcinfo)->f;
     eb_quantile q;
     eb_error err;
     Datum values[3];
@@ -157,32 +155,20 @@ Datum evb_quantile(PG_FUNCTION_ARGS) {
     return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row), values, nulls));
 }
 
-static void ask_number(StringInfo s, const char *name, double x) {
-    if (isfinite(x))
-        appendStringInfo(s, ",\"%s\":%.17g", name, x);
-    else
-        appendStringInfo(s, ",\"%s\":null", name);
-}
-
 PG_FUNCTION_INFO_V1(evb_info);
 Datum evb_info(PG_FUNCTION_ARGS) {
-    eb_filter *const f = evb_argument(fcinfo, 0, NULL);
-    eb_stats stats;
+    eb_filter *const f = evb_argument(fcinfo)->f;
+    sql_member member[SQL_INFO_MEMBERS];
     eb_error err;
     StringInfoData s;
-    EB_INIT(stats);
-    if (eb_stat(f, EB_STAT_CELLS, &stats, &err) != EB_OK) evb_fail(&err);
+    if (sql_info(f, member, &err) != EB_OK) evb_fail(&err);
     initStringInfo(&s);
     appendStringInfo(&s, "{\"spec\":\"%s\"", eb_spec(f));
-    ask_number(&s, "adds", (double)stats.adds);
-    ask_number(&s, "new_keys", stats.new_keys == EB_UNKNOWN ? NAN : (double)stats.new_keys);
-    ask_number(&s, "capacity", stats.capacity == EB_UNKNOWN ? NAN : (double)stats.capacity);
-    ask_number(&s, "bytes", (double)stats.bytes);
-    ask_number(&s, "clock", (double)stats.clock);
-    ask_number(&s, "fill", stats.cells ? (double)stats.cells_used / (double)stats.cells : 0);
-    ask_number(&s, "fpr", stats.fpr);
-    ask_number(&s, "saturated", (double)stats.saturated);
-    ask_number(&s, "window", stats.window);
+    for (int i = 0; i < SQL_INFO_MEMBERS; i++)
+        if (isfinite(member[i].number))
+            appendStringInfo(&s, ",\"%s\":%.17g", member[i].name, member[i].number);
+        else
+            appendStringInfo(&s, ",\"%s\":null", member[i].name);
     appendStringInfoChar(&s, '}');
     return DirectFunctionCall1(jsonb_in, CStringGetDatum(s.data));
 }

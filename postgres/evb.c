@@ -140,55 +140,50 @@ bytea *evb_save(const eb_filter *f) {
 }
 
 typedef struct evb_cache {
+    evb_asked asked;
     MemoryContext memory; /* of the filter alone */
-    eb_filter *f;
-    bool numbers;
-    bool stored; /* out of line: toast says where */
+    bool stored;          /* out of line: toast says where */
     struct varatt_external toast;
     unsigned char head[EB_SNAPSHOT_HEAD];
 } evb_cache;
 
 /* Is this the value that the filter was loaded from? */
 static bool evb_is_cached(const evb_cache *c, const struct varlena *value) {
-    return c && c->f && VARSIZE_ANY_EXHDR(value) >= EB_SNAPSHOT_HEAD &&
+    return c && c->asked.f && VARSIZE_ANY_EXHDR(value) >= EB_SNAPSHOT_HEAD &&
            memcmp(c->head, VARDATA_ANY(value), EB_SNAPSHOT_HEAD) == 0;
 }
 
-static evb_cache *evb_cached(FunctionCallInfo fcinfo, int arg) {
+const evb_asked *evb_argument(FunctionCallInfo fcinfo) {
     evb_cache *c = fcinfo->flinfo->fn_extra;
-    struct varlena *const raw = (struct varlena *)PG_GETARG_POINTER(arg);
+    struct varlena *const raw = (struct varlena *)PG_GETARG_POINTER(0);
     const bool stored = VARATT_IS_EXTERNAL_ONDISK(raw);
     struct varatt_external toast = {0};
     struct varlena *value;
     if (stored) {
         VARATT_EXTERNAL_GET_POINTER(toast, raw);
-        if (c && c->f && c->stored && memcmp(&c->toast, &toast, sizeof toast) == 0) return c;
+        if (c && c->asked.f && c->stored && memcmp(&c->toast, &toast, sizeof toast) == 0)
+            return &c->asked;
     } else if (!VARATT_IS_EXTENDED(raw) && evb_is_cached(c, raw))
-        return c;
+        return &c->asked;
     value = pg_detoast_datum_packed(raw);
     if (!c) {
         c = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof *c);
         c->memory = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "everbloom filter",
                                           ALLOCSET_DEFAULT_SIZES);
+        c->asked.key = PG_NARGS() > 1 ? get_fn_expr_argtype(fcinfo->flinfo, 1) : InvalidOid;
         fcinfo->flinfo->fn_extra = c;
     }
     if (!evb_is_cached(c, value)) {
-        c->f = NULL;
+        c->asked.f = NULL;
         MemoryContextReset(c->memory);
-        c->f = evb_load(value, c->memory);
-        c->numbers = evb_wants_numbers(c->f);
+        c->asked.f = evb_load(value, c->memory);
+        c->asked.numbers = evb_wants_numbers(c->asked.f);
         memcpy(c->head, VARDATA_ANY(value), EB_SNAPSHOT_HEAD);
     }
     c->stored = stored;
     c->toast = toast;
     if (value != raw) pfree(value);
-    return c;
-}
-
-eb_filter *evb_argument(FunctionCallInfo fcinfo, int arg, bool *numbers) {
-    const evb_cache *const c = evb_cached(fcinfo, arg);
-    if (numbers) *numbers = c->numbers;
-    return c->f;
+    return &c->asked;
 }
 
 /* ---- Keys ------------------------------------------------------------------------------------ */

@@ -3,8 +3,8 @@
 #define EVB_H
 #include <postgres.h>
 
-#include <everbloom/query.h>
 #include <fmgr.h>
+#include <sql.h>
 #include <utils/memutils.h>
 
 /* Memory of a context.  It gives NULL when there is none, so nothing longjmps through the library.
@@ -20,9 +20,14 @@ eb_filter *evb_load(const struct varlena *value, MemoryContext context);
 eb_filter *evb_make(const text *spec, MemoryContext context);
 bytea *evb_save(const eb_filter *f);
 
-/* The filter that argument `arg` stands for.  It is loaded once and kept until the argument
- * changes.  numbers, or NULL: see evb_wants_numbers. */
-eb_filter *evb_argument(FunctionCallInfo fcinfo, int arg, bool *numbers);
+/* The filter that the first argument stands for, and what every row wants to know beside it.  It is
+ * loaded once and kept until the argument changes. */
+typedef struct evb_asked {
+    eb_filter *f;
+    bool numbers; /* see evb_wants_numbers */
+    Oid key;      /* type of the second argument */
+} evb_asked;
+const evb_asked *evb_argument(FunctionCallInfo fcinfo);
 
 /* A key as the library wants it: one of them.  It points into the datum and into itself. */
 typedef struct evb_key {
@@ -31,7 +36,7 @@ typedef struct evb_key {
     int64_t number;
     char text[64];
 } evb_key;
-/* type: of argument `arg`.  whole: numbers are wanted for times, not their text (keys=i64). */
+/* whole: numbers are wanted for times, not their text (keys=i64). */
 void evb_key_of(Datum value, Oid type, bool whole, evb_key *key);
 /* Are the filter's keys numbers (keys=i64 or u64)?  Not for every row. */
 bool evb_wants_numbers(const eb_filter *f);

@@ -13,6 +13,16 @@ create function evb(bytea) returns evb as 'MODULE_PATHNAME', 'evb_from_bytea' la
 create cast (bytea as evb) with function evb(bytea);
 create cast (evb as bytea) without function;
 
+-- A spec of a filter that workers can make together.  The type refuses others when a query is parsed: before any row is
+-- read, and whether or not there will be workers.
+create type evb_parallel_spec;
+create function evb_parallel_spec_in(cstring) returns evb_parallel_spec as 'MODULE_PATHNAME' language c immutable strict parallel safe;
+create function evb_parallel_spec_out(evb_parallel_spec) returns cstring as 'textout' language internal immutable strict parallel safe;
+create type evb_parallel_spec (input = evb_parallel_spec_in, output = evb_parallel_spec_out, internallength = variable,
+                               storage = extended, alignment = int4);
+create cast (evb_parallel_spec as text) without function as implicit;
+create cast (text as evb_parallel_spec) with inout as implicit;
+
 -- Aggregates: states, and how workers' states become one.
 create function evb_agg_final(internal) returns evb as 'MODULE_PATHNAME' language c immutable parallel safe;
 create function evb_stream_agg_final(internal) returns evb as 'MODULE_PATHNAME' language c immutable parallel safe;
@@ -30,24 +40,24 @@ declare
     t text;
 begin
     foreach t in array array['text', 'bytea', 'bigint', 'uuid', 'timestamp', 'timestamptz'] loop
-        execute format('create function evb_agg_step(internal, %s, text) returns internal
+        execute format('create function evb_agg_step(internal, %s, evb_parallel_spec) returns internal
             as ''MODULE_PATHNAME'' language c immutable parallel safe', t);
-        execute format('create function evb_agg_step(internal, %s, text, bigint) returns internal
+        execute format('create function evb_agg_step(internal, %s, evb_parallel_spec, bigint) returns internal
             as ''MODULE_PATHNAME'' language c immutable parallel safe', t);
-        execute format('create aggregate evb_agg(%s, spec text) (
+        execute format('create aggregate evb_agg(%s, spec evb_parallel_spec) (
             sfunc = evb_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_agg_final,
             combinefunc = evb_agg_combine, serialfunc = evb_agg_serial, deserialfunc = evb_agg_deserial,
             parallel = safe)', t);
-        execute format('create aggregate evb_agg(%s, spec text, weight bigint) (
+        execute format('create aggregate evb_agg(%s, spec evb_parallel_spec, weight bigint) (
             sfunc = evb_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_agg_final,
             combinefunc = evb_agg_combine, serialfunc = evb_agg_serial, deserialfunc = evb_agg_deserial,
             parallel = safe)', t);
         execute format('create function evb_stream_agg_step(internal, %s, text) returns internal
-            as ''MODULE_PATHNAME'' language c immutable parallel safe', t);
+            as ''MODULE_PATHNAME'', ''evb_agg_step'' language c immutable parallel safe', t);
         execute format('create function evb_stream_agg_step(internal, %s, text, bigint) returns internal
-            as ''MODULE_PATHNAME'' language c immutable parallel safe', t);
+            as ''MODULE_PATHNAME'', ''evb_agg_step'' language c immutable parallel safe', t);
         execute format('create function evb_stream_agg_step(internal, %s, text, bigint, timestamptz) returns internal
-            as ''MODULE_PATHNAME'' language c immutable parallel safe', t);
+            as ''MODULE_PATHNAME'', ''evb_agg_step'' language c immutable parallel safe', t);
         execute format('create aggregate evb_stream_agg(%s, spec text) (
             sfunc = evb_stream_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_stream_agg_final)', t);
         execute format('create aggregate evb_stream_agg(%s, spec text, weight bigint) (
@@ -86,6 +96,11 @@ create function evb_top(evb, n bigint default 10) returns table (key text, count
 create function evb_iceberg(evb, at_least double precision)
     returns table (key text, count double precision, lower double precision, watermark double precision)
     as 'MODULE_PATHNAME' language c immutable strict parallel safe;
+-- Filters for a stream of so many keys, best first; 0: not told, or no bound.
+create function evb_plan(distinct_keys double precision default 0, fpr double precision default 0, fnr double precision default 0,
+                         memory double precision default 0, items double precision default 0, parallel boolean default false)
+    returns table (kind text, spec text, bytes double precision, fpr_expected double precision, fnr_expected double precision)
+    as 'MODULE_PATHNAME' language c immutable strict parallel safe cost 1000000;
 create function evb_kinds() returns table (name text, question text, summary text, paper text, parallel boolean)
     as 'MODULE_PATHNAME' language c immutable strict parallel safe;
 

@@ -1,13 +1,13 @@
 # postgres.mk - the PostgreSQL extension: build/<flavour>/postgres/everbloom.so.
 PG_CONFIG ?= /usr/lib/postgresql/15/bin/pg_config
 POSTGRES_MODULE := $(B)/postgres/everbloom.so
-POSTGRES_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard postgres/*.c))
+POSTGRES_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard postgres/*.c sql/*.c))
 .PHONY: postgres postgres-test run-postgres install-postgres
 
 # PostgreSQL's headers want GNU C and declarations of their own kind; they are not ours to warn about.
 $(B)/postgres/%.o: postgres/%.c Makefile postgres/postgres.mk
 	@mkdir -p $(@D)
-	$(COMPILE) -std=gnu11 -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE -fPIC \
+	$(COMPILE) -std=gnu11 -Isql -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE -fPIC \
 	  -MMD -MP -c -o $@ $<
 $(POSTGRES_MODULE): $(POSTGRES_OBJ) $(LIB) # nothing of the library is visible to the host
 	$(LINK) -shared -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -o $@ $^ -lm

@@ -2,6 +2,7 @@
 #include "evb.h"
 
 #include <funcapi.h>
+#include <math.h>
 #include <utils/builtins.h>
 
 /* Keys with a count of at_least, the most frequent first. */
@@ -49,6 +50,35 @@ Datum evb_iceberg(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
     sets_keys(fcinfo, evb_load((struct varlena *)PG_GETARG_BYTEA_PP(0), CurrentMemoryContext),
               at_least, SIZE_MAX);
+    return (Datum)0;
+}
+
+PG_FUNCTION_INFO_V1(evb_plan);
+Datum evb_plan(PG_FUNCTION_ARGS) {
+    ReturnSetInfo *const rows = (ReturnSetInfo *)fcinfo->resultinfo;
+    const sql_wishes wishes = {.distinct = PG_GETARG_FLOAT8(0),
+                               .fpr = PG_GETARG_FLOAT8(1),
+                               .fnr = PG_GETARG_FLOAT8(2),
+                               .bytes = PG_GETARG_FLOAT8(3),
+                               .items = PG_GETARG_FLOAT8(4),
+                               .any_order = PG_GETARG_BOOL(5)};
+    eb_offer *const offers = palloc0(sizeof *offers * SQL_OFFERS);
+    eb_error err;
+    size_t n;
+    InitMaterializedSRF(fcinfo, 0);
+    if (sql_plan(&wishes, offers, &n, &err) != EB_OK) evb_fail(&err);
+    for (size_t i = 0; i < n; i++) {
+        const double numbers[] = {offers[i].bytes, offers[i].mean_fpr, offers[i].mean_fnr};
+        Datum values[5];
+        bool nulls[5] = {false, false, false, false, false};
+        values[0] = CStringGetTextDatum(offers[i].kind->name);
+        values[1] = CStringGetTextDatum(offers[i].spec);
+        for (int j = 0; j < 3; j++) {
+            nulls[2 + j] = isnan(numbers[j]);
+            values[2 + j] = Float8GetDatum(numbers[j]);
+        }
+        tuplestore_putvalues(rows->setResult, rows->setDesc, values, nulls);
+    }
     return (Datum)0;
 }
 

@@ -1,7 +1,7 @@
 /* evb.h - what the files of the SQLite extension share. */
 #ifndef EVB_H
 #define EVB_H
-#include <everbloom/query.h>
+#include <sql.h>
 #include <sqlite3ext.h>
 #include <stdbool.h>
 SQLITE_EXTENSION_INIT3

@@ -30,25 +30,10 @@ static void functions_result_filter(sqlite3_context *ctx, const char *function,
 
 /* ---- Aggregates ------------------------------------------------------------------------------ */
 
-/* Keys wait until a batch is full, because a batch is several times as fast as its keys one by one.
- * Kinds that keep keys get them at once: the bytes are gone after the row. */
-enum { BATCH = 256 };
 typedef struct functions_making {
-    eb_filter *f;
-    bool started, failed, keeps_keys;
-    size_t n;
-    eb_hash hash[BATCH];
-    uint64_t value[BATCH], time[BATCH];
-    bool has_value, has_time;
+    bool started, failed;
+    sql_rows rows;
 } functions_making;
-
-static eb_status functions_flush(functions_making *m, eb_error *err) {
-    eb_batch b = eb_batch_hashes(m->hash, m->n);
-    if (m->has_value) b.value = m->value;
-    if (m->has_time) b.time = m->time;
-    m->n = 0;
-    return b.n ? eb_add_batch(m->f, &b, err) : EB_OK;
-}
 
 /* A whole number that is not negative, for a weight or a time. */
 static eb_status functions_number(sqlite3_value *value, const char *what, uint64_t *out,
@@ -63,34 +48,28 @@ static eb_status functions_number(sqlite3_value *value, const char *what, uint64
     return EB_OK;
 }
 
-static eb_status functions_add(functions_making *m, evb_key *key, int n, sqlite3_value **args,
-                               eb_error *err) {
+static eb_status functions_add(sql_rows *r, sqlite3_value **args, eb_error *err) {
+    evb_key key;
     eb_status status = EB_OK;
-    m->has_value = n > 2;
-    m->has_time = n > 3;
-    if (n > 2) status = functions_number(args[2], "weight", &m->value[m->n], err);
-    if (n > 3 && status == EB_OK) status = functions_number(args[3], "time", &m->time[m->n], err);
+    if (sqlite3_value_type(args[0]) == SQLITE_NULL) return EB_OK; /* no key */
+    if (r->has_value) status = functions_number(args[2], "weight", &r->value[r->n], err);
+    if (r->has_time && status == EB_OK)
+        status = functions_number(args[3], "time", &r->time[r->n], err);
     if (status != EB_OK) return status;
-    if (m->keeps_keys) {
-        eb_batch b = eb_batch_keys(&key->keys, 1);
-        if (n > 2) b.value = m->value;
-        if (n > 3) b.time = m->time;
-        return eb_add_batch(m->f, &b, err);
-    }
-    status = eb_hash_keys(m->f, &key->keys, 1, &m->hash[m->n], err);
-    if (status == EB_OK && ++m->n == BATCH) status = functions_flush(m, err);
-    return status;
+    if (sqlite3_value_type(args[0]) == SQLITE_INTEGER)
+        return sql_rows_number(r, sqlite3_value_int64(args[0]), err);
+    (void)evb_key_of(args[0], &key);
+    return sql_rows_bytes(r, (eb_key_type)key.keys.type, key.bytes, err);
 }
 
 static void functions_end(functions_making *m) {
-    eb_free(m->f);
-    m->f = NULL;
+    eb_free(m->rows.f);
+    m->rows.f = NULL;
     m->failed = true;
 }
 
 static void agg_step(sqlite3_context *ctx, int n, sqlite3_value **args) {
     functions_making *const m = sqlite3_aggregate_context(ctx, sizeof *m);
-    evb_key key;
     eb_error err;
     eb_status status = EB_OK;
     if (!m) {
@@ -99,13 +78,13 @@ static void agg_step(sqlite3_context *ctx, int n, sqlite3_value **args) {
     }
     if (m->failed) return;
     if (!m->started) {
+        eb_filter *f;
         m->started = true;
         status = evb_make(sqlite3_context_db_handle(ctx), (const char *)sqlite3_value_text(args[1]),
-                          &m->f, &err);
-        if (status == EB_OK) m->keeps_keys = (eb_caps(m->f) & EB_KEEPS_KEYS) != 0;
+                          &f, &err);
+        sql_rows_begin(&m->rows, f, n > 2, n > 3);
     }
-    if (status == EB_OK && evb_key_of(args[0], &key))
-        status = functions_add(m, &key, n, args, &err);
+    if (status == EB_OK) status = functions_add(&m->rows, args, &err);
     if (status == EB_OK) return;
     functions_end(m);
     evb_fail(ctx, "evb_agg", &err);
@@ -115,9 +94,9 @@ static void agg_step(sqlite3_context *ctx, int n, sqlite3_value **args) {
 static void agg_final(sqlite3_context *ctx) {
     functions_making *const m = sqlite3_aggregate_context(ctx, 0);
     eb_error err;
-    if (!m || !m->f) return;
-    if (functions_flush(m, &err) == EB_OK)
-        functions_result_filter(ctx, "evb_agg", m->f);
+    if (!m || !m->rows.f) return;
+    if (sql_rows_flush(&m->rows, &err) == EB_OK)
+        functions_result_filter(ctx, "evb_agg", m->rows.f);
     else
         evb_fail(ctx, "evb_agg", &err);
     functions_end(m);
@@ -137,15 +116,15 @@ static void merge_step(sqlite3_context *ctx, int n, sqlite3_value **args) {
     }
     if (m->failed || sqlite3_value_type(args[0]) == SQLITE_NULL) return;
     const evb_loaded *const l = evb_find(sqlite3_user_data(ctx), args[0], &err);
-    if (l && functions_merge_into(&m->f, l, &err) == EB_OK) return;
+    if (l && functions_merge_into(&m->rows.f, l, &err) == EB_OK) return;
     functions_end(m);
     evb_fail(ctx, "evb_merge_agg", &err);
 }
 
 static void merge_final(sqlite3_context *ctx) {
     functions_making *const m = sqlite3_aggregate_context(ctx, 0);
-    if (!m || !m->f) return;
-    functions_result_filter(ctx, "evb_merge_agg", m->f);
+    if (!m || !m->rows.f) return;
+    functions_result_filter(ctx, "evb_merge_agg", m->rows.f);
     functions_end(m);
 }
 
@@ -205,35 +184,23 @@ static void merge(sqlite3_context *ctx, int n, sqlite3_value **args) {
     eb_free(sum);
 }
 
-static void functions_json(sqlite3_str *s, const char *name, double x) {
-    if (isfinite(x))
-        sqlite3_str_appendf(s, ",\"%s\":%!.17g", name, x);
-    else
-        sqlite3_str_appendf(s, ",\"%s\":null", name);
-}
-
 static void info(sqlite3_context *ctx, int n, sqlite3_value **args) {
     eb_error err;
-    eb_stats stats;
+    sql_member member[SQL_INFO_MEMBERS];
     (void)n;
-    EB_INIT(stats);
     if (sqlite3_value_type(args[0]) == SQLITE_NULL) return;
     const evb_loaded *const l = evb_find(sqlite3_user_data(ctx), args[0], &err);
-    if (!l || eb_stat(l->f, EB_STAT_CELLS, &stats, &err) != EB_OK) {
+    if (!l || sql_info(l->f, member, &err) != EB_OK) {
         evb_fail(ctx, "evb_info", &err);
         return;
     }
     sqlite3_str *const s = sqlite3_str_new(sqlite3_context_db_handle(ctx));
     sqlite3_str_appendf(s, "{\"spec\":\"%s\"", eb_spec(l->f));
-    functions_json(s, "adds", (double)stats.adds);
-    functions_json(s, "new_keys", stats.new_keys == EB_UNKNOWN ? NAN : (double)stats.new_keys);
-    functions_json(s, "capacity", stats.capacity == EB_UNKNOWN ? NAN : (double)stats.capacity);
-    functions_json(s, "bytes", (double)stats.bytes);
-    functions_json(s, "clock", (double)stats.clock);
-    functions_json(s, "fill", stats.cells ? (double)stats.cells_used / (double)stats.cells : 0);
-    functions_json(s, "fpr", stats.fpr);
-    functions_json(s, "saturated", (double)stats.saturated);
-    functions_json(s, "window", stats.window);
+    for (size_t i = 0; i < SQL_INFO_MEMBERS; i++)
+        if (isfinite(member[i].number))
+            sqlite3_str_appendf(s, ",\"%s\":%!.17g", member[i].name, member[i].number);
+        else
+            sqlite3_str_appendf(s, ",\"%s\":null", member[i].name);
     sqlite3_str_appendall(s, "}");
     char *const text = sqlite3_str_finish(s);
     if (!text)

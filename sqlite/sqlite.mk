@@ -1,11 +1,11 @@
 # sqlite.mk - the SQLite extension: build/<flavour>/sqlite/everbloom.so.
 SQLITE_EXTENSION := $(B)/sqlite/everbloom.so
-SQLITE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard sqlite/*.c))
+SQLITE_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard sqlite/*.c sql/*.c))
 .PHONY: sqlite sqlite-test run-sqlite
 
 $(B)/sqlite/%.o: sqlite/%.c Makefile sqlite/sqlite.mk
 	@mkdir -p $(@D)
-	$(COMPILE) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(COMPILE) -Isql -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 $(SQLITE_EXTENSION): $(SQLITE_OBJ) $(LIB) # nothing of the library is visible to the host
 	$(LINK) -shared -Wl,--exclude-libs,ALL -o $@ $^ -lm
 

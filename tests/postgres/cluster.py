@@ -119,3 +119,43 @@ class Server:
             self.process.wait()
         self.log.close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+    def session(self):
+        return Session(self)
+
+
+class Session:
+    """One connection that stays, and its backend's process id: to measure it, or to cancel what it does."""
+
+    def __init__(self, server):
+        self.client = subprocess.Popen(["psql", "-X", "-q", "-A", "-t", "-h", server.folder, "-p", str(server.port), "-U", "postgres"],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                       env=dict(os.environ, LC_ALL="C"), text=True, bufsize=1)
+        self.pid = int(self.sql("select pg_backend_pid()"))
+
+    def start(self, text):
+        self.client.stdin.write(text + ";\n\\echo =end=\n")
+        self.client.stdin.flush()
+
+    def result(self):
+        """What the statement printed, errors among it."""
+        lines = []
+        for line in self.client.stdout:
+            if line == "=end=\n":
+                return "".join(lines).strip()
+            lines.append(line)
+        raise RuntimeError("the connection ended: " + "".join(lines))
+
+    def sql(self, text):
+        self.start(text)
+        return self.result()
+
+    def cpu(self):
+        """Seconds of the processor that the backend has used."""
+        with open(f"/proc/{self.pid}/schedstat") as file:
+            return int(file.read().split()[0]) / 1e9
+
+    def close(self):
+        self.client.stdin.close()
+        self.client.wait()
+        self.client.stdout.close()

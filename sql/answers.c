@@ -1,0 +1,46 @@
+/* answers.c - what functions of every database say alike: see sql.h. */
+#include "sql.h"
+#include <math.h>
+
+static double answers_known(uint64_t x) {
+    return x == EB_UNKNOWN ? NAN : (double)x;
+}
+
+eb_status sql_info(const eb_filter *f, sql_member out[SQL_INFO_MEMBERS], eb_error *err) {
+    eb_stats s;
+    EB_INIT(s);
+    const eb_status status = eb_stat(f, EB_STAT_CELLS, &s, err);
+    if (status != EB_OK) return status;
+    const sql_member members[SQL_INFO_MEMBERS] = {
+        {"adds", (double)s.adds},
+        {"new_keys", answers_known(s.new_keys)},
+        {"capacity", answers_known(s.capacity)},
+        {"bytes", (double)s.bytes},
+        {"clock", (double)s.clock},
+        {"fill", s.fill},
+        {"fpr", s.fpr},
+        {"saturated", (double)s.saturated},
+        {"window", s.window},
+    };
+    memcpy(out, members, sizeof members);
+    return EB_OK;
+}
+
+eb_status sql_plan(const sql_wishes *w, eb_offer out[SQL_OFFERS], size_t *n, eb_error *err) {
+    eb_workload load;
+    eb_goal goal;
+    EB_INIT(load);
+    EB_INIT(goal);
+    load.items = w->items > 0 ? w->items : w->distinct;
+    load.distinct = w->distinct;
+    goal.load = &load;
+    goal.max_bytes = w->bytes;
+    goal.max_fpr = w->fpr;
+    goal.max_fnr = w->fnr;
+    if (w->any_order) goal.caps |= EB_CAN_MERGE | EB_ORDER_FREE;
+    if (w->fnr == 0 && w->bytes == 0)
+        goal.caps |= EB_NO_FALSE_NEGATIVES; /* least memory: of what? */
+    goal.prefer = w->bytes > 0 ? EB_FEWEST_MISSES : EB_SMALLEST;
+    for (size_t i = 0; i < SQL_OFFERS; i++) out[i].size = sizeof *out;
+    return eb_plan(&goal, out, SQL_OFFERS, n, err);
+}

@@ -1,0 +1,60 @@
+/* sql.h - what the extensions of databases share: rows that wait for a batch, the members of
+ * evb_info, plans.  No database's name is in it, and it allocates nothing. */
+#ifndef SQL_H
+#define SQL_H
+#include <everbloom/query.h>
+
+/* Keys on their way into a filter.  They wait until there are enough for a batch, which is several
+ * times as fast as its keys one by one.  Bytes of keys are copied: a database takes them back after
+ * the row.  Keys are added in the order in which they came, also if their types change.
+ *
+ * There may be one for each group of a query, so it is small. */
+enum { SQL_ROWS = 128, SQL_ROWS_BYTES = 4096 };
+typedef struct sql_rows {
+    eb_filter *f;
+    size_t n;
+    uint32_t type; /* of the keys that wait */
+    bool has_value, has_time;
+    union {
+        int64_t number[SQL_ROWS]; /* EB_I64 */
+        struct {                  /* EB_TEXT, EB_BYTES */
+            int32_t offset[SQL_ROWS + 1];
+            char bytes[SQL_ROWS_BYTES];
+        } text;
+    } key;
+    uint64_t value[SQL_ROWS], time[SQL_ROWS];
+} sql_rows;
+
+/* Fills in all but value and time of the next row: set r->value[r->n] and r->time[r->n] before the
+ * call if the rows have them. */
+void sql_rows_begin(sql_rows *r, eb_filter *f, bool has_value, bool has_time);
+eb_status sql_rows_flush(sql_rows *r, eb_error *err);
+eb_status sql_rows_bytes(sql_rows *r, eb_key_type type, eb_key key, eb_error *err);
+eb_status sql_rows_other_type(sql_rows *r, eb_key_type type, eb_error *err);
+
+static inline eb_status sql_rows_number(sql_rows *r, int64_t x, eb_error *err) {
+    if (r->type != EB_I64) {
+        const eb_status status = sql_rows_other_type(r, EB_I64, err);
+        if (status != EB_OK) return status;
+    }
+    r->key.number[r->n] = x;
+    return ++r->n < SQL_ROWS ? EB_OK : sql_rows_flush(r, err);
+}
+
+/* What evb_info says besides the spec, in order.  A number that is not finite is null. */
+typedef struct sql_member {
+    const char *name;
+    double number;
+} sql_member;
+enum { SQL_INFO_MEMBERS = 9 };
+eb_status sql_info(const eb_filter *f, sql_member out[SQL_INFO_MEMBERS], eb_error *err);
+
+/* What evb_plan asks.  0: not told, or no bound. */
+typedef struct sql_wishes {
+    double items, distinct, fpr, fnr, bytes;
+    bool any_order; /* kinds that evb_agg takes in PostgreSQL: they merge, and order does not matter
+                     */
+} sql_wishes;
+enum { SQL_OFFERS = 32 };
+eb_status sql_plan(const sql_wishes *w, eb_offer out[SQL_OFFERS], size_t *n, eb_error *err);
+#endif
