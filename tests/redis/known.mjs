@@ -50,6 +50,14 @@ for (const RESP of [2, 3]) {
   assert.deepEqual(await client.cf.insert("C", ["a", "b"]), [true, true]);
   assert.equal((await client.cf.info("C"))["Number of items deleted"], 1);
 
+  assert.equal(await client.topK.reserve("T", 2), "OK");
+  assert.deepEqual(await client.topK.add("T", ["a", "b", "a", "c"]), [null, null, null, null]);
+  assert.deepEqual(await client.topK.incrBy("T", { item: "b", incrementBy: 5 }), [null]);
+  assert.deepEqual(await client.topK.list("T"), ["b", "a"]);
+  assert.deepEqual(await client.topK.query("T", ["a", "c"]), [true, false]);
+  assert.deepEqual((await client.topK.listWithCount("T")).map((row) => [row.item, Number(row.count)]), [["b", 6], ["a", 2]]);
+  assert.equal(Number((await client.topK.info("T")).k), 2);
+
   // Items that expire: one word more than the client knows.
   assert.equal(await client.sendCommand(["BF.RESERVE", "fresh", "0.001", "10000", "WINDOW", "600"]), "OK");
   assert.equal(await client.bf.add("fresh", "a"), true);

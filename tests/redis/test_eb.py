@@ -2,6 +2,7 @@
 
 import struct
 
+import redis
 from harness import Server, pairs, same, until
 
 with Server("eb") as s:
@@ -155,6 +156,28 @@ with Server("eb") as s:
     s("EB.ADD", "planned", "x")
     message = until("an event", lambda: p.get_message(timeout=1))
     same((message["channel"], message["data"]), (b"__keyevent@0__:eb.add", b"planned"))
+
+    # Who may do what; no memory, no adds.
+    categories = b"everbloom" in s("ACL", "CAT")  # else the server knows no categories of modules' commands
+    s("ACL", "SETUSER", "reader", "on", "nopass", "~*", *(["+@read"] if categories else ["+eb.exists"]))
+    reader = redis.Redis("127.0.0.1", s.port, username="reader", password="x")
+    same(reader.execute_command("EB.EXISTS", "planned", "x"), 1)
+    try:
+        reader.execute_command("EB.ADD", "planned", "y")
+        raise AssertionError("a reader may write")
+    except redis.exceptions.NoPermissionError:
+        pass
+    if categories:
+        s("ACL", "SETUSER", "ours", "on", "nopass", "~*", "+@everbloom")
+        ours = redis.Redis("127.0.0.1", s.port, username="ours", password="x")
+        same((ours.execute_command("BF.ADD", "by category", "y"), ours.execute_command("EB.EXISTS", "planned", "x")), (1, 1))
+    else:
+        assert s.r.info("server")["redis_version"] == "7.0.15", "this server has no category everbloom"
+    s("CONFIG", "SET", "maxmemory", "1")
+    for command in (("EB.ADD", "planned", "z"), ("BF.ADD", "new", "z"), ("EB.RESERVE", "new", "bloom:memory=64K")):
+        s.refuses("maxmemory", *command)
+    same(s("EB.EXISTS", "planned", "x"), 1)
+    s("CONFIG", "SET", "maxmemory", "0")
     s.alive()
 
 with Server("eb-names", module=["name", "bf", "prefix", "BLOOM", "compat", "no"]) as s:
