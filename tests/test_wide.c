@@ -426,6 +426,43 @@ static void moments_weigh_groups(void **state) {
     }
 }
 
+/* Pairs of filters with flat counts, from roomy to overfull: most groups are two keys' doing. */
+static void joins_of_flat_counts_are_right_on_average(void **state) {
+    (void)state;
+    enum { SEEDS = 30, HERE = 2000 };
+    static const unsigned cells[] = {8000, 15000, 40000};
+    for (size_t c = 0; c < SUITE_COUNT(cells); c++) {
+        double mean = 0, squared = 0;
+        for (unsigned seed = 1; seed <= SEEDS; seed++) {
+            char spec[EB_SPEC_MAX];
+            (void)snprintf(spec, sizeof spec, "spectral:update=plain,span=0,cells=%u,seed=%u",
+                           cells[c], seed);
+            eb_filter *const f = suite_new(spec), *const g = suite_new(spec);
+            uint64_t random = seed;
+            double truth = 0;
+            eb_join j = {.size = sizeof j};
+            for (size_t i = 0; i < HERE; i++) {
+                const uint64_t a = 1 + suite_below(&random, 20), b = 1 + suite_below(&random, 20);
+                const eb_hash h = ebi_mix(seed * 100000 + i);
+                eb_batch one = eb_batch_hashes(&h, 1);
+                one.value = &a;
+                OK(eb_add_batch(f, &one, NULL));
+                one.value = &b;
+                OK(eb_add_batch(g, &one, NULL));
+                truth += (double)(a * b);
+            }
+            OK(eb_join_size(f, g, &j, NULL));
+            HOLDS(j.upper >= truth);
+            mean += (j.join / truth - 1) / SEEDS;
+            squared += (j.join - truth) * (j.join - truth) / (j.error * j.error) / SEEDS;
+            eb_free(f);
+            eb_free(g);
+        }
+        suite_at("%u cells: off by %g, %g of the stated error", cells[c], mean, sqrt(squared));
+        HOLDS(fabs(mean) < 0.008 && squared < 1.8);
+    }
+}
+
 /* Errors on skewed streams against those of the design (root of the mean square over all distinct
  * keys, k = 5, conservative; docs/decisions/counters.md), at so many bytes for each distinct key.
  */
@@ -522,6 +559,7 @@ int main(void) {
         cmocka_unit_test(moderate_counts_are_right_in_little_memory),
         cmocka_unit_test(bits_are_no_option),
         cmocka_unit_test(moments_weigh_groups),
+        cmocka_unit_test(joins_of_flat_counts_are_right_on_average),
         cmocka_unit_test(errors_are_those_of_the_design),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,10 @@
  * add up to F2 + (F1^2-F2)/w on average in each part, which gives F2.
  *
  * Where counters join (store=wide), a group of g cells is one sum, and two keys meet in it g times
- * as often.  A key that made its group large meets all others there, so keys x and y meet with the
- * probability max(g_x, g_y) / w, and on average over what they count that is as if a part had
- * fewer counters: their number is what w means then. */
+ * as often.  Keys x and y meet if their cells lie within the largest group that x, y or the cell
+ * that they fell on needs, in either filter.  What keys need themselves follows from the groups:
+ * estimate_own_levels.  On average over what they count that is as if a part had fewer counters:
+ * their number is what w means then. */
 #include "math/probability.h"
 #include "query.h"
 #include <math.h>
@@ -248,16 +249,58 @@ static void estimate_levels(const ebi_counting *c, double mass[EBI_WIDE_LEVELS +
     }
 }
 
-double ebi_query_width(const ebi_counting *a, const ebi_counting *b) {
-    double x[EBI_WIDE_LEVELS + 1], y[EBI_WIDE_LEVELS + 1], all = 0, meet = 0;
-    if (!a->joins) return (double)a->part;
-    estimate_levels(a, x);
-    estimate_levels(b, y);
-    for (int l = 0; l <= EBI_WIDE_LEVELS; l++)
-        for (int m = 0; m <= EBI_WIDE_LEVELS; m++) {
-            all += x[l] * y[m];
-            meet += x[l] * y[m] * (1 << (l > m ? l : m));
+/* What the groups of two filters hold, each as large as the larger of the two. */
+typedef struct estimate_groups {
+    double cells[EBI_WIDE_LEVELS + 1]; /* share of cells in groups of each level */
+    double a[EBI_WIDE_LEVELS + 1], b[EBI_WIDE_LEVELS + 1]; /* counts of each filter in them */
+} estimate_groups;
+
+static void estimate_groups_of(const ebi_counting *a, const ebi_counting *b, estimate_groups *g) {
+    const uint64_t words = ebi_counting_words_of(a);
+    memset(g, 0, sizeof *g);
+    for (uint64_t i = 0; i < words; i++) {
+        ebi_wide_word x, y;
+        ebi_counting_word(a, i, &x);
+        ebi_counting_word(b, i, &y);
+        ebi_counting_match(a, &x, &y);
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell += 1u << x.level[cell]) {
+            const unsigned level = x.level[cell];
+            g->cells[level] += (double)(1u << level) / (double)(words * EBI_WIDE_CELLS);
+            g->a[level] += (double)x.value[cell] / a->k;
+            g->b[level] += (double)y.value[cell] / b->k;
         }
+    }
+}
+
+/* From counts by the level of the groups they are in to counts by the level that their own keys
+ * need: a key that needs less than a level is still below it if its cell happens to be. */
+static void estimate_own_levels(const double *cells, double *mass) {
+    double below = 0, found = 0, own = 0, all = 0;
+    for (int l = 0; l <= EBI_WIDE_LEVELS; l++) all += mass[l];
+    for (int l = 0; l < EBI_WIDE_LEVELS; l++) {
+        below += cells[l];
+        found += mass[l];
+        const double least = below > 0 ? fmax(own, fmin(all, found / below)) : 0;
+        mass[l] = least - own;
+        own = least;
+    }
+    mass[EBI_WIDE_LEVELS] = all - own;
+}
+
+double ebi_query_width(const ebi_counting *a, const ebi_counting *b) {
+    estimate_groups g;
+    double all = 0, meet = 0;
+    if (!a->joins) return (double)a->part;
+    estimate_groups_of(a, b, &g);
+    estimate_own_levels(g.cells, g.a);
+    estimate_own_levels(g.cells, g.b);
+    for (int l = 0; l <= EBI_WIDE_LEVELS; l++)
+        for (int m = 0; m <= EBI_WIDE_LEVELS; m++)
+            for (int there = 0; there <= EBI_WIDE_LEVELS; there++) {
+                const int level = l > m ? l : m;
+                all += g.a[l] * g.b[m] * g.cells[there];
+                meet += g.a[l] * g.b[m] * g.cells[there] * (1 << (there > level ? there : level));
+            }
     return meet > 0 ? (double)a->part * all / meet : (double)a->part;
 }
 
