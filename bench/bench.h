@@ -15,7 +15,7 @@ typedef struct bench_options {
     const char *only; /* rows whose spec contains this */
     FILE *raw;
     int rounds;
-    bool large, kinds, counters, lines;
+    bool large, kinds, counters, lines, single;
 } bench_options;
 
 static inline double now_ns(void) {
@@ -61,6 +61,9 @@ uint64_t *block_new(size_t bytes);
 
 /* lines.c: filters against touching the same number of lines. */
 void lines_bench(const bench_options *o);
+
+/* single.c: one key a call. */
+void single_bench(const bench_options *o);
 
 /* rival.c: `bloom` against libbloom.  Returns the number of failed checks. */
 void rival_title(void);

@@ -257,9 +257,10 @@ static void asking_is_the_same_for_one_and_many(void **state) {
 }
 
 static void keys_are_hashes(const suite_case *c) {
-    if (suite_caps(c) & EB_USES_VALUE) return;
+    if (suite_caps(c) & EB_KEEPS_KEYS) return; /* keys of batches here are bytes of hashes */
     eb_filter *const f = suite_new(c->spec), *const g = suite_new(c->spec);
-    for (int i = 0; i < 300; i++) {
+    const bool one_is_a_value = f->p.value_min <= 1; /* of kinds that use values */
+    for (int i = 0; i < 300 && (one_is_a_value || !(suite_caps(c) & EB_USES_VALUE)); i++) {
         char text[32];
         const int len = snprintf(text, sizeof text, "key %d", i % 200);
         const eb_key key = {text, (size_t)len};
@@ -275,7 +276,6 @@ static void keys_are_hashes(const suite_case *c) {
         HOLDS(by_key == before || (suite_caps(c) & EB_USES_TIME));
     }
     HOLDS(suite_equal(f, g));
-    OK(eb_add(f, "", 0, NULL, NULL));
     eb_free(f);
     eb_free(g);
 }

@@ -401,7 +401,7 @@ static eb_status batch_check_times(const batch_job *j, eb_error *err) {
     return EB_OK;
 }
 
-static uint64_t batch_now(const eb_filter *f) {
+uint64_t ebi_now(const eb_filter *f) {
     uint64_t now = 0;
     for (uint64_t i = 0; i < ebi_shards(f); i++)
         now = ebi_max(now, ebi_head_of(ebi_shard(f, i))->clock);
@@ -442,7 +442,7 @@ static eb_status batch_open(batch_job *j, const eb_filter *f, const eb_batch *b,
     EBI_TRY(batch_check_domain(j, err));
     if (j->uses_value) EBI_TRY(batch_check_values(j, f->p.value_min, f->p.value_max, err));
     EBI_TRY(batch_check_times(j, err));
-    if (j->uses_time && !b->time) j->now = batch_now(f);
+    if (j->uses_time && !b->time) j->now = ebi_now(f);
     return EB_OK;
 }
 
@@ -462,8 +462,7 @@ eb_status ebi_may_add(const eb_filter *f, const eb_batch *b, eb_error *err) {
     return batch_open(&j, f, b, BATCH_ADD, err);
 }
 
-/* Does it refuse new keys, or grow, when it is full? */
-static bool batch_is_limited(const eb_filter *f) {
+bool ebi_is_limited(const eb_filter *f) {
     return f->kind->growing && f->kind->growing->capacity(&f->p) != UINT64_MAX;
 }
 
@@ -474,7 +473,7 @@ eb_status eb_add_batch(eb_filter *f, const eb_batch *b, eb_error *err) {
     eb_error why;
     EBI_TRY(ebi_may_change(f, err));
     EBI_TRY(batch_open(&add, f, b, BATCH_ADD, err));
-    if (batch_is_limited(f)) {
+    if (ebi_is_limited(f)) {
         add.grows = f;
         add.err = &why;
     }
@@ -576,93 +575,4 @@ eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err) {
                                "the hot list is full: make the filter with a larger hot=");
     batch_walk(&classify);
     return EB_OK;
-}
-
-/* Single keys */
-
-/* The way of one key through the same loops, without the walk.  What a batch of one would be
- * refused for is looked at before: batch_takes_one. */
-typedef struct batch_single {
-    uint8_t *block;
-    eb_hash hash;
-    uint64_t time;
-    ebi_batch keys;
-} batch_single;
-
-static void batch_single_open(batch_single *s, const eb_filter *f, eb_hash h, bool adds) {
-    const uint64_t caps = f->kind->info.caps;
-    s->block = ebi_shard(f, eb_shard_of(f, h));
-    s->hash = f->shard_bits == 0 ? h : ebi_inner_hash(h);
-    s->keys = (ebi_batch){1,    &s->hash, adds && (caps & EB_USES_VALUE) ? batch_ones : NULL,
-                          NULL, NULL,     NULL};
-    if (!(caps & EB_USES_TIME)) return;
-    s->time = adds ? ebi_plus(batch_now(f), 1) : batch_now(f);
-    s->keys.time = &s->time;
-}
-
-static bool batch_takes_one(const eb_filter *f, eb_hash h) {
-    const bool valued = (eb_caps(f) & EB_USES_VALUE) != 0;
-    uint64_t low = 0, high = UINT64_MAX;
-    if (f->kind->domain) f->kind->domain(&f->p, &low, &high);
-    return (!valued || (f->p.value_min <= 1 && f->p.value_max >= 1)) && h >= low && h <= high;
-}
-
-static eb_status batch_add_named(eb_filter *f, const void *key, size_t len, bool *seen,
-                                 eb_error *err) {
-    const eb_key one = {key, len};
-    const eb_keys keys = eb_keys_array(EB_STRING, &one);
-    uint8_t answer = 0;
-    eb_batch b = eb_batch_keys(&keys, 1);
-    b.seen = &answer;
-    EBI_TRY(eb_add_batch(f, &b, err));
-    if (seen) *seen = answer != 0;
-    return EB_OK;
-}
-
-eb_status eb_add(eb_filter *f, const void *key, size_t len, bool *seen, eb_error *err) {
-    batch_single one;
-    uint8_t answer = 0;
-    eb_hash h;
-    EBI_TRY(ebi_may_change(f, err));
-    if (f->kind->info.caps & EB_KEEPS_KEYS) return batch_add_named(f, key, len, seen, err);
-    EBI_TRY(ebi_keys_hash_one(f, key, len, &h, err));
-    if (batch_is_limited(f) || !batch_takes_one(f, h)) { /* the walk grows, or says why not */
-        eb_batch b = eb_batch_hashes(&h, 1);
-        b.seen = &answer;
-        EBI_TRY(eb_add_batch(f, &b, err));
-    } else {
-        batch_single_open(&one, f, h, true);
-        ebi_block_head *const head = ebi_head(one.block);
-        f->ops->add(&f->p, one.block, &one.keys, &answer);
-        if (ebi_counts_new(f->kind)) head->new_keys = ebi_plus(head->new_keys, !answer);
-        head->items = ebi_plus(head->items, 1);
-        head->clock = one.keys.time ? one.time : head->items;
-    }
-    if (seen) *seen = answer != 0;
-    return EB_OK;
-}
-
-eb_status eb_ask(const eb_filter *f, const void *key, size_t len, bool *seen, double *count,
-                 eb_error *err) {
-    batch_single one;
-    uint8_t answer = 0;
-    eb_hash h;
-    EBI_TRY(ebi_keys_hash_one(f, key, len, &h, err));
-    if (f->kind->domain || (count && !(eb_caps(f) & EB_CAN_COUNT))) {
-        eb_batch b = eb_batch_hashes(&h, 1);
-        b.count = count;
-        EBI_TRY(eb_ask_batch(f, &b, err));
-    }
-    batch_single_open(&one, f, h, false);
-    if (seen) f->ops->test(&f->p, one.block, &one.keys, &answer);
-    if (seen) *seen = answer != 0;
-    if (count) f->ops->count(&f->p, one.block, &one.keys, count);
-    return EB_OK;
-}
-
-eb_status eb_remove(eb_filter *f, const void *key, size_t len, eb_error *err) {
-    eb_hash h;
-    EBI_TRY(ebi_keys_hash_one(f, key, len, &h, err));
-    const eb_batch one = eb_batch_hashes(&h, 1);
-    return eb_remove_batch(f, &one, err);
 }

@@ -19,6 +19,8 @@ struct eb_filter {
     eb_allocator mem;
     unsigned flags;
     unsigned shard_bits;
+    /* What eb_add and eb_ask need not look for again: see single.c. */
+    bool quick_ask, quick_add, counts_new;
     size_t handle_bytes; /* of this structure and its text */
     char spec[];         /* canonical */
 };
@@ -59,6 +61,12 @@ EBI_INLINE double ebi_count(const eb_filter *f, eb_hash h) {
 }
 /* A part of a batch, without what it asks for. */
 eb_batch ebi_batch_part(const eb_batch *b, size_t from, size_t n);
+
+/* single.c: notes in a handle what eb_add and eb_ask would look for with each key. */
+void ebi_single_open(eb_filter *f);
+/* batch.c: does it refuse new keys, or grow, when it is full?  The latest clock of all shards. */
+bool ebi_is_limited(const eb_filter *f);
+uint64_t ebi_now(const eb_filter *f);
 
 /* Are its counters frozen, so that it takes no more keys? */
 EBI_INLINE bool ebi_is_frozen(const eb_filter *f) {

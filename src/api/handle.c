@@ -26,6 +26,7 @@ eb_status ebi_handle(eb_filter **out, const ebi_kind *kind, const ebi_params *p,
     handle_set(f, p);
     f->mem = from;
     f->shard_bits = ebi_log2(p->opt[EBI_O_SHARDS]);
+    ebi_single_open(f);
     *out = f;
     return EB_OK;
 }

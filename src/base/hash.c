@@ -7,6 +7,10 @@ void ebi_hash_xxh3(uint64_t seed, const eb_key *keys, size_t n, eb_hash *out) {
     for (size_t i = 0; i < n; i++) out[i] = XXH3_64bits_withSeed(keys[i].p, keys[i].len, seed);
 }
 
+eb_hash ebi_hash_xxh3_one(uint64_t seed, const void *key, size_t len) {
+    return XXH3_64bits_withSeed(key, len, seed);
+}
+
 /* Compiled for each width that is common: a hash of a known length has no branches. */
 static inline __attribute__((always_inline)) void hash_column(uint64_t seed, const uint8_t *p,
                                                               size_t width, ptrdiff_t stride,

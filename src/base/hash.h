@@ -11,6 +11,7 @@
 enum { EBI_HASH_XXH3, EBI_HASH_SIP };
 
 void ebi_hash_xxh3(uint64_t seed, const eb_key *keys, size_t n, eb_hash *out);
+eb_hash ebi_hash_xxh3_one(uint64_t seed, const void *key, size_t len);
 /* Keys of equal width; keys between offsets, which were checked.  At any alignment. */
 void ebi_hash_xxh3_column(uint64_t seed, const void *data, size_t width, ptrdiff_t stride, size_t n,
                           eb_hash *out);

@@ -108,6 +108,12 @@ EBI_INLINE ebi_batch ebi_batch_cut(const ebi_batch *b, size_t from, size_t n) {
                        b->expelled};
 }
 
+/* A batch of one key, of value 1. */
+EBI_INLINE ebi_batch ebi_batch_of_one(const eb_hash *h) {
+    static const uint32_t one = 1;
+    return (ebi_batch){1, h, &one, NULL, NULL, NULL};
+}
+
 typedef struct ebi_ops { /* loops for one set of parameters */
     void (*add)(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen);
     void (*test)(const ebi_params *p, const uint8_t *block, const ebi_batch *b, uint8_t *seen);
@@ -116,6 +122,11 @@ typedef struct ebi_ops { /* loops for one set of parameters */
     /* As add, or NULL: after[i] is a count that is not too low, of the key as it was then, without
      * looking again. */
     void (*add_count)(const ebi_params *p, uint8_t *block, const ebi_batch *b, double *after);
+    /* One key of value 1, of a kind that does not use time: the same answer and the same bytes as a
+     * batch of one.  Nothing here may branch on what a cell holds: while memory brings the lines of
+     * one key, the processor goes on to the next call.  Or NULL: a batch of one does it. */
+    bool (*add_one)(const ebi_params *p, uint8_t *block, eb_hash h);
+    bool (*test_one)(const ebi_params *p, const uint8_t *block, eb_hash h);
 } ebi_ops;
 
 /* What a prediction is asked for: eb_prediction.size as a kind sees it. */

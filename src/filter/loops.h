@@ -6,9 +6,9 @@
  *
  * and says EBI_LOOPS(FILE).  That compiles them for k = 1..8 and for any k, each
  * with far = false (touch cells as you go) and far = true (compute and prefetch
- * the positions of the whole batch first), and defines FILE_loops(p), which picks
- * one; FILE_k(p) says k.  EBI_LOOPS_FOR(attribute, FILE) does so for machines that
- * have more than the usual instructions. */
+ * the positions of the whole batch first), once more for a single key, and defines
+ * FILE_loops(p), which picks one; FILE_k(p) says k.  EBI_LOOPS_FOR(attribute, FILE) does so for
+ * machines that have more than the usual instructions. */
 #ifndef EBI_LOOPS_H
 #define EBI_LOOPS_H
 #include "cells/packed.h"
@@ -23,12 +23,31 @@
                                              const ebi_batch *b, uint8_t *seen) {                  \
         file##_test(p, block, b->hash, b->n, seen, k_of_p, far);                                   \
     }
+/* The same for one key. */
+#define EBI_LOOP_ONE(attribute, file, name, k_of_p)                                                \
+    attribute static bool file##_add_one_##name(const ebi_params *p, uint8_t *block, eb_hash h) {  \
+        const ebi_batch b = ebi_batch_of_one(&h);                                                  \
+        uint8_t seen;                                                                              \
+        file##_add(p, block, &b, &seen, k_of_p, false);                                            \
+        return seen != 0;                                                                          \
+    }                                                                                              \
+    attribute static bool file##_test_one_##name(const ebi_params *p, const uint8_t *block,        \
+                                                 eb_hash h) {                                      \
+        uint8_t seen;                                                                              \
+        file##_test(p, block, &h, 1, &seen, k_of_p, false);                                        \
+        return seen != 0;                                                                          \
+    }
 #define EBI_LOOP_NEAR_FAR(attribute, file, k)                                                      \
-    EBI_LOOP(attribute, file, near_##k, k, false) EBI_LOOP(attribute, file, far_##k, k, true)
-#define EBI_LOOP_OPS(file, name)                                                                   \
-    { .add = file##_add_##name, .test = file##_test_##name }
+    EBI_LOOP(attribute, file, near_##k, k, false)                                                  \
+    EBI_LOOP(attribute, file, far_##k, k, true)                                                    \
+    EBI_LOOP_ONE(attribute, file, k, k)
+#define EBI_LOOP_OPS(file, name, k)                                                                \
+    {                                                                                              \
+        .add = file##_add_##name, .test = file##_test_##name, .add_one = file##_add_one_##k,       \
+        .test_one = file##_test_one_##k                                                            \
+    }
 #define EBI_LOOP_PAIR(file, k)                                                                     \
-    { EBI_LOOP_OPS(file, near_##k), EBI_LOOP_OPS(file, far_##k) }
+    { EBI_LOOP_OPS(file, near_##k, k), EBI_LOOP_OPS(file, far_##k, k) }
 
 #define EBI_LOOPS(file) EBI_LOOPS_FOR(, file)
 #define EBI_LOOPS_FOR(attribute, file)                                                             \
@@ -42,6 +61,7 @@
     EBI_LOOP_NEAR_FAR(attribute, file, 8)                                                          \
     EBI_LOOP(attribute, file, near_any, file##_k(p), false)                                        \
     EBI_LOOP(attribute, file, far_any, file##_k(p), true)                                          \
+    EBI_LOOP_ONE(attribute, file, any, file##_k(p))                                                \
     static const ebi_ops *file##_loops(const ebi_params *p) {                                      \
         static const ebi_ops ops[9][2] = {                                                         \
             EBI_LOOP_PAIR(file, any), EBI_LOOP_PAIR(file, 1), EBI_LOOP_PAIR(file, 2),              \

@@ -89,9 +89,9 @@ EBI_INLINE void spectral_fetch(const ebi_counting *s, const eb_hash *h, size_t n
 
 EBI_INLINE uint64_t spectral_least(const ebi_counting *s, const uint64_t *pos,
                                    ebi_counter_get *get) {
-    /* cppcheck-suppress ctunullpointer ; only loops with a store come here, and they have it */
-    uint64_t least = get(&s->counters, pos[0]);
-    for (unsigned j = 1; j < s->k; j++) least = ebi_min(least, get(&s->counters, pos[j]));
+    uint64_t least = EBI_COUNTER_MAX;
+    for (unsigned j = 0; j < s->k; j++) /* only loops with a store come here, and they have it */
+        least = ebi_min(least, get(&s->counters, pos[j])); /* cppcheck-suppress ctunullpointer */
     return least;
 }
 
@@ -150,8 +150,21 @@ EBI_INLINE void spectral_estimates(const ebi_params *p, const uint8_t *block, co
                                            const eb_hash *h, size_t n, uint64_t *estimate) {       \
         spectral_estimates(p, block, h, n, estimate, k, __VA_ARGS__);                              \
     }                                                                                              \
+    attribute static bool name##_add_one(const ebi_params *p, uint8_t *block, eb_hash h) {         \
+        const ebi_batch b = ebi_batch_of_one(&h);                                                  \
+        uint8_t seen;                                                                              \
+        spectral_add_all(p, block, &b, &seen, NULL, k, linear, __VA_ARGS__);                       \
+        return seen != 0;                                                                          \
+    }                                                                                              \
+    attribute static bool name##_test_one(const ebi_params *p, const uint8_t *block, eb_hash h) {  \
+        uint64_t estimate;                                                                         \
+        spectral_estimates(p, block, &h, 1, &estimate, k, __VA_ARGS__);                            \
+        return estimate > 0;                                                                       \
+    }                                                                                              \
     EBI_COUNTING_LOOPS(name)                                                                       \
     static const ebi_ops name##_ops = {.add = name##_add,                                          \
+                                       .add_one = name##_add_one,                                  \
+                                       .test_one = name##_test_one,                                \
                                        .test = name##_test,                                        \
                                        .count = name##_count,                                      \
                                        .add_count = name##_add_count};

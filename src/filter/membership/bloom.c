@@ -175,11 +175,38 @@ static eb_status bloom_resolve(ebi_params *p, const ebi_args *given, eb_error *e
 
 /* Loops */
 
+/* Was it there?  Near blocks and single keys: a bit at a time, and nothing to guess. */
+EBI_INLINE bool bloom_put(const ebi_params *p, uint8_t *bits, eb_hash h, unsigned k) {
+    const uint64_t range = bloom_range(p), stride = bloom_stride(p);
+    uint64_t x = h, first = 0;
+    unsigned all = 1;
+    for (unsigned j = 0; j < k; j++, x = eb_next(x), first += stride) {
+        const uint64_t at = first + eb_scale(x, range);
+        const unsigned byte = bits[at >> 3], bit = at & 7;
+        all &= byte >> bit;
+        bits[at >> 3] = (uint8_t)(byte | 1u << bit);
+    }
+    return all != 0;
+}
+
+EBI_INLINE bool bloom_has(const ebi_params *p, const uint8_t *bits, eb_hash h, unsigned k) {
+    const uint64_t range = bloom_range(p), stride = bloom_stride(p);
+    uint64_t x = h, first = 0;
+    unsigned all = 1;
+    for (unsigned j = 0; j < k; j++, x = eb_next(x), first += stride) {
+        const uint64_t at = first + eb_scale(x, range);
+        all &= (unsigned)bits[at >> 3] >> (at & 7);
+    }
+    return all != 0;
+}
+
 EBI_INLINE void bloom_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                           unsigned k, bool far) {
     assert(b->n <= EBI_BATCH);
     uint8_t *const bits = block + sizeof(ebi_block_head);
     ebi_fetch fetch;
+    for (size_t i = 0; !far && i < b->n; i++) seen[i] = bloom_put(p, bits, b->hash[i], k);
+    if (!far) return;
     ebi_fetch_open(&fetch, bits, 1, bloom_range(p), bloom_stride(p), b->hash, b->n, true);
     ebi_fetch_begin(&fetch, k, far);
     for (size_t i = 0; i < b->n; i++) {
@@ -198,6 +225,8 @@ EBI_INLINE void bloom_test(const ebi_params *p, const uint8_t *block, const eb_h
     assert(n <= EBI_BATCH);
     const uint8_t *const bits = block + sizeof(ebi_block_head);
     ebi_fetch fetch;
+    for (size_t i = 0; !far && i < n; i++) seen[i] = bloom_has(p, bits, h[i], k);
+    if (!far) return;
     ebi_fetch_open(&fetch, bits, 1, bloom_range(p), bloom_stride(p), h, n, false);
     ebi_fetch_begin(&fetch, k, far);
     for (size_t i = 0; i < n; i++) {

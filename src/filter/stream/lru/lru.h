@@ -123,7 +123,12 @@ typedef struct ebi_lru_rule {
 
 /* The winner's rule, which changes only where a leader is met.  False, and no rule: the front wins.
  */
-bool ebi_lru_rule_of(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule);
+void ebi_lru_make_rule(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule);
+EBI_INLINE bool ebi_lru_rule_of(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule) {
+    if (ebi_lru_leaders(p) == 0 || ebi_lru_duel_of(block)->winner == 0) return false;
+    ebi_lru_make_rule(p, block, rule);
+    return true;
+}
 
 /* A key that meets leader i: all copies learn it, the winner's answers, the scores are kept.  True:
  * seen.  value is looked at with keep=important only. */
@@ -194,6 +199,13 @@ EBI_INLINE void ebi_lru_fetch(const ebi_lru_batch *b, size_t i, unsigned bytes, 
 
 EBI_INLINE void ebi_lru_fetch_first(const ebi_lru_batch *b, unsigned bytes, bool write) {
     for (size_t i = 0; i < EBI_LRU_AHEAD && i < b->n; i++) ebi_lru_fetch(b, i, bytes, write);
+}
+
+/* Where a single key goes to the front of its line, as most do; NULL: the duel has a say. */
+EBI_INLINE uint8_t *ebi_lru_plain_line(const ebi_params *p, uint8_t *block, eb_hash h) {
+    const uint64_t at = eb_scale(h, p->derived[EBI_LRU_BUCKETS]), leaders = ebi_lru_leaders(p);
+    if (leaders > 0 && (at < leaders || ebi_lru_duel_of(block)->winner != 0)) return NULL;
+    return block + ebi_lru_first(p) + at * EBI_LRU_LINE_BYTES;
 }
 
 /* The line that answers for key i: of a leader, the winner's copy. */

@@ -274,6 +274,13 @@ LRU_AVX2 EBI_INLINE void lru_avx2_test(const ebi_params *p, const uint8_t *block
     }
 }
 
+/* A key that goes to the front of its line, whoever was there. */
+LRU_AVX2 EBI_INLINE bool lru_avx2_put_first(const ebi_params *p, uint8_t *line, eb_hash h,
+                                            unsigned w) {
+    const lru_avx2_shape s = lru_avx2_shape_of(w, ebi_lru_b(p));
+    return lru_observe(line, ebi_lru_print(h, w), &s, w);
+}
+
 #define LRU_LOOP(w)                                                                                \
     LRU_AVX2 static void lru_avx2_add_##w(const ebi_params *p, uint8_t *block, const ebi_batch *b, \
                                           uint8_t *seen) {                                         \
@@ -286,6 +293,21 @@ LRU_AVX2 EBI_INLINE void lru_avx2_test(const ebi_params *p, const uint8_t *block
     LRU_AVX2 static void lru_avx2_test_##w(const ebi_params *p, const uint8_t *block,              \
                                            const ebi_batch *b, uint8_t *seen) {                    \
         lru_avx2_test(p, block, b, seen, w);                                                       \
+    }                                                                                              \
+    LRU_AVX2 static bool lru_avx2_add_one_##w(const ebi_params *p, uint8_t *block, eb_hash h) {    \
+        uint8_t *const line = ebi_lru_plain_line(p, block, h);                                     \
+        if (line) return lru_avx2_put_first(p, line, h, w);                                        \
+        const ebi_batch b = ebi_batch_of_one(&h);                                                  \
+        uint8_t seen;                                                                              \
+        lru_avx2_add_##w(p, block, &b, &seen);                                                     \
+        return seen != 0;                                                                          \
+    }                                                                                              \
+    LRU_AVX2 static bool lru_avx2_test_one_##w(const ebi_params *p, const uint8_t *block,          \
+                                               eb_hash h) {                                        \
+        const ebi_batch b = ebi_batch_of_one(&h);                                                  \
+        uint8_t seen;                                                                              \
+        lru_avx2_test(p, block, &b, &seen, w);                                                     \
+        return seen != 0;                                                                          \
     }
 EBI_LRU_WIDTHS(LRU_LOOP)
 #undef LRU_LOOP
@@ -297,8 +319,13 @@ const ebi_ops *ebi_lru_avx2(const ebi_params *p) {
     } loops[] = {
 #define LRU_LOOP(w)                                                                                \
     {w,                                                                                            \
-     {{.add = lru_avx2_add_##w, .test = lru_avx2_test_##w},                                        \
-      {.add = lru_avx2_ranked_add_##w, .test = lru_avx2_test_##w}}},
+     {{.add = lru_avx2_add_##w,                                                                    \
+       .test = lru_avx2_test_##w,                                                                  \
+       .add_one = lru_avx2_add_one_##w,                                                            \
+       .test_one = lru_avx2_test_one_##w},                                                         \
+      {.add = lru_avx2_ranked_add_##w,                                                             \
+       .test = lru_avx2_test_##w,                                                                  \
+       .test_one = lru_avx2_test_one_##w}}},
         EBI_LRU_WIDTHS(LRU_LOOP)
 #undef LRU_LOOP
     };

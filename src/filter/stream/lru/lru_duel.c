@@ -156,17 +156,16 @@ static ebi_lru_place lru_duel_place(ebi_lru_fields f, unsigned slot) {
     return place;
 }
 
-bool ebi_lru_rule_of(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule) {
+void ebi_lru_make_rule(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule) {
     const ebi_lru_duel *const duel = ebi_lru_duel_of(block);
     const ebi_lru_fields f = ebi_lru_line_fields((unsigned)p->opt[EBI_LRU_W]);
-    if (ebi_lru_leaders(p) == 0 || duel->winner == 0) return false;
+    assert(ebi_lru_leaders(p) > 0 && duel->winner > 0);
     const lru_duel_expert expert = lru_duel_expert_of(p, duel->winner);
     rule->place[0] = lru_duel_place(f, 0);
     for (unsigned c = 0; c < (ebi_lru_is_ranked(p) ? EBI_LRU_CLASSES : 1); c++) {
         rule->place[1 + c] = lru_duel_place(f, lru_duel_slot(p, expert, duel->rank[c]));
         rule->front[c] = lru_duel_front(expert);
     }
-    return true;
 }
 
 /* Scores */

@@ -83,6 +83,11 @@ static void lru_word_test(const ebi_params *p, const uint8_t *block, const ebi_b
     }
 }
 
+/* A key that goes to the front of its line, whoever was there. */
+EBI_INLINE bool lru_line_put_first(const ebi_params *p, uint8_t *line, eb_hash h, unsigned w) {
+    return ebi_lru_line_observe(line, ebi_lru_print(h, w), ebi_lru_shape_of(w, ebi_lru_b(p)));
+}
+
 #define LRU_LOOP(w)                                                                                \
     static void lru_line_add_##w(const ebi_params *p, uint8_t *block, const ebi_batch *b,          \
                                  uint8_t *seen) {                                                  \
@@ -95,6 +100,20 @@ static void lru_word_test(const ebi_params *p, const uint8_t *block, const ebi_b
     static void lru_line_test_##w(const ebi_params *p, const uint8_t *block, const ebi_batch *b,   \
                                   uint8_t *seen) {                                                 \
         lru_line_test(p, block, b, seen, w);                                                       \
+    }                                                                                              \
+    static bool lru_line_add_one_##w(const ebi_params *p, uint8_t *block, eb_hash h) {             \
+        uint8_t *const line = ebi_lru_plain_line(p, block, h);                                     \
+        if (line) return lru_line_put_first(p, line, h, w);                                        \
+        const ebi_batch b = ebi_batch_of_one(&h);                                                  \
+        uint8_t seen;                                                                              \
+        lru_line_add_##w(p, block, &b, &seen);                                                     \
+        return seen != 0;                                                                          \
+    }                                                                                              \
+    static bool lru_line_test_one_##w(const ebi_params *p, const uint8_t *block, eb_hash h) {      \
+        const ebi_batch b = ebi_batch_of_one(&h);                                                  \
+        uint8_t seen;                                                                              \
+        lru_line_test(p, block, &b, &seen, w);                                                     \
+        return seen != 0;                                                                          \
     }
 EBI_LRU_WIDTHS(LRU_LOOP)
 #undef LRU_LOOP
@@ -107,8 +126,11 @@ const ebi_ops *ebi_lru_portable(const ebi_params *p) {
     } line[] = {
 #define LRU_LOOP(w)                                                                                \
     {w,                                                                                            \
-     {{.add = lru_line_add_##w, .test = lru_line_test_##w},                                        \
-      {.add = lru_ranked_add_##w, .test = lru_line_test_##w}}},
+     {{.add = lru_line_add_##w,                                                                    \
+       .test = lru_line_test_##w,                                                                  \
+       .add_one = lru_line_add_one_##w,                                                            \
+       .test_one = lru_line_test_one_##w},                                                         \
+      {.add = lru_ranked_add_##w, .test = lru_line_test_##w, .test_one = lru_line_test_one_##w}}},
         EBI_LRU_WIDTHS(LRU_LOOP)
 #undef LRU_LOOP
     };
