@@ -94,6 +94,13 @@ static const double estimate_risk = 0.01;  /* that the lower bound is too high *
 static const double estimate_margin = 1.5; /* a filter's keys share its luck, and a sample errs */
 static const double estimate_windows = 2;  /* what k counters near each other have in common */
 
+/* With few windows one large key fills all of one, and shares of all counters tell nothing of it:
+ * then only 0 is promised. */
+static bool estimate_knows_noise(const ebi_counting *c) {
+    enum { ESTIMATE_WINDOWS_LEAST = 8 };
+    return c->window == c->n || c->n / c->window >= ESTIMATE_WINDOWS_LEAST;
+}
+
 static unsigned estimate_bucket(uint64_t count) {
     if (count < 32) return (unsigned)count;
     const unsigned e = ebi_log2(count);
@@ -185,7 +192,7 @@ static void estimate_key(const eb_filter *f, eb_hash h, const estimate_law *law,
     e.count = ebi_count(f, h);
     e.upper = eb_caps(f) & EB_NO_FALSE_NEGATIVES ? e.count : (double)least;
     e.confidence = 1;
-    if (law && least < EBI_COUNTER_MAX && !ebi_is_sealed(f)) {
+    if (law && least < EBI_COUNTER_MAX && !ebi_is_sealed(f) && estimate_knows_noise(&c)) {
         unsigned level[EBI_COUNTING_K_MAX];
         double risk;
         for (unsigned j = 0; j < c.k; j++) level[j] = c.linear ? estimate_level(&c, pos[j]) : 0;
