@@ -1,6 +1,6 @@
 # Makefile - builds, tests and installs everbloom.  GNU make; `make help` lists the targets.
 #
-# Everything built goes under build/<flavour>/: make FLAVOUR=asan, tsan, clang, fuzz, steps, hidden or arm64 for the others.
+# Everything built goes under build/<flavour>/: make FLAVOUR=asan, tsan, clang, fuzz, steps, hidden, arm64 or wasm for the others.
 # New source files are found by themselves, in any folder of src/ and cli/, and in lab/, redis/ and tests/test_*.c.
 
 .DEFAULT_GOAL := all
@@ -32,6 +32,7 @@ CC.fuzz = clang
 CC.steps = gcc
 CC.hidden = $(CC)
 CC.arm64 = aarch64-linux-gnu-gcc
+CC.wasm = clang
 CXX.release = $(CXX)
 CXX.asan = $(CXX)
 CXX.tsan = $(CXX)
@@ -45,18 +46,32 @@ FLAGS.hidden = -O1
 FLAGS.fuzz = -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 # xxhash.h is the same for every machine, but installed for this one: look there last.
 FLAGS.arm64 = -O2 -g -static -idirafter /usr/include
+# 32 bits, for JavaScript: pointers and size_t have 4 bytes, blocks and snapshots are the same.
+FLAGS.wasm = --target=wasm32-wasi -O2 -msimd128 -idirafter /usr/include
 LIBFLAGS.release = -DNDEBUG
 LIBFLAGS.clang = -DNDEBUG
 # Every basic block of the library calls a function of the test, which counts.
 LIBFLAGS.steps = -DNDEBUG -fsanitize-coverage=trace-pc -Wno-error
 LIBFLAGS.arm64 = -DNDEBUG
+LIBFLAGS.wasm = -DNDEBUG -fno-PIC
 LIBFLAGS.hidden = -DNDEBUG -DEB_API= # for a host's module: no symbol is visible
-$(if $(FLAGS.$(FLAVOUR)),,$(error FLAVOUR must be release, asan, tsan, clang, fuzz, steps, hidden or arm64, not $(FLAVOUR)))
+$(if $(FLAGS.$(FLAVOUR)),,$(error FLAVOUR must be release, asan, tsan, clang, fuzz, steps, hidden, arm64 or wasm, not $(FLAVOUR)))
 
 B := build/$(FLAVOUR)
 COMPILE = $(CC.$(FLAVOUR)) -std=c11 -Iinclude -Isrc $(CPPFLAGS) $(FLAGS.$(FLAVOUR)) $(WARNINGS) $(CFLAGS)
 LINK = $(CC.$(FLAVOUR)) $(FLAGS.$(FLAVOUR)) $(CFLAGS) $(LDFLAGS)
 WARNINGS := -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wvla -Werror
+
+# What tests of this flavour are compiled, linked and run with.
+THREADS := -pthread
+CMOCKA := -lcmocka
+ifeq ($(FLAVOUR),wasm)
+THREADS :=
+$(B)/tests/%.o: CFLAGS += -Itests/wasm -Wno-shorten-64-to-32 # their streams are short
+CMOCKA := -Wl,-z,stack-size=8388608 -Wl,--stack-first
+AR := llvm-ar
+RUN := tests/wasm/run.mjs
+endif
 
 # The command takes the libraries that are there; the library itself needs none of them.
 $(B)/libraries.mk: .ci/libraries Makefile
@@ -93,13 +108,13 @@ $(B)/cli/%.o: $(B)/libraries.mk
 $(B)/bench/%.o $(B)/lab/%.o $(B)/tests/test_rivals.o: CPPFLAGS += -Ilab
 $(B)/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(COMPILE) -D_GNU_SOURCE -pthread -MMD -MP -c -o $@ $<
+	$(COMPILE) -D_GNU_SOURCE $(THREADS) -MMD -MP -c -o $@ $<
 
 $(LIB): $(LIB_OBJ)
 $(B)/tests/helpers.a: $(HELPER_OBJ)
 %.a:
 	@rm -f $@
-	ar rcs $@ $^
+	$(AR) rcs $@ $^
 $(B)/everbloom.map: include/everbloom/everbloom.h include/everbloom/query.h .ci/symbols
 	@mkdir -p $(@D)
 	@.ci/symbols map >$@
@@ -115,9 +130,9 @@ $(B)/everbloom-bench: $(filter-out $(B)/bench/gen.o,$(call objects,bench/*.c)) $
 $(B)/everbloom-bench: LDLIBS += -lbloom
 $(B)/tests/test_lab $(B)/tests/test_rivals: $(filter-out $(B)/lab/main.o,$(LAB_OBJ)) # before the library, which they use
 $(TESTS): %: %.o $(B)/tests/helpers.a $(LIB)
-$(TESTS): LDLIBS += -lcmocka
+$(TESTS): LDLIBS += $(CMOCKA)
 $(PROGRAMS) $(BENCH) $(TESTS):
-	$(LINK) -pthread -o $@ $^ $(LDLIBS) -lm
+	$(LINK) $(THREADS) -o $@ $^ $(LDLIBS) -lm
 $(B)/tests/hosts/%.o: tests/hosts/%.cpp Makefile
 	@mkdir -p $(@D)
 	$(CXX.$(FLAVOUR)) -std=c++17 -Iinclude $(CPPFLAGS) $(FLAGS.$(FLAVOUR)) $(WARNINGS) $(CXXFLAGS) -pthread -MMD -MP -c -o $@ $<
@@ -145,7 +160,7 @@ check: ## the quick tests: half a minute of CPU
 
 tests: $(TESTS:=.run)
 $(B)/%.run: $(B)/% FORCE
-	@$< >$<.log 2>&1 || { cat $<.log; echo "$< failed"; exit 1; }
+	@$(RUN) $< >$<.log 2>&1 || { cat $<.log; echo "$< failed"; exit 1; }
 	@echo "$(<F): $$(grep -c '^\[       OK' $<.log) passed"
 FORCE:
 
@@ -268,6 +283,7 @@ include packaging/packages.mk
 include sql/sql.mk
 include sqlite/sqlite.mk
 include postgres/postgres.mk
+include wasm/wasm.mk
 
 # ---- Installation.
 define PC

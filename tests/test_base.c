@@ -67,7 +67,8 @@ static void errors_are_written_as_printf_would(void **state) {
         SAME("%g is %.10g, %.3g or %.0f%%", x, x, x, x);
         SAME("%f%f%.0f", x, x, -x);
     }
-    SAME("%d %d %u %lu %llu %zu", INT_MIN, INT_MAX, UINT_MAX, ULONG_MAX, ULLONG_MAX, SIZE_MAX);
+    SAME("%d %d %u %lu %llu %zu", INT_MIN, INT_MAX, UINT_MAX, ULONG_MAX, ULLONG_MAX,
+         (size_t)SIZE_MAX);
     SAME("%s|%.3s|%.*s|%.*s|%.0s|", "", "abcdef", 2, "abc", 5, "abc", "x");
     SAME("plain");
     SAME("%.1s", (const char[]){'x'});

@@ -415,9 +415,12 @@ static void what_is_wrong_is_refused(void **state) {
 
     eb_keys k = array;
     k.size = 0;
-    refused(text, &k, 4, EB_ESIZE, EB_NOWHERE,
-            "the size of an eb_keys is 56 here, not 0: set it with EB_INIT, and build the "
-            "program with the header of this library");
+    char size[160];
+    (void)snprintf(size, sizeof size,
+                   "the size of an eb_keys is %zu here, not 0: set it with EB_INIT, and build the "
+                   "program with the header of this library",
+                   sizeof k);
+    refused(text, &k, 4, EB_ESIZE, EB_NOWHERE, size);
     k = array;
     k.type = 0;
     refused(text, &k, 4, EB_EINVAL, EB_NOWHERE,

@@ -234,6 +234,47 @@ static void specs_are_described(void **state) {
           info.bytes <= (UINT64_C(1) << 40) + strlen(info.canonical) + 32);
 }
 
+/* A size that does not fit in size_t is refused, and never cut to what fits.  This allocator has no
+ * block of a gigabyte, and remembers who asked for one. */
+
+static void *small_only(void *ctx, size_t bytes) {
+    uint64_t *const most = ctx;
+    *most = ebi_max(*most, bytes);
+    return bytes < (size_t)1 << 30 ? malloc(bytes) : NULL;
+}
+
+static void small_free(void *ctx, void *p, size_t bytes) {
+    (void)ctx, (void)bytes;
+    free(p);
+}
+
+static void sizes_are_never_cut(void **state) {
+    (void)state;
+    static const char *const sizes[] = {"2G", "3G", "4100M", "6G", "16G", "64G"};
+    uint64_t most;
+    const eb_allocator mem = {sizeof mem, &most, small_only, NULL, small_free};
+    size_t n, tried = 0;
+    const eb_kind_info *const *const kinds = eb_kinds(&n);
+    for (size_t i = 0; i < n * SUITE_COUNT(sizes); i++) {
+        char spec[EB_SPEC_MAX];
+        eb_spec_info info = {.size = sizeof info};
+        eb_filter *f = NULL;
+        eb_error err;
+        (void)snprintf(spec, sizeof spec, "%s:memory=%s", kinds[i / SUITE_COUNT(sizes)]->name,
+                       sizes[i % SUITE_COUNT(sizes)]);
+        suite_at("%s", spec);
+        if (eb_spec_describe(spec, &info, NULL) != EB_OK || info.bytes < UINT64_C(1) << 30)
+            continue;
+        most = 0;
+        GIVES(EB_ENOMEM, eb_new(&f, spec, &mem, &err));
+        HOLDS(!f && strstr(err.text, "memory"));
+        HOLDS(most < (1 << 20) || most >= info.bytes - (1 << 20));
+        HOLDS(sizeof(size_t) == 4 || most >= info.bytes - (1 << 20));
+        tried++;
+    }
+    HOLDS(tried >= 5 * n);
+}
+
 /* experimental.h: cells */
 
 static void inline_view(const suite_case *c) {
@@ -265,6 +306,7 @@ int main(void) {
         cmocka_unit_test(memory_begins_at_a_cache_line),
         cmocka_unit_test(memory_is_spent_as_asked),
         cmocka_unit_test(specs_are_described),
+        cmocka_unit_test(sizes_are_never_cut),
         cmocka_unit_test(inline_tests_agree_with_batches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

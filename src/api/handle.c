@@ -83,7 +83,7 @@ void eb_free(eb_filter *f) {
 eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err) {
     eb_filter *copy = NULL;
     EBI_TRY(ebi_handle_with_block(&copy, f->kind, &f->p, false, mem, err));
-    memcpy(copy->block, f->block, ebi_bytes(f));
+    memcpy(copy->block, f->block, (size_t)ebi_bytes(f));
     *out = copy;
     return EB_OK;
 }
@@ -95,7 +95,7 @@ eb_status eb_clear(eb_filter *f, eb_error *err) {
         (void)f->kind->growing->set_parts(&p, 1);
         handle_set(f, &p);
     }
-    memset(f->block, 0, ebi_bytes(f));
+    memset(f->block, 0, (size_t)ebi_bytes(f));
     handle_init(f);
     return EB_OK;
 }

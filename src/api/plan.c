@@ -379,7 +379,7 @@ typedef struct plan_text {
 } plan_text;
 
 static void plan_append(plan_text *t, const char *piece) {
-    const size_t n = ebi_min(strlen(piece), sizeof t->text - 1 - t->len);
+    const size_t n = ebi_min_size(strlen(piece), sizeof t->text - 1 - t->len);
     memcpy(t->text + t->len, piece, n);
     t->text[t->len += n] = '\0';
 }
@@ -503,7 +503,7 @@ eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_
     size_t asked;
     const size_t found = plan_offers(goal, offers, &asked);
     if (found == 0) return plan_impossible(goal, offers, asked, err);
-    *n = ebi_min(found, cap);
+    *n = ebi_min_size(found, cap);
     for (size_t i = 0; i < *n; i++) plan_write(&offers[i], goal->load, &out[i]);
     return EB_OK;
 }

@@ -33,7 +33,7 @@ static size_t spec_distance(spec_text a, const char *b) { /* Levenshtein; long w
         for (size_t j = 1; j <= n; j++) {
             const size_t replaced = diagonal + (a.p[i - 1] != b[j - 1]);
             diagonal = row[j];
-            row[j] = ebi_min(replaced, ebi_min(row[j], row[j - 1]) + 1);
+            row[j] = ebi_min_size(replaced, ebi_min_size(row[j], row[j - 1]) + 1);
         }
     }
     return row[n];

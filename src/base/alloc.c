@@ -61,16 +61,19 @@ static uint8_t *alloc_align(uint8_t *given) {
     return given + skip;
 }
 
+/* Of larger ones the distance between two pointers would not fit, nor the size of a snapshot. */
+static const uint64_t alloc_most = PTRDIFF_MAX - 4096;
+
 void *ebi_alloc(const eb_allocator *mem, uint64_t bytes) {
     assert(mem != NULL && mem->alloc != NULL);
-    if (bytes > SIZE_MAX - EBI_ALIGN) return NULL;
+    if (bytes > alloc_most) return NULL;
     if (alloc_is_own(mem)) return mem->alloc(mem->ctx, (size_t)bytes);
     return alloc_align(mem->alloc(mem->ctx, (size_t)bytes + EBI_ALIGN));
 }
 
 void *ebi_alloc_zeroed(const eb_allocator *mem, uint64_t bytes) {
     assert(mem != NULL && mem->alloc != NULL);
-    if (bytes > SIZE_MAX - EBI_ALIGN) return NULL;
+    if (bytes > alloc_most) return NULL;
     if (!mem->alloc_zeroed) {
         void *const p = ebi_alloc(mem, bytes);
         if (p) memset(p, 0, (size_t)bytes);

@@ -18,7 +18,7 @@ typedef struct base_out {
 } base_out;
 
 static void base_put(base_out *out, const char *s, size_t len) {
-    const size_t n = ebi_min(len, out->cap - 1 - out->len);
+    const size_t n = ebi_min_size(len, out->cap - 1 - out->len);
     memcpy(out->text + out->len, s, n);
     out->len += n;
     out->text[out->len] = '\0';

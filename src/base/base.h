@@ -13,7 +13,12 @@
 #error                                                                                             \
     "everbloom's blocks are little endian and used in place: big-endian machines are not supported"
 #endif
-static_assert(sizeof(size_t) == 8, "everbloom needs a 64-bit machine");
+#ifndef __SIZEOF_INT128__
+#error                                                                                             \
+    "everbloom needs a compiler with integers of 128 bits: gcc or clang, for a 64-bit machine or WebAssembly"
+#endif
+static_assert(sizeof(size_t) >= 4 && sizeof(size_t) <= 8,
+              "sizes of blocks are 64 bits, in memory or not");
 static_assert(sizeof(double) == 8, "everbloom needs IEEE doubles");
 
 /* Pass a failure on to the caller. */
@@ -51,6 +56,10 @@ static inline uint64_t ebi_plus(uint64_t a, uint64_t b) { /* saturates */
 }
 
 static inline uint64_t ebi_min(uint64_t a, uint64_t b) {
+    return a < b ? a : b;
+}
+
+static inline size_t ebi_min_size(size_t a, size_t b) { /* of what is in memory */
     return a < b ? a : b;
 }
 

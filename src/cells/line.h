@@ -214,7 +214,7 @@ EBI_INLINE void line_group_read(const ebi_counter_array *c, const uint64_t *i, s
 EBI_INLINE void line_read_all(const ebi_counter_array *c, const uint64_t *i, size_t count,
                               uint64_t *value, line_table *table, bool brief, bool bmi2) {
     for (size_t done = 0; done < count; done += LINE_TOGETHER)
-        line_group_read(c, i + done, ebi_min(count - done, LINE_TOGETHER), value + done, table,
+        line_group_read(c, i + done, ebi_min_size(count - done, LINE_TOGETHER), value + done, table,
                         brief, bmi2);
 }
 

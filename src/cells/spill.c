@@ -101,7 +101,7 @@ void ebi_source_read(const ebi_source *from, uint64_t first, uint64_t count, uin
     for (uint64_t done = 0; done < count;) {
         const uint64_t n = ebi_min(count - done, EBI_COUNT_OF(index));
         for (uint64_t i = 0; i < n; i++) index[i] = first + done + i;
-        from->store->read(from->counters, index, n, value + done);
+        from->store->read(from->counters, index, (size_t)n, value + done);
         done += n;
     }
 }

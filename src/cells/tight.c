@@ -65,7 +65,7 @@ static void tight_read(const ebi_source *from, uint64_t first, uint64_t each, ui
     assert(first < from->counters->n);
     const uint64_t count = ebi_min(each, from->counters->n - first);
     ebi_source_read(from, first, count, value);
-    memset(value + count, 0, (each - count) * sizeof *value);
+    memset(value + count, 0, (size_t)(each - count) * sizeof *value);
 }
 
 /* Bits for 1024 counters, measured on lines from all over. */
@@ -128,7 +128,7 @@ static void tight_write(const ebi_counter_array *c, uint64_t first, const uint64
     assert(first < c->n && first % c->each == 0);
     uint64_t value[LINE_EACH_MAX];
     unsigned d;
-    memcpy(value, all, c->each * sizeof *value);
+    memcpy(value, all, (size_t)c->each * sizeof *value);
     const unsigned left_out = tight_fit(value, c->each, &d);
     line_pack(c, line_of(c, first).line, d, value, left_out > 0);
     for (uint64_t j = 0; j < c->each; j++) {

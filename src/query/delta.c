@@ -277,7 +277,9 @@ eb_status eb_patch(eb_filter **out, const eb_filter *base, const void *delta, si
     delta_buffer b = {.size = (size_t)length};
     if (length == 0) return delta_damaged("it makes nothing", err);
     b.bytes = ebi_alloc(&from, length);
-    if (!b.bytes) return ebi_fail(err, EB_ENOMEM, "no memory for %zu bytes of a snapshot", b.size);
+    if (!b.bytes)
+        return ebi_fail(err, EB_ENOMEM, "no memory for %llu bytes of a snapshot",
+                        (unsigned long long)length);
     eb_status status = delta_apply(&d, &old, length, delta_collect, &b, err);
     if (status == EB_OK) status = delta_load(out, &b, mem, err);
     ebi_release(&from, b.bytes, b.size);

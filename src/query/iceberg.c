@@ -180,7 +180,7 @@ eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b)
     double after[EBI_BATCH];
     EBI_TRY(iceberg_may_add(ice, b));
     for (size_t i = 0; i < b->n; i += EBI_BATCH) {
-        eb_batch piece = ebi_batch_part(b, i, ebi_min(EBI_BATCH, b->n - i));
+        eb_batch piece = ebi_batch_part(b, i, ebi_min_size(EBI_BATCH, b->n - i));
         piece.count = after;
         for (size_t j = 0; j < piece.n; j++) ebi_keyset_prefetch(&ice->set, piece.hash[j]);
         EBI_TRY(eb_add_batch(ice->f, &piece, NULL));
@@ -254,7 +254,7 @@ eb_status eb_iceberg_read(eb_iceberg *ice, const eb_key *keys, const eb_batch *b
     EBI_CHECK_SIZE(b, eb_batch, NULL);
     if (ice->phase == ICEBERG_PHASE_ADD) return EB_EINVAL;
     for (size_t i = 0; i < b->n; i += EBI_BATCH) {
-        const eb_batch piece = ebi_batch_part(b, i, ebi_min(EBI_BATCH, b->n - i));
+        const eb_batch piece = ebi_batch_part(b, i, ebi_min_size(EBI_BATCH, b->n - i));
         iceberg_read_piece(ice, keys + i, &piece);
     }
     return EB_OK;

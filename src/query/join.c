@@ -116,8 +116,8 @@ eb_status eb_join_sampled(const eb_filter *a, const eb_filter *b, const eb_join_
     const join_side x = join_open(a, s->a, s->a_n), y = join_open(b, s->b, s->b_n);
     EBI_TRY(join_dense_of_samples(&x, &y, &dense, err));
     const size_t sparse = s->sparse_n > 0 ? s->sparse_n : SIZE_MAX;
-    j.join = dense + join_sparse(&y, ebi_min(sparse, y.n), &x, false, &variance) +
-             join_sparse(&x, ebi_min(sparse, x.n), &y, true, &variance);
+    j.join = dense + join_sparse(&y, ebi_min_size(sparse, y.n), &x, false, &variance) +
+             join_sparse(&x, ebi_min_size(sparse, x.n), &y, true, &variance);
     const double excess = y.tuples * join_excess(&x) + x.tuples * join_excess(&y);
     j.error = sqrt(variance + excess * excess);
     j.upper = join_upper(a, b);

@@ -1,7 +1,7 @@
 /* keyset.c - distinct keys in memory of a fixed size: see keyset.h. */
 #include "keyset.h"
 
-static uint64_t keyset_size(size_t len) {
+static uint64_t keyset_size(uint64_t len) {
     return sizeof(ebi_keyset_entry) + ebi_round_up(len, 8);
 }
 
@@ -27,7 +27,7 @@ void ebi_keyset_close(ebi_keyset *s) {
 }
 
 void ebi_keyset_clear(ebi_keyset *s) {
-    memset(s->slots, 0, s->n_slots * sizeof *s->slots);
+    memset(s->slots, 0, (size_t)s->n_slots * sizeof *s->slots);
     s->used = s->n = 0;
 }
 
@@ -96,12 +96,12 @@ ebi_keyset_entry *ebi_keyset_next(const ebi_keyset *s, uint64_t *at) {
 void ebi_keyset_drop(ebi_keyset *s, uint64_t most, ebi_keyset_rank *rank, const void *ctx) {
     const uint64_t end = s->used;
     uint64_t to = 0;
-    memset(s->slots, 0, s->n_slots * sizeof *s->slots);
+    memset(s->slots, 0, (size_t)s->n_slots * sizeof *s->slots);
     s->n = 0;
     for (uint64_t at = 0, size; at < end; at += size) {
         size = keyset_size(keyset_at(s, at)->len);
         if (ebi_keyset_rank_of(keyset_at(s, at), rank, ctx) <= most) continue;
-        memmove(s->arena + to, s->arena + at, size);
+        memmove(s->arena + to, s->arena + at, (size_t)size);
         keyset_index(s, keyset_at(s, to));
         to += size;
         s->n++;

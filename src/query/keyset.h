@@ -77,6 +77,6 @@ EBI_INLINE void ebi_keyset_prefetch_entry(const ebi_keyset *s, eb_hash h) {
 }
 
 EBI_INLINE eb_key ebi_keyset_key(const ebi_keyset_entry *e) {
-    return (eb_key){e + 1, e->len};
+    return (eb_key){e + 1, (size_t)e->len};
 }
 #endif

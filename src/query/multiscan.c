@@ -63,7 +63,7 @@ eb_status eb_multiscan_new(eb_multiscan **out, double at_least, size_t memory, d
     if (!(at_least >= 1 && at_least < UINT32_MAX))
         return ebi_fail(err, EB_EINVAL, "multiscan: the least count must be 1..2^32-2, not %g",
                         at_least);
-    if (memory < MULTISCAN_MEMORY_MIN || memory > EBI_KEYSET_MAX)
+    if (memory < MULTISCAN_MEMORY_MIN || (uint64_t)memory > EBI_KEYSET_MAX)
         return ebi_fail(err, EB_EINVAL, "multiscan: memory must be 4K..32G, not %llu bytes",
                         (unsigned long long)memory);
     eb_allocator from;
@@ -139,7 +139,8 @@ eb_status eb_multiscan_add(eb_multiscan *m, const eb_key *keys, const uint64_t *
     for (size_t i = 0; value && i < n; i++)
         if (value[i] == 0 || value[i] > UINT32_MAX) return EB_EVALUE;
     for (size_t i = 0; i < n; i += EBI_BATCH)
-        EBI_TRY(multiscan_piece(m, keys + i, value ? value + i : NULL, ebi_min(EBI_BATCH, n - i)));
+        EBI_TRY(
+            multiscan_piece(m, keys + i, value ? value + i : NULL, ebi_min_size(EBI_BATCH, n - i)));
     return EB_OK;
 }
 

@@ -377,7 +377,7 @@ static size_t spectral_rm_claim(const ebi_params *p, const uint8_t *block, const
     const spectral_rm r = spectral_rm_open(p, block);
     const size_t refused = ebi_counting_claim(&r.first, b, claims);
     return r.policy == SPECTRAL_RM_POLICY_RMX
-               ? ebi_min(refused, spectral_rmx_claim_entries(&r, b, claims))
+               ? ebi_min_size(refused, spectral_rmx_claim_entries(&r, b, claims))
                : refused;
 }
 

@@ -304,7 +304,8 @@ EBI_INLINE void aging_less(const aging *a, uint64_t *least, const uint8_t *count
 
 /* Buckets that are epochs become older one by one. */
 static void aging_shift(const aging *a, const uint8_t *from, uint64_t epochs, uint8_t *to) {
-    const size_t all = a->buckets * a->bytes, by = ebi_min(epochs, a->buckets) * a->bytes;
+    const size_t all = (size_t)(a->buckets * a->bytes),
+                 by = (size_t)(ebi_min(epochs, a->buckets) * a->bytes);
     memmove(to + by, from, all - by);
     memset(to, 0, by);
 }

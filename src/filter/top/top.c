@@ -312,9 +312,9 @@ static void top_merge_set(const top *into, const top *from, uint64_t i) {
     const uint8_t *const right = ebi_set_at(&from->sets, i);
     const uint64_t rest = ebi_counter_sum(ebi_set_rest(set), ebi_set_rest(right));
     top_union u;
-    memcpy(left, set, into->sets.each);
+    memcpy(left, set, (size_t)into->sets.each);
     top_unite(into, left, from, right, &u);
-    memset(set, 0, into->sets.each);
+    memset(set, 0, (size_t)into->sets.each);
     ebi_set_put_rest(set, rest);
     for (unsigned j = 0; j < u.n; j++) {
         unsigned going;

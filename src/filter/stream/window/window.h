@@ -110,7 +110,7 @@ EBI_INLINE uint64_t ebi_window_time(const ebi_params *p, const uint8_t *block, c
 EBI_INLINE size_t ebi_window_calm_end(const ebi_window *x, const ebi_params *p,
                                       const uint8_t *block, const ebi_batch *b, size_t i) {
     const uint64_t room = x->quota - x->state->entered;
-    const size_t end = b->n - i < room ? b->n : i + room;
+    const size_t end = b->n - i < room ? b->n : i + (size_t)room;
     if (x->state->unswept > 0) return i + 1;
     if (!ebi_window_is_over(x, ebi_window_time(p, block, b, end - 1))) return end;
     for (i++; !ebi_window_is_over(x, ebi_window_time(p, block, b, i));) i++;

@@ -1,0 +1,1 @@
+/* setjmp.h - there is none for WebAssembly, and tests/wasm/cmocka.h needs none. */
