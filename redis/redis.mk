@@ -25,7 +25,8 @@ run-redis: $(REDIS) ## a Redis server with the module, and a two-line example
 	@redis/run.sh $(B)
 
 redis-soak: $(REDIS) $(B)/everbloom ## an hour's worth of the same: a million operations, twenty million lines
-	@EVERBLOOM_OPERATIONS=1e6 EVERBLOOM_WINDOW=10000 tests/redis/run $(B) replica
+	@EVERBLOOM_OPERATIONS=1e6 tests/redis/run $(B) replica
 	@EVERBLOOM_LINES=1e7 tests/redis/run $(B) cluster
+	@EVERBLOOM_LINES=1e7 EVERBLOOM_FILTER=default tests/redis/run $(B) cluster
 	@$(MAKE) FLAVOUR=asan build/asan/everbloom-redis.so
 	@EVERBLOOM_DAMAGES=1e5 tests/redis/run build/asan damage
