@@ -282,7 +282,7 @@ const cli_command cli_commands[] = {
      "report on standard error says what filter to make and what rates to expect.\n\n"
      "With --members, the keys that are asked for and are no members are listed, the weighted "
      "filter is built, and its rate is measured and compared with that of a plain filter of the "
-     "same size: every fourth query of the sample is kept for this, and nothing is learnt from it. "
+     "same size: the last quarter of the sample is kept for this, and nothing is learnt from it. "
      "--save writes the filter; 'everbloom test' then needs no classes. Members are never missed, "
      "whatever the queries are.",
      weigh_options, weigh_examples, NULL, 0, MANY, run_weigh, NULL},
