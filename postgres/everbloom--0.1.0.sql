@@ -96,10 +96,12 @@ create function evb_top(evb, n bigint default 10) returns table (key text, count
 create function evb_iceberg(evb, at_least double precision)
     returns table (key text, count double precision, lower double precision, watermark double precision)
     as 'MODULE_PATHNAME' language c immutable strict parallel safe;
--- Filters for a stream of so many keys, best first; 0: not told, or no bound.
+-- Filters for a stream of so many keys, best first; 0: not told, or no bound.  fpr bounds the mean while keys are added; once all
+-- are in, it is fpr_at_end.
 create function evb_plan(distinct_keys double precision default 0, fpr double precision default 0, fnr double precision default 0,
                          memory double precision default 0, items double precision default 0, parallel boolean default false)
-    returns table (kind text, spec text, bytes double precision, fpr_expected double precision, fnr_expected double precision)
+    returns table (kind text, spec text, bytes double precision, fpr_mean double precision, fnr_mean double precision,
+                   fpr_at_end double precision)
     as 'MODULE_PATHNAME' language c immutable strict parallel safe cost 1000000;
 create function evb_kinds() returns table (name text, question text, summary text, paper text, parallel boolean)
     as 'MODULE_PATHNAME' language c immutable strict parallel safe;

@@ -68,12 +68,13 @@ Datum evb_plan(PG_FUNCTION_ARGS) {
     InitMaterializedSRF(fcinfo, 0);
     if (sql_plan(&wishes, offers, &n, &err) != EB_OK) evb_fail(&err);
     for (size_t i = 0; i < n; i++) {
-        const double numbers[] = {offers[i].bytes, offers[i].mean_fpr, offers[i].mean_fnr};
-        Datum values[5];
-        bool nulls[5] = {false, false, false, false, false};
+        const double numbers[] = {offers[i].bytes, offers[i].mean_fpr, offers[i].mean_fnr,
+                                  sql_fpr_at_end(&wishes, &offers[i])};
+        Datum values[6];
+        bool nulls[6] = {false, false};
         values[0] = CStringGetTextDatum(offers[i].kind->name);
         values[1] = CStringGetTextDatum(offers[i].spec);
-        for (int j = 0; j < 3; j++) {
+        for (int j = 0; j < 4; j++) {
             nulls[2 + j] = isnan(numbers[j]);
             values[2 + j] = Float8GetDatum(numbers[j]);
         }

@@ -26,13 +26,25 @@ eb_status sql_info(const eb_filter *f, sql_member out[SQL_INFO_MEMBERS], eb_erro
     return EB_OK;
 }
 
-eb_status sql_plan(const sql_wishes *w, eb_offer out[SQL_OFFERS], size_t *n, eb_error *err) {
+static eb_workload answers_load(const sql_wishes *w) {
     eb_workload load;
-    eb_goal goal;
     EB_INIT(load);
-    EB_INIT(goal);
     load.items = w->items > 0 ? w->items : w->distinct;
     load.distinct = w->distinct;
+    return load;
+}
+
+double sql_fpr_at_end(const sql_wishes *w, const eb_offer *offer) {
+    const eb_workload load = answers_load(w);
+    eb_prediction p;
+    EB_INIT(p);
+    return eb_predict(offer->spec, &load, NULL, 1, &p, NULL) == EB_OK ? p.fpr : NAN;
+}
+
+eb_status sql_plan(const sql_wishes *w, eb_offer out[SQL_OFFERS], size_t *n, eb_error *err) {
+    const eb_workload load = answers_load(w);
+    eb_goal goal;
+    EB_INIT(goal);
     goal.load = &load;
     goal.max_bytes = w->bytes;
     goal.max_fpr = w->fpr;

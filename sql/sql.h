@@ -57,4 +57,7 @@ typedef struct sql_wishes {
 } sql_wishes;
 enum { SQL_OFFERS = 32 };
 eb_status sql_plan(const sql_wishes *w, eb_offer out[SQL_OFFERS], size_t *n, eb_error *err);
+/* The rate of false positives of an offer when all keys are in it, which is when a database asks.
+ * The bound of a plan is on the mean while they are added.  NAN: no formula. */
+double sql_fpr_at_end(const sql_wishes *w, const eb_offer *offer);
 #endif

@@ -2,7 +2,7 @@
 """check.py LIBRARY EXTENSION-FOLDER [--rounds N]: the PostgreSQL extension on real servers, against exact answers of the
 same database; a Bloomjoin between two servers; hostile values."""
 
-import base64, random, sys, unittest
+import base64, random, sys, time, unittest
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
 import cluster
@@ -53,7 +53,11 @@ class Guarantees(unittest.TestCase):
             self.assertEqual("0 0", got.split("\n")[-1], kind)
 
     def test_workers_make_the_same_bytes(self):
-        for spec in ["bloom:distinct=40000,fpr=0.01", "spectral:memory=512K,update=plain", "dyadic:bits=20,memory=256K"]:
+        merging = set(here.sql("select name from evb_kinds() where parallel").split())
+        specs = ["bloom:distinct=40000,fpr=0.01", "bloom:distinct=40000,fpr=0.01,layout=line", "spectral:memory=512K,update=plain",
+                 "dyadic:bits=20,memory=256K"]
+        self.assertLessEqual(merging, {spec.partition(":")[0] for spec in specs}, "every kind that merges is tried")
+        for spec in specs:
             query = f"select evb_agg(k, '{spec}')::bytea from big"
             plan = here.sql(PARALLEL + "explain " + query)
             self.assertIn("Partial Aggregate", plan, spec)
@@ -67,6 +71,48 @@ class Guarantees(unittest.TestCase):
         self.assertIn("evb_stream_agg", message)
         self.assertEqual("t", here.sql("select evb_has(evb_stream_agg(i::bigint, 'lru:memory=64K' order by i), 10::bigint) "
                                        "from generate_series(1, 10) i"))
+
+    def test_a_kind_that_cannot_merge_fails_before_the_scan(self):
+        """Also where no row would ever reach the aggregate, and when only a plan is asked for."""
+        for sql in ("explain select evb_agg(k, 'lru:memory=64K') from big",
+                    "select evb_agg(k, 'spectral:memory=64K') from big where k < 0",
+                    "prepare q(bigint) as select evb_agg(k, 'blom') from big where k = $1"):
+            self.assertRegex(here.refused(PARALLEL + sql), "0A000|22023")
+        self.assertEqual("t", here.sql("select evb_has(evb_agg(k, s), 5::bigint) from big, (select 'bloom:memory='::text || '64K' as s) x"))
+
+    def test_plans(self):
+        kind, spec, mean, end = here.sql("select kind, spec, fpr_mean, fpr_at_end from evb_plan(distinct_keys => 20000, fpr => 0.01, "
+                                         "parallel => true) limit 1").split("|")
+        self.assertEqual(kind, spec.partition(":")[0])
+        self.assertLessEqual(float(mean), 0.01)
+        wrong = int(here.sql(f"with f as materialized (select evb_agg(i, '{spec}') as f from generate_series(1, 20000::bigint) i) "
+                             "select count(*) from f, generate_series(1000001, 1040000::bigint) i where evb_has(f, i)"))
+        expected = float(end) * 40000
+        self.assertLess(abs(wrong - expected), 5 * expected ** 0.5 + 0.05 * expected, f"{wrong} {expected}")
+        self.assertIn("54000", here.refused("select * from evb_plan(distinct_keys => 1e9, fpr => 1e-9, fnr => 1e-9, memory => 1e3)"))
+
+    def test_a_large_aggregate_is_cancelled_at_once(self):
+        session = here.session()
+        self.addCleanup(session.close)
+        session.start("select length(evb_agg(i, 'bloom:memory=1000M')::bytea) from generate_series(1, 1000000000000::bigint) i")
+        time.sleep(3)
+        before = time.monotonic()
+        here.sql(f"select pg_cancel_backend({session.pid})")
+        self.assertIn("canceling statement", session.result())
+        self.assertLess(time.monotonic() - before, 1)
+
+    def test_memory_belongs_to_the_context(self):
+        """While a filter of 64 MB is in use, PostgreSQL's own accounting shows it; afterwards it is gone."""
+        session = here.session()
+        self.addCleanup(session.close)
+        used = "(select sum(total_bytes) from pg_backend_memory_contexts)"
+        before = int(session.sql(f"select {used}"))
+        largest = session.sql(f"select max(case when i = 3 then {used} end) from generate_series(1, 3) i "
+                              "where not evb_seen(i::text, 'bloom:memory=64M')")
+        self.assertGreater(int(largest) - before, 64 << 20)
+        for _ in range(3):
+            session.sql("select evb_info(evb_agg(i, 'bloom:memory=64M')) from generate_series(1, 1000::bigint) i")
+        self.assertLess(int(session.sql(f"select {used}")) - before, 2 << 20)
 
     def test_windows_of_time(self):
         got = here.sql("""
