@@ -36,6 +36,7 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 #define DEFAULT_REFRESH_SECONDS 1
 #define DEFAULT_TOP 20
 #define HOT_MAX 1e9
+#define THREADS_MAX 64
 
 /* What an option that may be given several times was given. */
 typedef struct texts {
@@ -59,6 +60,7 @@ typedef struct settings {
     bool csv, tsv, jsonl, nul;
     const char *regex; /* NULL: not given */
     bool header, ignore_case, trim;
+    uint64_t threads;            /* 0: not given */
     const char *on_bad, *packed; /* NULL: not given */
     bool repeated, mark, absent;
     bool stats, json, quiet, force, summary;

@@ -98,6 +98,9 @@ typedef struct reader {
     size_t cap, begin, scanned, end;
     char separator;
     unsigned char csv_state; /* at scanned */
+    bool unclosed;           /* the last record taken has a quote that is not closed */
+    size_t block;            /* bytes that are read at once */
+    uint64_t file;           /* how many were opened */
     uint64_t bytes;
     uint64_t known, behind; /* bytes of all files, if that is known, else 0; of those read */
     uint64_t records;       /* taken from this file */
@@ -129,6 +132,12 @@ double reader_share(const reader *r); /* of all input that is read; 0: not known
 typedef void reader_take(void *ctx, reader *r, const char *line, const char *end);
 void reader_each(reader *r, reader_take *take, void *ctx);
 const char *reader_find_csv(reader *r);
+void reader_tell_unclosed(const char *name, uint64_t record);
+/* A reader over memory, with the options of another one, which must outlive it. */
+void reader_copy(reader *to, const reader *from);
+void reader_copy_free(reader *copy);
+/* The whole records that `from` has read become those of the copy.  False: there is none. */
+bool reader_hand_over(reader *from, reader *copy);
 
 /* Takes the record at begin and returns where its separator stands; NULL: no whole record there. */
 static inline const char *reader_next(reader *r) {

@@ -19,7 +19,6 @@ typedef struct distinct {
     keytable groups; /* count: the number of its sketch */
     sketch *sketch;
     size_t n, cap; /* of sketches; cap in bytes */
-    eb_key group[STREAM_BATCH];
 } distinct;
 
 /* ---- Lines. */
@@ -27,15 +26,6 @@ typedef struct distinct {
 static void add_sketch(distinct *d, unsigned bits) {
     d->sketch = cli_grow(d->sketch, &d->cap, (d->n + 1) * sizeof *d->sketch);
     d->sketch[d->n++] = (sketch){.bits = bits};
-}
-
-/* The group of the line that was taken last: it ends where the reader stands. */
-static bool take_group(stream *s, size_t i) {
-    distinct *const d = s->ctx;
-    if (reader_get(&s->in, READER_VALUE, s->line[i], s->in.buf + s->in.begin - 1, &d->group[i]))
-        return true;
-    reader_explain(&s->in, s->bad.why, sizeof s->bad.why);
-    return false;
 }
 
 static sketch *sketch_of(distinct *d, eb_key group) {
@@ -54,7 +44,7 @@ static void take_keys(stream *s, const eb_batch *batch) {
     distinct *const d = s->ctx;
     memset(s->hit, 0, batch->n);
     for (size_t i = 0; i < batch->n; i++)
-        sketch_add(d->set->by.n ? sketch_of(d, d->group[i]) : &d->sketch[0], batch->hash[i]);
+        sketch_add(d->set->by.n ? sketch_of(d, s->text[i]) : &d->sketch[0], batch->hash[i]);
 }
 
 /* ---- Answers. */
@@ -118,7 +108,7 @@ int run_distinct(const cli_command *c, const settings *set, char **operands, siz
     memset(d, 0, sizeof *d);
     d->set = set;
     d->s = (stream){.set = set, .print = PRINT_NONE, .look_up = take_keys, .ctx = d};
-    if (set->by.n) d->s.accept = take_group;
+    d->s.wants_text = set->by.n > 0;
     stream_open(&d->s, c, operands);
     d->s.filter = filter_open(c, &hasher);
     if (!set->by.n) add_sketch(d, BITS_ALL);

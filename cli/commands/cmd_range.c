@@ -349,8 +349,8 @@ static bool accept_number(stream *s, size_t i) {
     return false;
 }
 
-static void keep_numbers(const stream *s, size_t n, eb_hash *out) {
-    (void)s, (void)n, (void)out;
+static void keep_numbers(const stream *s, const eb_key *key, size_t n, eb_hash *out) {
+    (void)s, (void)key, (void)n, (void)out;
 }
 
 bool range_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {

@@ -156,11 +156,7 @@ static bool read_decimal(eb_key text, wide *value) {
 
 static bool take_value(stream *s, size_t i) {
     exact *const e = s->ctx;
-    eb_key text;
-    if (!reader_get(&s->in, READER_VALUE, s->line[i], s->in.buf + s->in.begin - 1, &text)) {
-        reader_explain(&s->in, s->bad.why, sizeof s->bad.why);
-        return false;
-    }
+    const eb_key text = s->text[i];
     if (read_decimal(reader_trimmed(text), &e->value[i])) return true;
     snprintf(s->bad.why, sizeof s->bad.why,
              "the value must be a number with up to 18 digits and 9 decimals, not \"%.*s\"",
@@ -263,6 +259,7 @@ static int sum_exactly(const cli_command *c, const settings *set, char **operand
     e->s.look_up = take_lines;
     e->s.ctx = e;
     if (e->values) e->s.accept = take_value;
+    e->s.wants_text = e->values;
     e->s.keeps_zeros = true;
     stream_open(&e->s, c, operands);
     e->s.filter = filter_open(c, &hasher);

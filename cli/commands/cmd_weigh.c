@@ -52,7 +52,7 @@ static void take_query(void *ctx, reader *r, const char *line, const char *end) 
     w->lines++;
     if (!reader_get(r, READER_KEY, line, end, &key)) {
         reader_explain(r, w->bad.why, sizeof w->bad.why);
-        bad_note(&w->bad, r);
+        bad_note(&w->bad, r->name, r->records);
         if (w->bad.policy == BAD_FAIL) bad_fail(&w->bad);
         return;
     }

@@ -10,10 +10,10 @@ void bad_open(bad_lines *b, const settings *set, bad_policy usual) {
     if (word) b->policy = word[0] == 's' ? BAD_SKIP : word[0] == 'p' ? BAD_PASS : BAD_FAIL;
 }
 
-void bad_note(bad_lines *b, const reader *r) {
+void bad_note(bad_lines *b, const char *file, uint64_t line) {
     if (b->lines++ > 0) return;
-    snprintf(b->first, sizeof b->first, "%.200s: line %llu: %.180s", r->name,
-             (unsigned long long)r->records, b->why);
+    snprintf(b->first, sizeof b->first, "%.200s: line %llu: %.180s", file, (unsigned long long)line,
+             b->why);
     b->due = now_seconds() + told_every;
 }
 

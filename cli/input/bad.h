@@ -20,8 +20,8 @@ typedef struct bad_lines {
 
 /* What --on-bad says, or else the usual for the command. */
 void bad_open(bad_lines *b, const settings *set, bad_policy usual);
-/* The last record that r took is bad, as `why` says. */
-void bad_note(bad_lines *b, const reader *r);
+/* A line of the file is bad, as `why` says. */
+void bad_note(bad_lines *b, const char *file, uint64_t line);
 _Noreturn void bad_fail(const bad_lines *b); /* with the first one */
 /* Of `lines` so far: at the end, once a minute, and at once if all are bad. */
 void bad_tell(bad_lines *b, uint64_t lines, bool at_end);

@@ -22,6 +22,14 @@ bool pattern_is_there(void) {
     return true;
 }
 
+/* What a match needs besides the pattern. */
+static void open_match(pattern *p) {
+    p->match = pcre2_match_data_create_from_pattern(p->code, NULL);
+    p->context = pcre2_match_context_create(NULL);
+    if (!p->match || !p->context) cli_fail("out of memory");
+    pcre2_set_match_limit(p->context, PATTERN_STEPS);
+}
+
 pattern *pattern_new(const cli_command *c, const char *text) {
     int error;
     PCRE2_SIZE at;
@@ -36,19 +44,28 @@ pattern *pattern_new(const cli_command *c, const char *text) {
     *p = (pattern){.code = code};
     (void)pcre2_jit_compile(p->code, PCRE2_JIT_COMPLETE);
     (void)pcre2_pattern_info(p->code, PCRE2_INFO_CAPTURECOUNT, &p->groups);
-    p->match = pcre2_match_data_create_from_pattern(p->code, NULL);
-    p->context = pcre2_match_context_create(NULL);
-    if (!p->match || !p->context) cli_fail("out of memory");
-    pcre2_set_match_limit(p->context, PATTERN_STEPS);
+    open_match(p);
     return p;
 }
 
+pattern *pattern_copy(const pattern *p) {
+    if (!p) return NULL;
+    pattern *const copy = cli_alloc(sizeof *copy);
+    *copy = *p;
+    open_match(copy);
+    return copy;
+}
+
+void pattern_copy_free(pattern *copy) {
+    if (!copy) return;
+    pcre2_match_context_free(copy->context);
+    pcre2_match_data_free(copy->match);
+    free(copy);
+}
+
 void pattern_free(pattern *p) {
-    if (!p) return;
-    pcre2_match_context_free(p->context);
-    pcre2_match_data_free(p->match);
-    pcre2_code_free(p->code);
-    free(p);
+    if (p) pcre2_code_free(p->code);
+    pattern_copy_free(p);
 }
 
 uint64_t pattern_groups(const pattern *p) {
@@ -90,6 +107,15 @@ pattern *pattern_new(const cli_command *c, const char *text) {
 
 void pattern_free(pattern *p) {
     (void)p;
+}
+
+pattern *pattern_copy(const pattern *p) {
+    (void)p;
+    return NULL;
+}
+
+void pattern_copy_free(pattern *copy) {
+    (void)copy;
 }
 
 uint64_t pattern_groups(const pattern *p) {

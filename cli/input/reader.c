@@ -11,6 +11,7 @@
  * of a file may lack. */
 #include "cli.h"
 #include "io.h"
+#include "pattern.h"
 #include "unpack.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -69,6 +70,7 @@ void reader_open(reader *r, char *const *paths) {
     for (char *const *p = r->paths; *p; p++) reader_check(*p);
     r->known = known_bytes(r->paths);
     r->fd = -1;
+    r->block = BLOCK;
     r->cap = 2 * BLOCK;
     r->buf = cli_alloc(r->cap);
 }
@@ -98,6 +100,7 @@ static bool open_next(reader *r) {
     r->always_ready = fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode);
     if (r->always_ready) (void)posix_fadvise(r->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     r->paths++;
+    r->file++;
     r->at_end = false;
     r->records = 0;
     r->sniffing = !r->packed || strcmp(r->packed, "none") != 0;
@@ -132,6 +135,8 @@ static void make_room(reader *r) {
         resize(r, 2 * r->cap);
     } else if (r->cap > 2 * BLOCK && r->end < BLOCK)
         resize(r, 2 * BLOCK);
+    else if (r->cap < 2 * r->block)
+        resize(r, 2 * r->block);
 }
 
 /* Is there something to read, or will be in time? */
@@ -192,7 +197,7 @@ fill reader_fill(reader *r, int timeout_ms) {
     if (r->fd < 0 && !open_next(r)) return fill_error(r);
     make_room(r); /* first: a long line's memory is not held while we wait */
     if (!wait_input(r, timeout_ms)) return FILL_WAIT;
-    const size_t room = r->cap - r->end - 1, most = r->sniffing ? SNIFFED : BLOCK;
+    const size_t room = r->cap - r->end - 1, most = r->sniffing ? SNIFFED : r->block;
     const ssize_t n = read(r->fd, r->buf + r->end, room < most ? room : most);
     if (n < 0) return errno == EINTR || errno == EAGAIN ? FILL_WAIT : fill_error(r);
     if (n == 0 && !unpacked_well(r)) return FILL_ERROR;
@@ -209,38 +214,52 @@ void reader_each(reader *r, reader_take *take, void *ctx) {
         for (;;) {
             const char *line = r->buf + r->begin, *end = reader_next(r);
             if (!end) break;
+            if (r->unclosed) reader_tell_unclosed(r->name, r->records);
+            r->unclosed = false;
             arena_reset(&r->arena);
             take(ctx, r, line, end);
         }
     }
 }
 
-/* CSV: where in a record a byte stands. */
-enum { AT_FIELD, IN_PLAIN, IN_QUOTES, AFTER_QUOTE };
+/* ---- CSV: where records end.  A separator inside quotes ends nothing. */
 
-static unsigned char csv_step(const reader *r, unsigned char state, char byte) {
-    if (state == IN_QUOTES) return byte == '"' ? AFTER_QUOTE : IN_QUOTES;
-    if (byte == r->delimiter) return AT_FIELD;
-    if (byte == '"' && state != IN_PLAIN) return IN_QUOTES;
-    return IN_PLAIN;
+enum { CSV_OUTSIDE, CSV_INSIDE, CSV_CLOSED }; /* the last: behind a quote that may be doubled */
+
+void reader_tell_unclosed(const char *name, uint64_t record) {
+    cli_warn("%s: record %llu has a quote that is not closed", name, (unsigned long long)record);
 }
 
 static const char *csv_end_of_file(reader *r, const char *end) {
     if (!r->at_end || r->end == r->begin) return NULL;
-    cli_warn("%s: record %llu has a quote that is not closed", r->name,
-             (unsigned long long)r->records + 1);
+    r->unclosed = true;
     return end - 1; /* the separator that was put there */
 }
 
-/* A separator inside quotes ends nothing. */
+/* From quote to quote.  Outside, a quote opens at the start of a field, or if it follows at once
+ * upon one that closed, which makes the two one quote inside; any other is just a byte. */
 static const char *csv_scan(reader *r) {
-    const char *p = r->buf + r->scanned, *end = r->buf + r->end;
-    unsigned char state = r->csv_state;
-    for (; p < end; p++) {
-        if (*p == r->separator && state != IN_QUOTES) return p;
-        state = csv_step(r, state, *p);
+    const char *const record = r->buf + r->begin, *const end = r->buf + r->end;
+    const char *p = r->buf + r->scanned, *separator = NULL;
+    const char *closed = r->csv_state == CSV_CLOSED ? p : NULL;
+    bool inside = r->csv_state == CSV_INSIDE;
+    for (;;) {
+        const char *stop = end;
+        if (!inside) {
+            if (!separator || separator < p) separator = memchr(p, r->separator, (size_t)(end - p));
+            if (separator) stop = separator;
+        }
+        const char *const quote = memchr(p, '"', (size_t)(stop - p));
+        if (!quote && separator && !inside) return separator;
+        if (!quote) break;
+        p = quote + 1;
+        if (inside)
+            closed = p;
+        else if (quote != record && quote[-1] != r->delimiter && quote != closed)
+            continue;
+        inside = !inside;
     }
-    r->csv_state = state;
+    r->csv_state = inside ? CSV_INSIDE : closed == end ? CSV_CLOSED : CSV_OUTSIDE;
     return csv_end_of_file(r, end);
 }
 
@@ -250,4 +269,66 @@ const char *reader_find_csv(reader *r) {
     if (r->scanned != r->begin) return csv_scan(r);
     const char *at = memchr(from, r->separator, r->end - r->scanned);
     return at && !memchr(from, '"', (size_t)(at - from)) ? at : csv_scan(r);
+}
+
+/* ---- Blocks for others. */
+
+void reader_copy(reader *to, const reader *from) {
+    *to = *from;
+    to->buf = NULL;
+    to->cap = 0;
+    to->fd = -1;
+    to->part = NULL;
+    to->parts_cap = 0;
+    to->arena = (arena){0};
+    to->regex = pattern_copy(from->regex);
+}
+
+void reader_copy_free(reader *copy) {
+    free(copy->buf);
+    free(copy->part);
+    arena_free(&copy->arena);
+    pattern_copy_free(copy->regex);
+}
+
+/* Where the last whole record ends, if one does. */
+static size_t last_record_end(reader *r) {
+    size_t end = r->begin;
+    if (r->format == FORMAT_CSV && memchr(r->buf + r->begin, '"', r->end - r->begin)) {
+        const size_t begin = r->begin;
+        const uint64_t records = r->records;
+        while (reader_next(r)) end = r->begin;
+        r->begin = begin;
+        r->records = records;
+        return end;
+    }
+    const char *const at = memrchr(r->buf + r->scanned, r->separator, r->end - r->scanned);
+    r->scanned = r->end;
+    r->csv_state = CSV_OUTSIDE;
+    return at ? (size_t)(at - r->buf) + 1 : end;
+}
+
+/* The copy gets the buffer, and the reader that of the copy, with what is left. */
+bool reader_hand_over(reader *r, reader *copy) {
+    const size_t cut = last_record_end(r), rest = r->end - cut;
+    if (cut == r->begin) return false;
+    char *const buf = r->buf;
+    const size_t cap = r->cap;
+    r->unclosed = false; /* the copy will see that, too */
+    r->cap = copy->cap;
+    r->buf = copy->buf;
+    if (rest >= r->cap) resize(r, rest + 2 * r->block);
+    memcpy(r->buf, buf + cut, rest);
+    memcpy(copy->list, r->list, sizeof copy->list); /* the names of columns are of this file */
+    copy->buf = buf;
+    copy->cap = cap;
+    copy->begin = copy->scanned = r->begin;
+    copy->end = cut;
+    copy->csv_state = CSV_OUTSIDE;
+    copy->records = 0;
+    copy->name = r->name;
+    copy->at_end = r->at_end;
+    r->begin = 0;
+    r->scanned = r->end = rest;
+    return true;
 }

@@ -159,7 +159,11 @@
         FLAG(0, "json", json, "The same as --as json."),                                           \
         FLAG(0, "names", names, "Print the names of the columns first, also as tsv.")
 
-#define QUIET FLAG('q', "quiet", quiet, "No progress line.")
+#define THREADS_OPTION                                                                             \
+    OPTION(0, "threads", "N", OPT_INDEX, threads,                                                  \
+           "Find and hash keys with N threads, at most " TEXT_OF(                                  \
+               THREADS_MAX) ". The output is the same for every N. (default: 1)")
+#define QUIET THREADS_OPTION, FLAG('q', "quiet", quiet, "No progress line.")
 
 /* Of commands that answer questions when a stream has ended. */
 #define SNAPSHOT_OPTION                                                                            \

@@ -25,56 +25,87 @@ static void pass_header(stream *s, const char *line, const char *end) {
     output_put(&s->out, line, (size_t)(end + 1 - line));
 }
 
-/* Key, time and value of a line as number i of the batch.  False: it is a bad line. */
-static bool take_line(stream *s, size_t i, const char *line, const char *end) {
-    s->line[i] = line;
-    s->number[i] = s->in.records;
-    if (!reader_get_key(&s->in, line, end, &s->key[i])) {
-        reader_explain(&s->in, s->bad.why, sizeof s->bad.why);
-        return false;
-    }
-    if (s->times.wanted && !time_of_line(&s->times, &s->in, line, end, &s->time[i], s->bad.why))
-        return false;
-    if (s->values.from &&
-        !value_of_line(&s->values, &s->in, line, end, s->key[i], &s->value[i], s->bad.why))
-        return false;
-    return !s->accept || s->accept(s, i);
+/* The line with the names of the columns is not for the filter. */
+static void take_header(stream *s) {
+    if (!s->in.header || s->in.records > 0) return;
+    const char *const line = s->in.buf + s->in.begin, *const end = reader_next(&s->in);
+    if (!end) return;
+    (void)reader_learn_names(&s->in, line, end);
+    pass_header(s, line, end);
 }
 
-/* Whole lines until the batch is full or the block is empty; a bad line that is not just left out
- * ends the batch, too.  A line of weight 0 is read and left out. */
-static size_t collect(stream *s, size_t most) {
-    size_t n = 0;
-    const char *begin = s->in.buf + s->in.begin;
-    arena_reset(&s->in.arena);
-    s->bad_line = NULL;
+static void see_batch(stream *s, keyed_lines *l, size_t at) {
+    s->line = l->line + at;
+    s->key = l->key + at;
+    s->hash = l->hash + at;
+    s->value = l->value + at;
+    s->text = l->text ? l->text + at : NULL;
+}
+
+static void move_line(stream *s, size_t to, size_t from) {
+    if (to == from) return;
+    s->line[to] = s->line[from];
+    s->key[to] = s->key[from];
+    s->hash[to] = s->hash[from];
+    s->value[to] = s->value[from];
+    if (s->text) s->text[to] = s->text[from];
+}
+
+/* Line `from` of the batch becomes line `to`, with what depends on the lines before.  False: it is
+ * a bad line. */
+static bool settle_line(stream *s, const keyed_lines *l, size_t at, size_t to, size_t from) {
+    move_line(s, to, from);
+    if (l->bad[at + from]) {
+        if (s->bad.lines == 0) snprintf(s->bad.why, sizeof s->bad.why, "%s", l->why);
+        return false;
+    }
+    if (s->times.wanted && !s->times.of_lines) s->time[to] = times_now(&s->times);
+    if (s->times.wanted && s->times.of_lines &&
+        !time_of_text(&s->times, l->time[at + from], &s->time[to], s->bad.why))
+        return false;
+    return !s->accept || s->accept(s, to);
+}
+
+/* A look ends with its last line, wherever the input was cut: so answers do not depend on that. */
+static size_t batch_most(const stream *s) {
+    const size_t left = s->look.most - s->look.n;
+    return s->look.most > 0 && left < STREAM_BATCH ? left : STREAM_BATCH;
+}
+
+/* Of the lines from `at` on, those that go to the filter together: how many they are is the
+ * result, and s->record moves behind them.  A line of weight 0 is left out, a bad one, too; but if
+ * lines are printed, or it is an error, a bad one is the last. */
+static size_t gather(stream *s, keyed_lines *l, size_t at) {
+    const size_t left = l->n - at, room = batch_most(s), most = left < room ? left : room;
     const bool drops_zeros = !s->keeps_zeros && s->set->weight_field.n > 0;
-    const bool only_key = !s->times.wanted && !s->values.from && !s->accept;
-    while (n < most && !s->bad_line) {
-        const char *const line = begin, *const end = reader_next(&s->in);
-        if (!end) break;
-        begin = end + 1;
-        if (reader_is_header(&s->in, line, end)) {
-            pass_header(s, line, end);
+    const uint64_t before = l->before + at;
+    see_batch(s, l, at);
+    s->bad_line = NULL;
+    if (l->bads == 0 && !s->times.wanted && !s->accept && !drops_zeros) {
+        for (size_t i = 0; i < most; i++) s->number[i] = before + i + 1;
+        s->record = before + most;
+        return most;
+    }
+    size_t n = 0;
+    for (size_t i = 0; i < most && !s->bad_line; i++) {
+        s->number[n] = s->record = before + i + 1;
+        if (settle_line(s, l, at, n, i)) {
+            n += !drops_zeros || s->value[n] > 0;
             continue;
         }
-        s->lines++;
-        if (only_key && reader_get_key(&s->in, line, end, &s->key[n])) {
-            s->line[n] = line;
-            s->number[n++] = s->in.records;
-        } else if (take_line(s, n, line, end))
-            n += !drops_zeros || s->value[n] > 0;
-        else {
-            bad_note(&s->bad, &s->in);
-            if (s->print == PRINT_NONE && s->bad.policy != BAD_FAIL) continue;
-            s->bad_line = begin = line;
-            s->bad_end = end + 1;
-        }
+        bad_note(&s->bad, s->name, s->record);
+        if (s->print == PRINT_NONE && s->bad.policy != BAD_FAIL) continue;
+        s->bad_line = l->line[at + i];
+        s->bad_end = l->line[at + i + 1];
     }
-    s->line[n] = begin;
-    if (!s->set->weight_field.n) s->total += (double)n;
-    for (size_t i = 0; i < n && s->set->weight_field.n; i++) s->total += (double)s->value[i];
     return n;
+}
+
+static double sum_of_weights(const stream *s, size_t n) {
+    double sum = 0;
+    if (!s->set->weight_field.n) return (double)n;
+    for (size_t i = 0; i < n; i++) sum += (double)s->value[i];
+    return sum;
 }
 
 /* The good lines before it have been seen to. */
@@ -96,8 +127,8 @@ static void remove_singly(stream *s, size_t n) {
         one.value = s->values.from ? s->value + i : NULL;
         if (eb_remove_batch(s->filter, &one, NULL) == EB_OK) continue;
         const eb_key key = s->key[i];
-        cli_fail("%s: line %llu: \"%.*s%s\" was never in %s so often; nothing is removed",
-                 s->in.name, (unsigned long long)s->number[i], key.len > 60 ? 60 : (int)key.len,
+        cli_fail("%s: line %llu: \"%.*s%s\" was never in %s so often; nothing is removed", s->name,
+                 (unsigned long long)s->number[i], key.len > 60 ? 60 : (int)key.len,
                  (const char *)key.p, key.len > 60 ? "..." : "", s->state);
     }
 }
@@ -116,10 +147,6 @@ static void look_up(stream *s, size_t n) {
     batch.time = s->times.wanted ? s->time : NULL;
     eb_status status = EB_OK;
     eb_error err;
-    if (s->hash_keys)
-        s->hash_keys(s, n, s->hash);
-    else
-        hash_keys(s->filter, s->key, n, s->hash);
     if (s->look_up)
         s->look_up(s, &batch);
     else if (s->removes)
@@ -149,12 +176,6 @@ static void print_marked(stream *s, size_t n) {
     }
 }
 
-/* A look ends with its last line, wherever the input was cut: so answers do not depend on that. */
-static size_t batch_most(const stream *s) {
-    const size_t left = s->look.most - s->look.n;
-    return s->look.most > 0 && left < STREAM_BATCH ? left : STREAM_BATCH;
-}
-
 static void note_look(stream *s, size_t n) {
     look_note(&s->look, s->hash, n);
     if (s->look.n < s->look.most) return;
@@ -163,7 +184,10 @@ static void note_look(stream *s, size_t n) {
 }
 
 void stream_change_filter(stream *s, eb_filter *f) {
-    eb_free(s->filter);
+    if (!s->ahead) { /* else threads may be hashing with it; both hash alike */
+        eb_free(s->filter);
+        s->hasher = f;
+    }
     s->filter = f;
     health_open(&s->health, f);
     if (s->state) state_change_filter();
@@ -185,15 +209,48 @@ static void take_batch(stream *s, size_t n) {
         print_runs(s, n, s->print == PRINT_SEEN);
 }
 
-static void take_block(stream *s) {
-    const bool full_fails = s->set->on_full && s->set->on_full[0] == 'f';
-    for (size_t n = 0, most = 0; n == most || s->bad_line;) {
-        if (full_fails && s->health.told) return;
-        most = batch_most(s);
-        n = collect(s, most);
-        take_batch(s, n);
+static bool is_over_full(const stream *s) {
+    return s->health.told && s->set->on_full && s->set->on_full[0] == 'f';
+}
+
+static void take_lines(stream *s, keyed_lines *l) {
+    for (size_t at = 0; at < l->n && !is_over_full(s); at = (size_t)(s->record - l->before)) {
+        const size_t n = gather(s, l, at);
+        s->lines += s->record - l->before - at;
+        s->total += sum_of_weights(s, n);
+        if (n > 0) take_batch(s, n);
         if (s->bad_line) settle_bad_line(s);
     }
+    if (l->unclosed) reader_tell_unclosed(s->name, s->record);
+}
+
+/* What was read and, with several threads, is ready up to a number of lines. */
+static void take_records(stream *s, keyed_lines *l, reader *in) {
+    for (s->name = in->name; l->n > 0 && !is_over_full(s);) {
+        take_lines(s, l);
+        arena_reset(&in->arena);
+        lines_take(l, &s->wish, in);
+        l->before += s->before;
+    }
+}
+
+static void take_block(stream *s) {
+    take_header(s);
+    arena_reset(&s->in.arena);
+    lines_take(&s->own, &s->wish, &s->in);
+    take_records(s, &s->own, &s->in);
+}
+
+static bool take_ready_block(stream *s) {
+    ahead_block *const b = ahead_take(s->ahead);
+    if (!b) return false;
+    if (b->file != s->at_file) s->before = s->in.header;
+    s->at_file = b->file;
+    b->lines.before = s->before;
+    take_records(s, &b->lines, &b->in);
+    s->before += b->in.records;
+    ahead_done(s->ahead, b);
+    return true;
 }
 
 /* ---- The loop. */
@@ -256,6 +313,32 @@ static fill next_block(stream *s) {
     return reader_fill(&s->in, wait_ms(s));
 }
 
+static void give_block(stream *s, fill got) {
+    if (got == FILL_END || got == FILL_ERROR) s->ended = got;
+    if (got != FILL_MORE) return;
+    take_header(s);
+    ahead_give(s->ahead, &s->in);
+}
+
+/* Reads ahead as far as there is input at once, then sees to the oldest block. */
+static fill step_ahead(stream *s) {
+    while (s->ended == FILL_MORE && ahead_has_room(s->ahead)) {
+        const fill got = reader_fill(&s->in, 0);
+        if (got == FILL_WAIT) break;
+        give_block(s, got);
+    }
+    if (take_ready_block(s)) return FILL_MORE;
+    if (s->ended == FILL_MORE) give_block(s, next_block(s));
+    return s->ended;
+}
+
+static fill step(stream *s) {
+    if (s->ahead) return step_ahead(s);
+    const fill got = next_block(s);
+    if (got == FILL_MORE) take_block(s);
+    return got;
+}
+
 static void finish_output(stream *s) {
     if (s->print == PRINT_NONE) return;
     if (s->state)
@@ -266,23 +349,50 @@ static void finish_output(stream *s) {
     if (s->set->output) atomic_commit(&s->file);
 }
 
+static void hash_lines(const void *of, const eb_key *key, size_t n, eb_hash *out) {
+    const stream *const s = of;
+    if (s->hash_keys)
+        s->hash_keys(s, key, n, out);
+    else
+        hash_keys(s->hasher, key, n, out);
+}
+
+static void open_lines(stream *s) {
+    s->wish = (lines_wish){.values = &s->values,
+                           .times = s->times.wanted && s->times.of_lines,
+                           .texts = s->wants_text,
+                           .hash_keys = hash_lines,
+                           .ctx = s};
+    lines_open(&s->own, STREAM_BATCH, &s->wish);
+    s->hasher = s->filter;
+    s->before = s->at_file = 0;
+    s->ended = FILL_MORE;
+}
+
+static void close_lines(stream *s) {
+    ahead_stop(s->ahead);
+    s->ahead = NULL;
+    if (s->hasher != s->filter) eb_free(s->hasher);
+    s->hasher = NULL;
+    lines_close(&s->own);
+}
+
 int stream_run(stream *s) {
     fill got = FILL_MORE;
-    bool trouble = false;
+    open_lines(s);
+    if (s->set->threads > 1) s->ahead = ahead_start((unsigned)s->set->threads, &s->in, &s->wish);
     if (s->filter && s->state) s->total += total_of_filter(s->filter);
     if (s->adds && s->filter) health_open(&s->health, s->filter);
     signals_catch();
-    const bool full_fails = s->set->on_full && s->set->on_full[0] == 'f';
-    while (got != FILL_END && !signals_stop() && !s->stop) {
-        if (full_fails && s->health.told) break;
-        got = next_block(s);
-        if (got == FILL_ERROR) {
-            trouble = true;
-            break;
-        }
-        if (got == FILL_MORE) take_block(s);
-        between_blocks(s);
+    while (got != FILL_END && got != FILL_ERROR && !signals_stop() && !s->stop &&
+           !is_over_full(s)) {
+        got = step(s);
+        if (got != FILL_ERROR) between_blocks(s);
     }
+    /* What was read is worked on, also after a signal. */
+    while (s->ahead && signals_stop() && !is_over_full(s) && take_ready_block(s)) continue;
+    bool trouble = got == FILL_ERROR;
+    close_lines(s);
     progress_clear();
     if (s->print_lines && !trouble) s->print_lines(s, 0);
     /* Without a state to match it, part of an output file is of no use. */
@@ -295,9 +405,9 @@ int stream_run(stream *s) {
     if (s->filter && s->set->metrics) stream_metrics(s);
     bad_tell(&s->bad, s->lines, true);
     if (trouble) cli_warn("%s: %s", s->in.name, s->in.problem);
-    if (full_fails && s->health.told) {
+    if (is_over_full(s)) {
         cli_warn("stopped after line %llu of %s, since the filter is full",
-                 (unsigned long long)s->in.records, s->in.name);
+                 (unsigned long long)s->record, s->name);
         trouble = true;
     }
     return trouble ? STATUS_TROUBLE : signals_stop() ? 128 + signals_stop() : STATUS_YES;
@@ -317,6 +427,8 @@ static char *lines_of(const texts *keys, char separator) {
 
 void stream_run_keys(stream *s, const texts *keys) {
     char *const lines = lines_of(keys, s->in.separator), *p = lines;
+    open_lines(s);
+    see_batch(s, &s->own, 0);
     for (size_t done = 0, n = 0; done < keys->n; done += n) {
         for (n = 0; n < STREAM_BATCH && done + n < keys->n; n++) {
             const eb_key key = {p, strlen(keys->text[done + n])};
@@ -330,8 +442,10 @@ void stream_run_keys(stream *s, const texts *keys) {
         }
         s->line[n] = p;
         s->lines += n;
+        hash_lines(s, s->key, n, s->hash);
         take_batch(s, n);
     }
+    close_lines(s);
     finish_output(s);
     free(lines);
 }

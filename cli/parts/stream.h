@@ -1,6 +1,7 @@
 /* stream.h - lines through a filter: the loop of dedup, add and test. */
 #ifndef EVERBLOOM_STREAM_H
 #define EVERBLOOM_STREAM_H
+#include "ahead.h"
 #include "cli.h"
 #include "health.h"
 #include "input/bad.h"
@@ -37,7 +38,8 @@ typedef struct stream {
      * bad.why); what takes the place of eb_hash_keys, and of the look-up; what is done with each
      * batch; and what these need. */
     bool (*accept)(struct stream *s, size_t i);
-    void (*hash_keys)(const struct stream *s, size_t n, eb_hash *out);
+    bool wants_text; /* the field of values as it is, in text */
+    void (*hash_keys)(const struct stream *s, const eb_key *key, size_t n, eb_hash *out);
     void (*look_up)(struct stream *s, const eb_batch *batch);  /* in place of the filter's */
     void (*take)(void *ctx, const struct stream *s, size_t n); /* n keys that were looked up */
     void (*print_lines)(struct stream *s, size_t n); /* in place of the stream's; 0: the end */
@@ -58,11 +60,22 @@ typedef struct stream {
     bool header_passed;             /* the line with the names of the columns is printed */
     const char *bad_line, *bad_end; /* a bad line behind the batch, or NULL */
     char mark[3][2];
-    const char *line[STREAM_BATCH + 1]; /* where each line of a batch begins, and the last ends */
-    uint64_t number[STREAM_BATCH];      /* of each line in its file */
-    eb_key key[STREAM_BATCH];
-    eb_hash hash[STREAM_BATCH];
-    uint64_t value[STREAM_BATCH]; /* if values says where they come from */
+
+    lines_wish wish;
+    eb_filter *hasher;        /* what hashes keys: the filter, or the one it was before a change */
+    keyed_lines own;          /* the lines of a batch, with one thread */
+    ahead *ahead;             /* with several, else NULL */
+    fill ended;               /* FILL_END or FILL_ERROR, when the last block is read */
+    uint64_t at_file, before; /* the file that is worked on; its records in blocks that are done */
+    const char *name;         /* of that file */
+    uint64_t record;          /* the last that was taken of it */
+
+    /* The batch: a part of lines. */
+    const char **line;             /* where each line begins, and the last ends */
+    uint64_t number[STREAM_BATCH]; /* of each line in its file */
+    eb_key *key, *text;
+    eb_hash *hash;
+    uint64_t *value; /* if values says where they come from */
     values values;
     uint64_t time[STREAM_BATCH]; /* if times are wanted */
     times times;

@@ -110,17 +110,7 @@ static bool jumps(times *t, uint64_t now) {
     return t->agreed < JUMP_LINES;
 }
 
-bool time_of_line(times *t, reader *r, const char *line, const char *end, uint64_t *time,
-                  char why[TIMES_WHY]) {
-    eb_key text;
-    if (!t->of_lines) {
-        *time = times_now(t);
-        return true;
-    }
-    if (!reader_get(r, READER_TIME, line, end, &text)) {
-        reader_explain(r, why, TIMES_WHY);
-        return false;
-    }
+bool time_of_text(times *t, eb_key text, uint64_t *time, char why[TIMES_WHY]) {
     /* A first line without a year is of the last twelve months. */
     const uint64_t about = t->last ? t->last : arrival() - half_year;
     uint64_t now;

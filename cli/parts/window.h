@@ -28,8 +28,7 @@ typedef struct times {
 void times_open(times *t, const cli_command *c, const settings *set, const eb_filter *f);
 uint64_t times_now(times *t); /* by the clock, but not before the last */
 /* False: it cannot be read, as `why` says. */
-bool time_of_line(times *t, reader *r, const char *line, const char *end, uint64_t *time,
-                  char why[TIMES_WHY]);
+bool time_of_text(times *t, eb_key text, uint64_t *time, char why[TIMES_WHY]);
 
 /* At the end: more rows for a report; sentences on what was not as asked.  STATUS_NO if the window
  * was not kept for all lines. */

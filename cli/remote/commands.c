@@ -6,8 +6,8 @@
 /* ---- Lines through a filter on a server: the stream's loop, with hashing and looking up over
  * there. */
 
-void commands_hash(const stream *s, size_t n, eb_hash *out) {
-    remote_hash(s->ctx, s->key, n, out);
+void commands_hash(const stream *s, const eb_key *key, size_t n, eb_hash *out) {
+    remote_hash(s->ctx, key, n, out);
 }
 
 /* A line that was sent twice may be a repeat of itself: it counts as new, so that none is lost. */

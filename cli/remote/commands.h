@@ -11,6 +11,6 @@ int remote_list(const cli_command *c, const settings *set, char **paths); /* top
 
 /* What these share: ctx of the stream is the remote filter. */
 void commands_open(remote *r, const cli_command *c, const settings *set);
-void commands_hash(const stream *s, size_t n, eb_hash *out);
+void commands_hash(const stream *s, const eb_key *key, size_t n, eb_hash *out);
 void commands_stats(const stream *s, const remote *r);
 #endif
