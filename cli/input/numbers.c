@@ -162,7 +162,7 @@ static bool read_zone(const char **p, const char *end, int64_t *seconds) {
 static bool read_time(const char *p, size_t n, uint64_t *value) {
     const char *end = p + n;
     const bool bracket = skip(&p, end, "["), web = bracket || (n > 2 && p[2] == '/');
-    int64_t days, clock, zone;
+    int64_t days = 0, clock, zone;
     if (bracket && p < end && end[-1] == ']') end--;
     if (!(web ? read_web_date(&p, end, &days) : read_date(&p, end, &days))) return false;
     if (!read_clock(&p, end, &clock)) return false;
