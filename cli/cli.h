@@ -111,6 +111,12 @@ typedef struct settings {
     bool multiscan;
     uint64_t scans;    /* 0: not given */
     const char *redis; /* NULL: not given */
+    struct {           /* everbloom corpus */
+        texts units;
+        const char *files_from, *text, *normalise, *action; /* NULL: not given */
+        double threshold, similarity;                       /* 0: not given */
+        uint64_t level, threads;                            /* 0: not given */
+    } corpus;
 } settings;
 enum { NO_DELIMITER = 256, DELIMITER_BLANK = 257 };
 
@@ -244,6 +250,7 @@ int run_patch(const cli_command *c, const settings *set, char **operands, size_t
 int run_plan(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_try(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_predict(const cli_command *c, const settings *set, char **operands, size_t n);
+int run_corpus(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_kinds(const cli_command *c, const settings *set, char **operands, size_t n);
 bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
 bool add_filter(const cli_command *c, const settings *set, char *spec, size_t cap);

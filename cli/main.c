@@ -103,6 +103,7 @@ static int run_command(const cli_command *c, char **words) {
     if (set.as && strcmp(set.as, "json") == 0) set.json = true;
     const int status = c->run(c, &set, words, n);
     free(set.keys.text);
+    free(set.corpus.units.text);
     free(set.at_least.text);
     free(set.rescan.text);
     free(set.from.text);

@@ -273,6 +273,8 @@ const cli_command cli_commands[] = {
      sum_examples, "if counters are full", 0, MANY, run_sum, sum_filter},
     {"join", "R [S]", "say which keys two files share, and in how many pairs", join_text,
      join_options, join_examples, "if counters are full", 1, 2, run_join, NULL},
+    {"corpus", "[FILE|FOLDER]...", "drop or take out repeats in collections of text", corpus_text,
+     corpus_options, corpus_examples, NULL, 0, MANY, run_corpus, NULL},
     {"weigh", "[SAMPLE]...", "learn from a query log which keys deserve more bits",
      "Reads a sample of a query log, one key a line, counts the queries for each key, and prints a "
      "hot list: a class, a tab and a key on each line, hottest first. Classes are powers of two of "

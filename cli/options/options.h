@@ -246,6 +246,10 @@ extern const char try_text[];
 extern const cli_option predict_options[];
 extern const cli_example predict_examples[];
 
+extern const cli_option corpus_options[]; /* options_corpus.c */
+extern const cli_example corpus_examples[];
+extern const char corpus_text[];
+
 /* options_query.c: the commands with questions of their own. */
 extern const cli_option range_options[];
 extern const cli_example range_examples[];

@@ -1,0 +1,156 @@
+/* cmd_corpus.c - everbloom corpus: repeats in collections of text, by units of the text. */
+#include "corpus/corpus.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void corpus_units(corpus_run *run) {
+    const settings *const set = run->set;
+    static const char *const usual[] = {"document"};
+    const char *const *const list = set->corpus.units.n ? set->corpus.units.text : usual;
+    const size_t n = set->corpus.units.n ? set->corpus.units.n : 1;
+    unsigned normal = NORMAL_NFKC | NORMAL_CASE | NORMAL_SPACE | NORMAL_PUNCT;
+    if (set->corpus.normalise && !normal_read(set->corpus.normalise, &normal))
+        cli_misuse(run->command,
+                   "--normalise must be none, or some of nfkc,case,space,punct, not \"%s\"",
+                   set->corpus.normalise);
+    if (normal & NORMAL_NFKC && !normal_has_unicode())
+        cli_fail("this everbloom was built without utf8proc: give --normalise case,space,punct, "
+                 "which then knows ASCII only");
+    const double similarity = set->corpus.similarity > 0 ? set->corpus.similarity : 0.8;
+    if (similarity >= 1) cli_misuse(run->command, "--similarity must be below 1");
+    if (n > CORPUS_RULES) cli_misuse(run->command, "at most 8 units");
+    char spec[64];
+    eb_filter *hasher;
+    eb_error err;
+    snprintf(spec, sizeof spec, "bloom:cells=64,k=1,seed=%s", set->seed ? set->seed : "0");
+    if (eb_new(&hasher, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
+    run->normal[0] = normaliser_new(normal);
+    run->forms = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (!unit_read(list[i], similarity, normal, &run->rule[i]))
+            cli_misuse(run->command,
+                       "--unit must be document, paragraph, line, ngram:N or near, not \"%s\"",
+                       list[i]);
+        for (size_t j = 0; j < i; j++)
+            if (unit_same(&run->rule[i], &run->rule[j]))
+                cli_misuse(run->command, "--unit %s is given twice", list[i]);
+        run->hasher[i] = hasher;
+        run->match[i].rule = i;
+        snprintf(run->match[i].name, sizeof run->match[i].name, "%s", run->rule[i].name);
+    }
+    run->rules = run->matchers = n;
+}
+
+static void corpus_action_of(corpus_run *run) {
+    const settings *const set = run->set;
+    const char *const word = set->corpus.action ? set->corpus.action : "drop";
+    run->action = word[0] == 'd'   ? ACTION_DROP
+                  : word[0] == 'a' ? ACTION_ANNOTATE
+                  : word[2] == 'm' ? ACTION_REMOVE
+                                   : ACTION_REPORT;
+    run->partly = run->action == ACTION_REMOVE;
+    run->threshold = set->corpus.threshold > 0 ? set->corpus.threshold : run->partly ? 1 : 0.8;
+    if (run->threshold > 1) cli_misuse(run->command, "--threshold must be at most 1");
+    run->out = run->action == ACTION_REPORT ? NULL : set->output;
+    if (run->action != ACTION_REPORT && !set->output)
+        cli_misuse(run->command, "give the folder for the output (-o), or --action report");
+    run->level = set->corpus.level ? (int)set->corpus.level : -1;
+    if (run->level > 9) cli_misuse(run->command, "--level must be from 1 to 9");
+}
+
+/* Files of the same names would be replaced. */
+static void corpus_out(const corpus_run *run) {
+    if (!run->out) return;
+    if (mkdir(run->out, 0777) == 0) return;
+    if (errno != EEXIST) cli_fail("%s: %s", run->out, strerror(errno));
+    if (rmdir(run->out) == 0) {
+        if (mkdir(run->out, 0777) == 0) return;
+        cli_fail("%s: %s", run->out, strerror(errno));
+    }
+    if (!run->set->force)
+        cli_fail("%s: the folder is not empty: give another one, or --force to replace files in it",
+                 run->out);
+}
+
+static void corpus_tell(const corpus_run *run, double seconds) {
+    corpus_counts all = {0};
+    for (size_t i = 0; i < run->files.folders; i++) {
+        const corpus_counts *const c = &run->counts[i];
+        all.documents += c->documents, all.kept += c->kept, all.bad += c->bad;
+        all.empty += c->empty, all.words += c->words, all.kept_words += c->kept_words;
+        all.text_bytes += c->text_bytes, all.kept_bytes += c->kept_bytes;
+        for (size_t m = 0; m < run->matchers; m++)
+            all.units[m] += c->units[m], all.seen[m] += c->seen[m];
+    }
+    if (all.bad)
+        cli_warn("%s %llu bad records; the first is %s",
+                 run->on_bad == BAD_SKIP ? "skipped" : "passed on", (unsigned long long)all.bad,
+                 run->first_bad);
+    if (run->set->quiet && !run->set->json) return;
+    report r;
+    report_begin(&r, stderr, run->set->json);
+    report_count(&r, "documents", "documents", all.documents);
+    report_count(&r, "kept", "kept", all.kept);
+    report_count(&r, "bad", "bad records", all.bad);
+    report_count(&r, "empty", "without any unit", all.empty);
+    report_count(&r, "words", "words", all.words);
+    report_count(&r, "kept_words", "words kept", all.kept_words);
+    report_count(&r, "text_bytes", "bytes of text", all.text_bytes);
+    report_count(&r, "kept_bytes", "bytes kept", all.kept_bytes);
+    for (size_t m = 0; m < run->matchers; m++) {
+        char key[80], label[100];
+        snprintf(key, sizeof key, "%s_units", run->match[m].name);
+        snprintf(label, sizeof label, "%s: units", run->match[m].name);
+        report_count(&r, key, label, all.units[m]);
+        snprintf(key, sizeof key, "%s_seen", run->match[m].name);
+        snprintf(label, sizeof label, "%s: seen before", run->match[m].name);
+        report_count(&r, key, label, all.seen[m]);
+    }
+    report_real(&r, "seconds", "seconds", seconds);
+    report_end(&r);
+}
+
+int run_corpus(const cli_command *c, const settings *set, char **operands, size_t n) {
+    corpus_run *const run = cli_alloc(sizeof *run);
+    bad_lines bad;
+    memset(run, 0, sizeof *run);
+    run->command = c;
+    run->set = set;
+    bad_open(&bad, set, BAD_PASS);
+    run->on_bad = bad.policy;
+    if (n == 0 && !set->corpus.files_from) cli_misuse(c, "corpus needs files or folders");
+    corpus_action_of(run);
+    corpus_units(run);
+    const char *const field = set->corpus.text ? set->corpus.text : "text";
+    if (!json_path_read(field, strlen(field), &run->text))
+        cli_misuse(c, "--text must be a member such as text or doc.body, not \"%s\"", field);
+    files_find(&run->files, operands, n, set->corpus.files_from, run->out);
+    if (run->files.skipped)
+        cli_warn(
+            "%zu files in folders are neither .jsonl, .ndjson, .json nor .txt (.gz, .zst), and "
+            "are left out; name them to read them as text",
+            run->files.skipped);
+    if (run->files.n == 0) cli_fail("there is no file to read");
+    run->end = run->files.n;
+    for (size_t i = 0; run->action == ACTION_ANNOTATE && i < run->end; i++)
+        if (!run->files.file[i].json)
+            cli_fail("%s: plain text has no place for annotations: use JSON lines, or --action "
+                     "report",
+                     run->files.file[i].path);
+    corpus_out(run);
+    filters_plan(run);
+    const double start = now_seconds();
+    progress_start(&run->progress, set->quiet);
+    pipeline_run(run, set->corpus.threads ? (size_t)set->corpus.threads : 1);
+    corpus_tell(run, now_seconds() - start);
+    for (size_t m = 0; m < run->matchers; m++) eb_free(run->match[m].filter);
+    eb_filter *const hasher = (eb_filter *)(uintptr_t)run->hasher[0];
+    eb_free(hasher);
+    json_path_free(&run->text);
+    files_free(&run->files);
+    free(run);
+    return STATUS_YES;
+}

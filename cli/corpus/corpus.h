@@ -1,0 +1,163 @@
+/* corpus.h - everbloom corpus: the parts of a run.
+ *
+ *   files     which files, and where each goes           files.c
+ *   source    plain bytes of a file, whole records        source.c (and back: pack.c)
+ *   parse     records to units and their hashes           parse.c
+ *   decide    what was seen before; in input order        decide.c
+ *   render    the bytes that are passed on                render.c
+ *   pipeline  these stages on several threads             pipeline.c
+ *   plan      which filters, from a sample                plan.c
+ *
+ * A chunk is some records of one file.  Where chunks end depends on the input alone, and only one
+ * thread at a time decides, chunk after chunk: so the output does not depend on threads. */
+#ifndef EVERBLOOM_CORPUS_H
+#define EVERBLOOM_CORPUS_H
+#include "input/bad.h"
+#include "io.h"
+#include "text.h"
+
+enum { CORPUS_RULES = 8, CORPUS_MATCHERS = 12, CORPUS_FOLDERS = 64 };
+
+/* ---- files.c */
+
+typedef enum packing { PACK_NONE, PACK_GZIP, PACK_ZSTD } packing;
+typedef struct corpus_file {
+    char *path, *out; /* out: under the folder of -o */
+    uint64_t bytes;   /* as it is on disk */
+    bool json;        /* else plain text, one document */
+    packing pack;     /* by its name: what the output gets */
+    size_t folder;    /* for the report */
+} corpus_file;
+typedef struct corpus_files {
+    corpus_file *file;
+    size_t n, cap;
+    uint64_t bytes;
+    char *folder[CORPUS_FOLDERS];
+    size_t folders;
+    size_t skipped; /* in folders, with names of other kinds */
+} corpus_files;
+/* All files of the operands in input order: folders, patterns, and the list in files_from. */
+void files_find(corpus_files *f, char **operands, size_t n, const char *files_from,
+                const char *out);
+void files_free(corpus_files *f);
+
+/* ---- source.c */
+
+typedef struct source source;
+source *source_open(const char *path, char *why, size_t cap); /* NULL: why */
+/* Appends up to `most` plain bytes; 0 at the end, -1 if something is wrong. */
+long source_read(source *s, char *to, size_t most, char *why, size_t cap);
+uint64_t source_packed_bytes(const source *s); /* read so far */
+void source_close(source *s);
+/* pack.c.  The bytes as one member or frame of their own; to: cli_grow. */
+void pack_bytes(packing how, int level, const char *bytes, size_t n, char **to, size_t *length,
+                size_t *cap);
+
+/* ---- What a run does. */
+
+typedef enum corpus_action {
+    ACTION_DROP,
+    ACTION_REMOVE,
+    ACTION_ANNOTATE,
+    ACTION_REPORT
+} corpus_action;
+
+/* One filter that texts are compared with: our own, or one of --against. */
+typedef struct matcher {
+    char name[64];
+    size_t rule;
+    eb_filter *filter;
+    bool own;        /* it learns */
+    bool idempotent; /* what it knows need not be told again */
+    double planned;  /* keys that it was made for */
+    double promise;  /* share of its new keys that are taken for repeats, at most */
+    bool told;       /* that there are more than planned */
+} matcher;
+
+typedef struct corpus_counts {
+    uint64_t documents, kept, bad, empty;
+    uint64_t text_bytes, kept_bytes, words, kept_words;
+    uint64_t units[CORPUS_MATCHERS], seen[CORPUS_MATCHERS];
+} corpus_counts;
+
+typedef struct corpus_run {
+    const cli_command *command;
+    const settings *set;
+    corpus_files files;
+    size_t first, end; /* of the files: those of this run */
+    const char *out;   /* NULL: nothing is written */
+    json_path text;
+    corpus_action action;
+    bad_policy on_bad;
+    double threshold;
+    bool partly; /* seen units are taken out; else documents stay or go as a whole */
+    int level;   /* of compression; -1: the usual */
+    unit_rule rule[CORPUS_RULES];
+    size_t form[CORPUS_RULES]; /* which normalisation it uses */
+    const eb_filter *hasher[CORPUS_RULES];
+    size_t rules;
+    const normaliser *normal[CORPUS_RULES];
+    size_t forms;
+    matcher match[CORPUS_MATCHERS];
+    size_t matchers;
+    /* What was found so far. */
+    size_t next; /* file */
+    corpus_counts counts[CORPUS_FOLDERS];
+    char first_bad[400];
+    /* While it runs. */
+    progress progress;
+} corpus_run;
+
+/* ---- Chunks. */
+
+typedef struct document {
+    size_t begin, end; /* of the record in the chunk, with its newline */
+    record_state state;
+    const char *why;
+    json_value raw;
+    const char *text;
+    uint32_t length, words;
+    size_t first[CORPUS_RULES], units[CORPUS_RULES];
+    bool drop;
+} document;
+typedef enum chunk_state {
+    CHUNK_FREE,
+    CHUNK_BUSY,
+    CHUNK_READ,
+    CHUNK_PARSED,
+    CHUNK_DECIDED,
+    CHUNK_RENDERED
+} chunk_state;
+typedef struct chunk {
+    chunk_state state;
+    size_t file;
+    bool first, last; /* of its file */
+    uint64_t line;    /* lines of the file before it */
+    char *bytes;
+    size_t n, cap;
+    char *text; /* unescaped */
+    size_t text_cap;
+    document *doc;
+    size_t docs, doc_cap;
+    unit_text form[CORPUS_RULES];
+    unit_list list[CORPUS_RULES];
+    uint8_t *seen[CORPUS_MATCHERS]; /* of the list of the matcher's rule */
+    size_t seen_cap[CORPUS_MATCHERS];
+    char *out, *packed;
+    size_t out_n, out_cap, packed_n, packed_cap;
+    span *cut; /* what is taken out of a text */
+    size_t cut_cap;
+    corpus_counts kept; /* what render finds: bytes and words */
+    char error[400];    /* "": none */
+} chunk;
+
+void chunk_parse(const corpus_run *run, chunk *c);
+void chunk_decide(corpus_run *run, chunk *c);
+void chunk_render(const corpus_run *run, chunk *c);
+void chunk_free(chunk *c);
+void pipeline_run(corpus_run *run, size_t threads);
+
+/* ---- plan.c */
+void filters_plan(corpus_run *run);
+void filters_check(corpus_run *run); /* says when there are more units than planned */
+#endif

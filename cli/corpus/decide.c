@@ -1,0 +1,115 @@
+/* decide.c - what was seen before, and what becomes of each document: in input order.
+ *
+ * A document is compared first, then decided, then learned.  So it never matches itself.  Only what
+ * stays in the output is learned: a unit of a document that was dropped has no copy left that a
+ * later one could be a repeat of. */
+#include "corpus.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { DECIDE_BATCH = 256 };
+
+static void decide_ok(const matcher *m, eb_status status, const eb_error *err) {
+    if (status != EB_OK) cli_fail("%s: %s", m->name, err->text);
+}
+
+static void decide_ask(const matcher *m, const eb_hash *hash, size_t n, uint8_t *seen) {
+    eb_batch b = eb_batch_hashes(hash, n);
+    eb_error err;
+    b.seen = seen;
+    decide_ok(m, eb_ask_batch(m->filter, &b, &err), &err);
+}
+
+/* Tells the filter: all units, or those that it knows, so that it does not forget them.  What it
+ * knows and cannot forget is left out. */
+static bool decide_learn(matcher *m, const eb_hash *hash, const uint8_t *seen, size_t n, bool all) {
+    eb_hash batch[DECIDE_BATCH];
+    size_t used = 0;
+    for (size_t i = 0; i <= n; i++) {
+        if (used == DECIDE_BATCH || (i == n && used > 0)) {
+            eb_batch b = eb_batch_hashes(batch, used);
+            eb_error err;
+            const eb_status status = eb_add_batch(m->filter, &b, &err);
+            if (status == EB_EFULL) return false;
+            decide_ok(m, status, &err);
+            used = 0;
+        }
+        if (i < n && (seen[i] ? !m->idempotent : all)) batch[used++] = hash[i];
+    }
+    return true;
+}
+
+/* ---- Documents. */
+
+static double decide_share(corpus_run *run, chunk *c, const document *d, size_t m,
+                           corpus_counts *counts) {
+    const matcher *const x = &run->match[m];
+    const size_t first = d->first[x->rule], n = d->units[x->rule];
+    uint8_t *const seen = c->seen[m] + first;
+    if (n == 0) return 0;
+    if (x->own) decide_ask(x, c->list[x->rule].hash + first, n, seen);
+    size_t known = 0;
+    for (size_t i = 0; i < n; i++) known += seen[i];
+    if (run->rule[x->rule].kind == UNIT_NEAR) { /* one band is enough */
+        counts->units[m]++;
+        counts->seen[m] += known > 0;
+        return known > 0;
+    }
+    counts->units[m] += n;
+    counts->seen[m] += known;
+    return (double)known / (double)n;
+}
+
+static bool decide_document(corpus_run *run, chunk *c, document *d, corpus_counts *counts) {
+    bool nothing = true;
+    for (size_t m = 0; m < run->matchers; m++) {
+        const double share = decide_share(run, c, d, m, counts);
+        nothing &= d->units[run->match[m].rule] == 0;
+        if (share >= run->threshold && run->action != ACTION_ANNOTATE) d->drop = true;
+    }
+    counts->empty += nothing;
+    for (size_t m = 0; m < run->matchers; m++) {
+        matcher *const x = &run->match[m];
+        if (!x->own) continue;
+        const size_t first = d->first[x->rule], n = d->units[x->rule];
+        if (!decide_learn(x, c->list[x->rule].hash + first, c->seen[m] + first, n, !d->drop)) {
+            snprintf(c->error, sizeof c->error,
+                     "%s: the filter for %s is full: it was planned for %.4g keys, and has grown "
+                     "as often "
+                     "as it can",
+                     run->files.file[c->file].path, x->name, x->planned);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool decide_bad(corpus_run *run, chunk *c, const document *d, uint64_t line,
+                       corpus_counts *counts) {
+    char text[400];
+    snprintf(text, sizeof text, "%.200s: line %llu: %.100s", run->files.file[c->file].path,
+             (unsigned long long)line, d->why);
+    if (!run->first_bad[0]) memcpy(run->first_bad, text, sizeof text);
+    counts->bad++;
+    if (run->on_bad != BAD_FAIL) return true;
+    memcpy(c->error, text, sizeof text);
+    return false;
+}
+
+void chunk_decide(corpus_run *run, chunk *c) {
+    corpus_counts *const counts = &run->counts[run->files.file[c->file].folder];
+    for (size_t i = 0; i < c->docs; i++) {
+        document *const d = &c->doc[i];
+        if (d->state == RECORD_BLANK) continue;
+        if (d->state == RECORD_BAD) {
+            if (!decide_bad(run, c, d, c->line + i + 1, counts)) return;
+            continue;
+        }
+        counts->documents++;
+        counts->words += d->words;
+        counts->text_bytes += d->length;
+        if (!decide_document(run, c, d, counts)) return;
+        counts->kept += !d->drop;
+    }
+    filters_check(run);
+}

@@ -1,0 +1,59 @@
+/* options_corpus.c - the options of corpus. */
+#include "options.h"
+
+const char corpus_text[] =
+    "Reads collections of text (JSON lines or plain text, plain or packed with gzip or zstd), "
+    "finds "
+    "what was there before, and writes the rest as a tree of files with the same names under the "
+    "folder of -o. A file appears when it is complete.\n\n"
+    "A document is compared first, then decided, then learned, so it never matches itself; what is "
+    "dropped is not learned. The filter is planned from a sample for all units being new, and "
+    "grows "
+    "if there are more.";
+
+const cli_option corpus_options[] = {
+    HEADING("Input"),
+    OPTION(0, "files-from", "FILE", OPT_TEXT, corpus.files_from,
+           "Read the names of more files from FILE, one a line."),
+    OPTION(0, "text", "FIELD", OPT_TEXT, corpus.text,
+           "The member of a JSON record that holds the text. (default: text)"),
+    CHOICE("on-bad", "WHAT", "skip|pass|fail", on_bad,
+           "What to do with a record that is no valid JSON or has no text: skip it, pass it on as "
+           "it is, or fail. (default: pass, and say how many)"),
+    HEADING("What is compared, and what happens"),
+    OPTION(0, "unit", "UNIT", OPT_TEXTS, corpus.units,
+           "document, paragraph (up to an empty line), line, ngram:N (N words, 13 if left out), or "
+           "near (documents that share most runs of five words). Several may be given; each has "
+           "its own filter. (default: document)"),
+    OPTION(0, "normalise", "LIST", OPT_TEXT, corpus.normalise,
+           "What does not count in comparisons: nfkc (forms of Unicode), case, space, punct; or "
+           "none. (default: nfkc,case,space,punct)"),
+    CHOICE("action", "WHAT", "drop|remove|annotate|report", corpus.action,
+           "drop documents whose share of seen units is at least --threshold; remove seen units "
+           "from texts; annotate records with shares and spans; or only report. (default: drop)"),
+    OPTION(0, "threshold", "SHARE", OPT_REAL, corpus.threshold,
+           "Documents with so many seen units are dropped. (default: 0.8; 1 with --action remove)"),
+    OPTION(0, "similarity", "SHARE", OPT_REAL, corpus.similarity,
+           "Of --unit near: how much two documents must share. (default: 0.8)"),
+    HEADING("Output and filter"),
+    OPTION('o', "output", "FILE", OPT_TEXT, output, "Write the files under the folder FILE."),
+    FLAG(0, "force", force, "Replace files in a folder that is not empty."),
+    OPTION(0, "level", "N", OPT_INDEX, corpus.level, "Of compression. (default: the format's own)"),
+    OPTION(0, "threads", "N", OPT_INDEX, corpus.threads,
+           "Work in N threads; the output is the same for every N. (default: 1)"),
+    OPTION('m', "memory", "SIZE", OPT_WORD, memory,
+           "At most so much memory for each filter. (default: what all units need)"),
+    OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
+           "At most this share of the new units is taken for repeats. (default: 1e-6)"),
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed, "Of the filters. (default: 0)"),
+    FLAG(0, "json", json, "The report as one JSON object, on standard error."),
+    FLAG('q', "quiet", quiet, "No plan, report or progress line."),
+    END};
+
+const cli_example corpus_examples[] = {
+    {"everbloom corpus crawl/ -o unique/", "Each document once."},
+    {"everbloom corpus crawl/ -o clean/ --unit line --action remove",
+     "Take lines out that were there before."},
+    {"everbloom corpus crawl/ --unit ngram:13 --action report --threads 4",
+     "How much of it is repeated?"},
+    {NULL, NULL}};
