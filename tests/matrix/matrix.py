@@ -1,8 +1,9 @@
 """matrix.py BUILD FOLDER - a filter means the same in every host: whoever writes it, the bytes are equal, and whoever reads it
-answers alike.  Hosts: C, the command, Python with keys as lists and columns, and Redis if there is a server."""
+answers alike.  Hosts: C, the command, Python with keys as lists and columns, SQLite, and Redis if there is a server."""
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -44,6 +45,18 @@ def python_writers(keys, kind):
     yield "numpy S", np.array([str(key).encode() for key in keys])
 
 
+def sql(query, keys, kind, value):
+    """A query of SQLite over t(k), which holds the keys as the column has them: numbers, text or blobs."""
+    db = sqlite3.connect(":memory:")
+    db.enable_load_extension(True)
+    db.load_extension(build + "/sqlite/everbloom")
+    db.execute("create table t(k)")
+    db.executemany("insert into t values(?)", [(str(key).encode() if kind == "bytes" else key,) for key in keys])
+    rows = db.execute(query, (value,)).fetchall()
+    db.close()
+    return rows
+
+
 def test(name, spec, kind, server):
     keys = numbers + (words if kind == "text" else [])
     probes = keys[::2] + strange
@@ -65,6 +78,7 @@ def test(name, spec, kind, server):
     for key in keys:
         one.add(str(key).encode() if kind == "bytes" else key)
     made["Python, one by one"] = one.dumps()
+    made["SQLite"] = sql("select evb_agg(k, ?) from t", keys, kind, spec)[0][0]
     if server:
         server("DEL", "f")
         server("EB.RESERVE", "f", spec)
@@ -79,6 +93,8 @@ def test(name, spec, kind, server):
     wanted = run(program, "read", "c.eb", stdin=lines(probes)).splitlines()
     assert len(keys[::2]) <= len(wanted) <= len(keys[::2]) + 20, len(wanted)
     answers = {"command": run(command, "test", "c.eb", "probes", fine=(0, 1)).splitlines()}
+    found = sql("select evb_has(?, k) from t order by rowid", probes, kind, made["c"])
+    answers["SQLite"] = [str(key).encode() for key, (seen,) in zip(probes, found) if seen]
     view = everbloom.view("c.eb")
     for form, column in python_writers(probes, kind):
         answers["Python, " + form] = [str(key).encode() for key, seen in zip(probes, view.seen(column)) if seen]
