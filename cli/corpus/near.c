@@ -61,7 +61,7 @@ static void near_fill_empty(uint64_t *least, const bool *full, uint32_t bins) {
 }
 
 void near_keys(const uint64_t *shingle, size_t n, uint32_t bands, uint32_t rows, eb_hash *out) {
-    uint64_t least[NEAR_VALUES];
+    uint64_t least[NEAR_VALUES] = {0};
     bool full[NEAR_VALUES] = {false};
     const uint32_t bins = bands * rows;
     assert(bins > 0 && bins <= NEAR_VALUES && n > 0);
