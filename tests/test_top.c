@@ -136,6 +136,119 @@ static void merged_lists_are_right(void **state) {
     }
 }
 
+/* Counts that fade: a stream whose hot words drift, with every arrival remembered. */
+
+enum { MOMENTS = 40000, KEYS = 3000 };
+
+typedef struct past {
+    uint64_t time[MOMENTS];
+    uint16_t word[MOMENTS];
+    size_t n;
+} past;
+
+static void live(eb_filter *f, past *p, size_t n, uint64_t seed) {
+    uint64_t random = seed, now = p->n ? p->time[p->n - 1] : 1000;
+    for (size_t i = 0; i < n; i++) {
+        char text[20];
+        now += suite_below(&random, 7);
+        const double u = (double)(suite_random(&random) >> 11) * 0x1p-53;
+        const size_t at = ((size_t)pow(KEYS, u) + now / 400 * 13) % KEYS;
+        const eb_key key = {text, (size_t)snprintf(text, sizeof text, "w%zu", at)};
+        const eb_keys keys = eb_keys_array(EB_TEXT, &key);
+        eb_batch b = eb_batch_keys(&keys, 1);
+        b.time = &now;
+        OK(eb_add_batch(f, &b, NULL));
+        p->time[p->n] = now;
+        p->word[p->n++] = (uint16_t)at;
+    }
+}
+
+static double worth(bool halves, double half, uint64_t epochs, uint64_t period, uint64_t then,
+                    uint64_t now) {
+    if (halves) return exp2(-(double)(now - then) / half);
+    return now / period - then / period < epochs ? 1 : 0;
+}
+
+/* Every count is between its bounds, and nobody is missing above the watermark. */
+static void check_faded(const eb_filter *f, const past *p, uint64_t now, bool halves, double half,
+                        uint64_t epochs, uint64_t period) {
+    static double truth[KEYS], upper[KEYS], lower[KEYS];
+    static eb_top_key room[KEYS];
+    double total = 0;
+    eb_stats stats = {.size = sizeof stats};
+    OK(eb_stat(f, 0, &stats, NULL));
+    memset(truth, 0, sizeof truth);
+    memset(upper, 0, sizeof upper);
+    memset(lower, 0, sizeof lower);
+    for (size_t i = 0; i < p->n; i++) {
+        const double count = worth(halves, half, epochs, period, p->time[i], now);
+        truth[p->word[i]] += count;
+        total += count;
+    }
+    eb_top_list list = {.size = sizeof list, .keys = room, .cap = KEYS, .time = &now};
+    OK(eb_top(f, &list, NULL));
+    for (size_t i = 0; i < list.n; i++) {
+        const size_t at = (size_t)strtoul((const char *)room[i].key.p + 1, NULL, 10);
+        upper[at] = room[i].count;
+        lower[at] = room[i].lower;
+    }
+    for (size_t i = 0; i < KEYS; i++) {
+        char text[20];
+        const eb_key key = {text, (size_t)snprintf(text, sizeof text, "w%zu", i)};
+        const eb_keys keys = eb_keys_array(EB_TEXT, &key);
+        double count;
+        eb_batch b = eb_batch_keys(&keys, 1);
+        b.time = &now;
+        b.count = &count;
+        OK(eb_ask_batch(f, &b, NULL));
+        const double least = truth[i] * (1 - 0x1p-14) - stats.too_low;
+        HOLDS(count >= least && lower[i] <= truth[i]);
+        HOLDS(upper[i] == 0 || (upper[i] >= least && upper[i] == count));
+        HOLDS(upper[i] > 0 || least <= list.watermark);
+    }
+    HOLDS((list.n > 10 || total < 100) && list.first == p->time[0]);
+    HOLDS(list.total >= total * (1 - 0x1p-14) && list.total <= total * 1.01 + 1);
+}
+
+static void faded_lists_are_right(void **state) {
+    (void)state;
+    static past p;
+    static const char *const ways[] = {"by=half,period=3000", "by=window,epochs=20,period=200",
+                                       "by=window,epochs=1,period=5000",
+                                       "by=window,epochs=200,period=30"};
+    static const uint64_t epochs[] = {0, 20, 1, 200}, period[] = {1, 200, 5000, 30};
+    static const char *const sizes[] = {"memory=16K,key_bytes=8", "memory=64K",
+                                        "memory=96K,shards=2"};
+    for (size_t w = 0; w < SUITE_COUNT(ways); w++)
+        for (size_t s = 0; s < SUITE_COUNT(sizes); s++) {
+            char spec[100];
+            (void)snprintf(spec, sizeof spec, "top:%s,%s", ways[w], sizes[s]);
+            if (w == 3 && s == 0) continue; /* 200 epochs need more room */
+            suite_at("%s", spec);
+            eb_filter *const f = suite_new(spec), *const g = suite_new(spec);
+            p.n = 0;
+            for (int round = 0; round < 3; round++) {
+                live(f, &p, 4000, 5 + (uint64_t)round);
+                const uint64_t now = p.time[p.n - 1];
+                check_faded(f, &p, now, w == 0, 3000, epochs[w], period[w]);
+                check_faded(f, &p, now + 1777, w == 0, 3000, epochs[w], period[w]);
+                for (uint64_t i = 0; i < ebi_shards(f); i++)
+                    HOLDS(f->kind->check(&f->p, ebi_shard(f, i), NULL) == EB_OK);
+            }
+            const size_t first = p.n;
+            live(g, &p, 3000, 99); /* which begins where the other ended */
+            OK(eb_merge(f, g, 1, NULL));
+            check_faded(f, &p, p.time[p.n - 1], w == 0, 3000, epochs[w], period[w]);
+            for (uint64_t i = 0; i < ebi_shards(f); i++)
+                HOLDS(f->kind->check(&f->p, ebi_shard(f, i), NULL) == EB_OK);
+            live(f, &p, 2000, 7);
+            check_faded(f, &p, p.time[p.n - 1], w == 0, 3000, epochs[w], period[w]);
+            HOLDS(p.n > first);
+            eb_free(f);
+            eb_free(g);
+        }
+}
+
 /* The most frequent words are in the list, and the list begins with them. */
 static size_t found_of(const eb_filter *f, const world *w, size_t wanted) {
     static eb_top_key room[500];
@@ -251,11 +364,9 @@ static void misuse_is_explained(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_right),
-        cmocka_unit_test(merged_lists_are_right),
-        cmocka_unit_test(a_hundred_words_fit_in_16k),
-        cmocka_unit_test(who_is_expelled_is_told),
-        cmocka_unit_test(misuse_is_explained),
+        cmocka_unit_test(lists_are_right),         cmocka_unit_test(merged_lists_are_right),
+        cmocka_unit_test(faded_lists_are_right),   cmocka_unit_test(a_hundred_words_fit_in_16k),
+        cmocka_unit_test(who_is_expelled_is_told), cmocka_unit_test(misuse_is_explained),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -86,6 +86,8 @@ typedef struct eb_top_list {
     size_t n;         /* out: keys written */
     size_t matching;  /* out: keys that match; larger than n if cap is too small */
     double watermark; /* out; 0: every key is kept */
+    double total;     /* out: of the counts of all keys, kept or not: a share is count / total */
+    uint64_t first;   /* out: time of the first key, with counts that fade; else EB_UNKNOWN */
 } eb_top_list;
 EB_API eb_status eb_top(const eb_filter *f, eb_top_list *list, eb_error *err);
 

@@ -434,7 +434,7 @@ static eb_status batch_check_domain(const batch_job *j, eb_error *err) {
 static eb_status batch_open(batch_job *j, const eb_filter *f, const eb_batch *b, batch_work work,
                             eb_error *err) {
     *j = (batch_job){.f = f, .b = b, .work = work, .refused = SIZE_MAX};
-    j->uses_time = (f->kind->info.caps & EB_USES_TIME) != 0;
+    j->uses_time = ebi_uses_time(f->kind, &f->p);
     j->uses_value = (eb_caps(f) & EB_USES_VALUE) != 0;
     j->counts_new = ebi_counts_new(f->kind);
     EBI_TRY(batch_check_form(j, err));

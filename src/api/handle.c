@@ -141,7 +141,7 @@ uint32_t eb_shard_of(const eb_filter *f, eb_hash h) {
 /* Time */
 
 eb_status eb_advance(eb_filter *f, uint64_t time, eb_error *err) {
-    if (!(f->kind->info.caps & EB_USES_TIME))
+    if (!ebi_uses_time(f->kind, &f->p))
         return ebi_fail(err, EB_ENOTSUP, "%s filters have no clock", f->kind->info.name);
     EBI_TRY(ebi_may_change(f, err));
     for (uint64_t i = 0; i < ebi_shards(f); i++) {

@@ -17,7 +17,7 @@ static void merge_head(eb_filter *into, const eb_filter *from, uint64_t i, uint6
     memcpy(&other, ebi_shard(from, i), sizeof other);
     if (!ebi_mul(other.items, times, &more)) more = UINT64_MAX;
     head->items = ebi_plus(head->items, more);
-    if (into->kind->info.caps & EB_USES_TIME)
+    if (ebi_uses_time(into->kind, &into->p))
         head->clock = ebi_max(head->clock, other.clock);
     else
         head->clock = head->items;

@@ -90,7 +90,7 @@ static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr
 }
 
 static uint64_t plan_caps(const plan_spec *s) {
-    return s->kind->caps ? s->kind->caps(&s->p) : s->kind->info.caps;
+    return ebi_caps_of(s->kind, &s->p);
 }
 
 /* Settled, with all capabilities; some kinds have more of them with plain updates. */

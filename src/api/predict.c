@@ -35,7 +35,7 @@ static void predict_misses(const ebi_kind *kind, const ebi_params *p, const eb_w
     enum { PREDICT_QUANTILES = 8 };
     const double deviation = sqrt(load->gap * (1 - 1 / shards));
     if (shards <= 1 || !(load->gap > 0) || isnan(full->fnr)) return;
-    if (kind->info.caps & EB_NO_FALSE_NEGATIVES) return;
+    if (ebi_caps_of(kind, p) & EB_NO_FALSE_NEGATIVES) return;
     if (deviation < 1e-3 * load->gap) return;
     full->fnr = full->mean_fnr = 0;
     for (int i = 0; i < PREDICT_QUANTILES; i++) {
@@ -69,10 +69,11 @@ static void predict_bounds(double rate, double accuracy, double *low, double *hi
     if (isnan(*high)) *high = isnan(rate) ? 1 : fmin(1, rate * (1 + accuracy));
 }
 
-static void predict_finish(const ebi_kind *kind, double shards, eb_prediction *out) {
+static void predict_finish(const ebi_kind *kind, const ebi_params *p, double shards,
+                           eb_prediction *out) {
     const double usual = 0.05; /* what the tests of rates allow where a kind says nothing */
     /* Who never forgets is filled by distinct keys alone, however they come. */
-    if ((kind->info.caps & EB_NO_FALSE_NEGATIVES) && isnan(out->most_fpr))
+    if ((ebi_caps_of(kind, p) & EB_NO_FALSE_NEGATIVES) && isnan(out->most_fpr))
         out->most_fpr = out->mean_fpr;
     double *const rates[] = {&out->fpr,      &out->fnr,   &out->fill,    &out->mean_fpr,
                              &out->mean_fnr, &out->wrong, &out->most_fpr};
@@ -147,7 +148,7 @@ void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w
     const double shards = (double)p->opt[EBI_O_SHARDS];
     const eb_workload load = predict_of_shard(w, shards);
     predict_point(kind, p, &load, ask, out);
-    predict_finish(kind, shards, out);
+    predict_finish(kind, p, shards, out);
 }
 
 /* Curves */
@@ -248,7 +249,7 @@ static void predict_curve(const ebi_kind *kind, const ebi_params *p, const eb_wo
         predict_rates(kind, p, &s, items, n, out);
     }
     if (kind->info.caps & EB_CAN_COUNT) predict_counts(kind, p, &s, items, n, out);
-    for (size_t i = 0; i < n; i++) predict_finish(kind, s.shards, &out[i]);
+    for (size_t i = 0; i < n; i++) predict_finish(kind, p, s.shards, &out[i]);
 }
 
 static eb_status predict_check_points(const eb_workload *w, const double *items, size_t n,

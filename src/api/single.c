@@ -30,7 +30,7 @@ static void single_open(single_key *s, const eb_filter *f, eb_hash h, bool adds)
     s->hash = f->shard_bits == 0 ? h : ebi_inner_hash(h);
     s->keys = ebi_batch_of_one(&s->hash);
     if (!adds || !(caps & EB_USES_VALUE)) s->keys.value = NULL;
-    if (!(caps & EB_USES_TIME)) return;
+    if (!ebi_uses_time(f->kind, &f->p)) return;
     s->time = adds ? ebi_plus(ebi_now(f), 1) : ebi_now(f);
     s->keys.time = &s->time;
 }

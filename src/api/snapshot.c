@@ -175,7 +175,8 @@ eb_status eb_snapshot_describe(const void *front, size_t len, eb_snapshot_info *
 
 /* The block */
 
-static eb_status snapshot_check_head(const ebi_kind *kind, const uint8_t *block, eb_error *err) {
+static eb_status snapshot_check_head(const eb_filter *f, const uint8_t *block, eb_error *err) {
+    const ebi_kind *const kind = f->kind;
     ebi_block_head head;
     memcpy(&head, block, sizeof head);
     if (!snapshot_is_zero((const uint8_t *)head.reserved, sizeof head.reserved))
@@ -185,7 +186,7 @@ static eb_status snapshot_check_head(const ebi_kind *kind, const uint8_t *block,
         return ebi_fail(err, EB_EFORMAT,
                         "damaged snapshot: %" PRIu64 " of %" PRIu64 " keys were new", head.new_keys,
                         head.items);
-    if (!(kind->info.caps & EB_USES_TIME) && head.clock != head.items)
+    if (!ebi_uses_time(kind, &f->p) && head.clock != head.items)
         return ebi_fail(err, EB_EFORMAT,
                         "damaged snapshot: its clock is %" PRIu64 " after %" PRIu64 " keys",
                         head.clock, head.items);
@@ -194,7 +195,7 @@ static eb_status snapshot_check_head(const ebi_kind *kind, const uint8_t *block,
 
 static eb_status snapshot_check_block(const eb_filter *f, bool trust, eb_error *err) {
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
-        EBI_TRY(snapshot_check_head(f->kind, ebi_shard(f, i), err));
+        EBI_TRY(snapshot_check_head(f, ebi_shard(f, i), err));
         if (f->kind->check && !(trust && f->kind->traits & EBI_ANY_BYTES))
             EBI_TRY(f->kind->check(&f->p, ebi_shard(f, i), err));
     }

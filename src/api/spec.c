@@ -309,7 +309,7 @@ eb_status ebi_spec_parse(const char *spec, const ebi_kind **kind, ebi_params *p,
 
 /* Counters that can be taken from are sums of counts: only those can be merged with a weight. */
 uint64_t ebi_spec_caps(const ebi_kind *kind, const ebi_params *p) {
-    const uint64_t caps = kind->caps ? kind->caps(p) : kind->info.caps;
+    const uint64_t caps = ebi_caps_of(kind, p);
     const uint64_t sums = EB_CAN_MERGE | EB_CAN_REMOVE;
     return kind->counted && (caps & sums) == sums ? caps | EB_CAN_SCALE : caps;
 }

@@ -19,7 +19,7 @@ static void whole_heads(const eb_filter *f, eb_stats *sum) {
         sum->new_keys = ebi_plus(sum->new_keys, head.new_keys);
         sum->clock = ebi_max(sum->clock, head.clock);
     }
-    if (!(f->kind->info.caps & EB_USES_TIME)) sum->clock = sum->adds;
+    if (!ebi_uses_time(f->kind, &f->p)) sum->clock = sum->adds;
     if (!ebi_counts_new(f->kind)) sum->new_keys = EB_UNKNOWN;
 }
 
@@ -93,7 +93,7 @@ const eb_kind_info *const *eb_kinds(size_t *n) {
 }
 
 uint64_t eb_caps(const eb_filter *f) {
-    const uint64_t caps = f->kind->caps ? f->kind->caps(&f->p) : f->kind->info.caps;
+    const uint64_t caps = ebi_caps_of(f->kind, &f->p);
     return (caps & EB_CAN_MERGE) && ebi_merge_scales(f) ? caps | EB_CAN_SCALE : caps;
 }
 

@@ -2,7 +2,8 @@
 #include "sets.h"
 #include <string.h>
 
-enum { SETS_REST = 0, SETS_STAMP = 3, SETS_UNUSED = 6, SETS_LEN = 48 };
+enum { SETS_REST = 0, SETS_STAMP = 3, SETS_MARKS = 6, SETS_LEN = 48 };
+static_assert(SETS_MARKS + EBI_SET_MARKS == EBI_SET_ENTRIES, "16 bits of each entry");
 enum { SETS_CUT = 1 << 15 };
 
 static uint8_t *sets_upper_at(uint8_t *set, int i) {
@@ -54,7 +55,7 @@ int ebi_set_least(const uint8_t *set, unsigned but) {
 void ebi_set_counts(uint8_t *set, int i, uint64_t upper, uint64_t lower) {
     assert(i >= 0 && i < EBI_SET_ENTRIES);
     uint8_t *const high = sets_upper_at(set, i), *const low = sets_lower_at(set, i);
-    assert(upper > 0 && upper <= EBI_SET_COUNT_MAX && lower <= upper);
+    assert(upper > 0 && upper <= EBI_SET_COUNT_MAX && lower <= EBI_SET_COUNT_MAX);
     ebi_store64(high, (ebi_load64(high) & ~EBI_SET_COUNT_MAX) | upper);
     ebi_store64(low, (ebi_load64(low) & ~EBI_SET_COUNT_MAX) | lower);
 }
@@ -103,6 +104,15 @@ void ebi_set_put_rest(uint8_t *set, uint64_t rest) {
 
 void ebi_set_put_stamp(uint8_t *set, uint64_t stamp) {
     sets_put_own(set, SETS_STAMP, stamp);
+}
+
+uint32_t ebi_set_mark(const uint8_t *set, uint64_t i) {
+    return (uint32_t)(ebi_load64(set + 8 * (2 * EBI_SET_ENTRIES + SETS_MARKS + i)) >> SETS_LEN);
+}
+
+void ebi_set_put_mark(uint8_t *set, uint64_t i, uint32_t mark) {
+    uint8_t *const word = sets_lower_at(set, SETS_MARKS + (int)i);
+    ebi_store64(word, (ebi_load64(word) & EBI_SET_COUNT_MAX) | (uint64_t)mark << SETS_LEN);
 }
 
 /* Coming and going */
@@ -158,22 +168,21 @@ void ebi_set_put(const ebi_sets *s, uint8_t *set, const ebi_set_entry *e) {
 
 /* Checking */
 
-static bool sets_check_entry(const ebi_sets *s, const uint8_t *set, int i) {
+static bool sets_check_entry(const ebi_sets *s, const uint8_t *set, int i, bool marked) {
     const ebi_set_entry e = ebi_set_get(set, i);
     if (e.upper == 0) return e.hash == 0 && e.lower == 0 && e.key.len == 0 && !e.cut;
-    if (e.lower > e.upper || e.key.len > ebi_set_longest(s)) return false;
+    if ((e.lower > e.upper && !marked) || e.key.len > ebi_set_longest(s)) return false;
     if (e.cut && e.key.len != ebi_set_longest(s)) return false;
     return ebi_set_find(set, e.hash) == i; /* not listed before */
 }
 
-bool ebi_set_check(const ebi_sets *s, const uint8_t *set) {
+bool ebi_set_check(const ebi_sets *s, const uint8_t *set, bool marked) {
     const size_t used = sets_used(set, EBI_SET_ENTRIES), room = (size_t)s->each - EBI_SET_FIXED;
     uint64_t any = 0;
     if (used > room) return false;
     for (size_t i = used; i < room; i++) any |= set[EBI_SET_FIXED + i];
-    for (int i = SETS_UNUSED; i < EBI_SET_ENTRIES; i++)
-        any |= ebi_load64(set + 8 * (2 * EBI_SET_ENTRIES + i)) >> SETS_LEN;
+    for (unsigned i = 0; i < EBI_SET_MARKS && !marked; i++) any |= ebi_set_mark(set, i);
     for (int i = 0; i < EBI_SET_ENTRIES; i++)
-        if (!sets_check_entry(s, set, i)) return false;
+        if (!sets_check_entry(s, set, i, marked)) return false;
     return any == 0;
 }

@@ -5,8 +5,9 @@
  *         | 16 x (lower count, 48 bits; 16 bits of the set's own)
  *         | keys, back to back, in the order of the entries; zeros to the end
  *
- * The set's own bits are its rest (48 bits), its stamp (48 bits) and zeros.  An entry whose upper
- * count is 0 is free, and all zeros.
+ * The set's own bits are its rest (48 bits), its stamp (48 bits) and ten marks of 16 bits, which
+ * are zero unless the list has a use for them.  An entry whose upper count is 0 is free, and all
+ * zeros.
  *
  * A key that is not listed came at most `rest` times: whoever is refused or has to go leaves the
  * upper count there.  So a set from which nobody was ever turned away knows all its keys.  All
@@ -21,6 +22,7 @@ enum {
     EBI_SET_ENTRIES = 16,
     EBI_SET_FIXED = 3 * 8 * EBI_SET_ENTRIES, /* bytes before the keys */
     EBI_SET_KEYS_MAX = 16384,                /* bytes of keys in a set */
+    EBI_SET_MARKS = 10,
     EBI_SET_NONE = -1
 };
 #define EBI_SET_COUNT_MAX ((UINT64_C(1) << 48) - 1) /* stays */
@@ -74,6 +76,8 @@ uint64_t ebi_set_stamp(const uint8_t *set);
 void ebi_set_raise_rest(uint8_t *set, uint64_t rest); /* to no less */
 void ebi_set_put_rest(uint8_t *set, uint64_t rest);
 void ebi_set_put_stamp(uint8_t *set, uint64_t stamp);
+uint32_t ebi_set_mark(const uint8_t *set, uint64_t i);
+void ebi_set_put_mark(uint8_t *set, uint64_t i, uint32_t mark);
 
 /* Which entries must go so that a key of so many bytes with that count finds room: those with the
  * least counts, all of them less than its own.  false: the key is refused. */
@@ -82,6 +86,7 @@ bool ebi_set_room(const ebi_sets *s, const uint8_t *set, size_t len, uint64_t co
 void ebi_set_drop(const ebi_sets *s, uint8_t *set, int i);
 /* There is room.  Only ebi_set_longest bytes of the key are kept. */
 void ebi_set_put(const ebi_sets *s, uint8_t *set, const ebi_set_entry *e);
-/* Can whatever lies there be worked with?  Stamps are the caller's to check. */
-bool ebi_set_check(const ebi_sets *s, const uint8_t *set);
+/* Can whatever lies there be worked with?  Stamps are the caller's to check.  marked: there may be
+ * marks, and the bits of lower counts may mean anything. */
+bool ebi_set_check(const ebi_sets *s, const uint8_t *set, bool marked);
 #endif

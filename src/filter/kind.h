@@ -199,11 +199,17 @@ typedef struct ebi_kept {
     double count, lower;
 } ebi_kept;
 
+typedef struct ebi_kept_sums {
+    double watermark; /* no key that is not kept has a larger count */
+    double total;     /* of all counts, kept or not */
+    uint64_t first;   /* time of the first key; UINT64_MAX: there is none, or no time */
+} ebi_kept_sums;
+
 typedef struct ebi_keeping {
     /* The next key from *at on, which begins as 0; false: there is none.  time: as of when. */
     bool (*next)(const ebi_params *p, const uint8_t *block, uint64_t time, uint64_t *at,
                  ebi_kept *out);
-    double (*watermark)(const ebi_params *p, const uint8_t *block, uint64_t time);
+    void (*sums)(const ebi_params *p, const uint8_t *block, uint64_t time, ebi_kept_sums *out);
     /* A count that the key of this hash certainly has. */
     double (*lower)(const ebi_params *p, const uint8_t *block, uint64_t time, eb_hash h);
 } ebi_keeping;
@@ -265,6 +271,15 @@ typedef struct ebi_entry {
 } ebi_entry;
 extern const ebi_entry ebi_registry[];
 extern const size_t ebi_registry_size;
+
+/* What a filter of the kind can do, with its options. */
+EBI_INLINE uint64_t ebi_caps_of(const ebi_kind *kind, const ebi_params *p) {
+    return kind->caps ? kind->caps(p) : kind->info.caps;
+}
+
+EBI_INLINE bool ebi_uses_time(const ebi_kind *kind, const ebi_params *p) {
+    return (kind->info.caps & EB_USES_TIME) && (ebi_caps_of(kind, p) & EB_USES_TIME);
+}
 
 /* Kinds that count do not say of each key whether it is new. */
 EBI_INLINE bool ebi_counts_new(const ebi_kind *kind) {

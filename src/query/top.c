@@ -75,13 +75,17 @@ eb_status eb_top(const eb_filter *f, eb_top_list *list, eb_error *err) {
         return ebi_fail(err, EB_EINVAL, "a list of up to %zu keys has no room for them", list->cap);
     EBI_TRY(top_moment(f, list, &time, err));
     list->n = list->matching = 0;
-    list->watermark = 0;
+    list->watermark = list->total = 0;
+    list->first = EB_UNKNOWN;
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
         const uint8_t *const block = ebi_shard(f, i);
-        const double most = keeping->watermark(&f->p, block, time);
+        ebi_kept_sums sums;
+        keeping->sums(&f->p, block, time, &sums);
         ebi_kept kept;
         for (uint64_t at = 0; keeping->next(&f->p, block, time, &at, &kept);) top_take(list, &kept);
-        if (most > list->watermark) list->watermark = most;
+        if (sums.watermark > list->watermark) list->watermark = sums.watermark;
+        list->total += sums.total;
+        list->first = ebi_min(list->first, sums.first);
     }
     top_sort(list->keys, list->n);
     return EB_OK;

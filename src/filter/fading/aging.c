@@ -38,8 +38,8 @@
  * until its bucket is forgotten; eb_stats counts such events.  update=conservative raises only what
  * is below the new minimum, and cannot be merged.  An idle filter is empty when `window` epochs
  * have passed (joined buckets: when their youngest epoch is so old). */
+#include "aging.h"
 #include "base/hash.h"
-#include "filter/kind.h"
 #include "math/probability.h"
 #include <math.h>
 
@@ -55,13 +55,6 @@ enum {
     AGING_O_WIDTH,
     AGING_O_UPDATE,
     AGING_O_STORE
-};
-enum {
-    AGING_DECAY_WINDOW,
-    AGING_DECAY_CHORDAL,
-    AGING_DECAY_POLYGONAL,
-    AGING_DECAY_POLY,
-    AGING_DECAY_POLYEXP
 };
 enum {
     AGING_K_MAX = 16,
@@ -96,7 +89,7 @@ typedef struct aging_state {
     uint64_t base;      /* store=wide: the epoch that stamps count from */
     uint64_t reserved[6];
 } aging_state;
-static_assert(sizeof(aging_state) == 64, "one cache line");
+static_assert(sizeof(ebi_block_head) + sizeof(aging_state) == EBI_AGING_FIXED, "two lines");
 
 typedef struct aging {
     unsigned k, decay, bytes; /* bytes of a counter */
@@ -119,7 +112,7 @@ enum { AGING_WIDTH_8, AGING_WIDTH_16 };
 
 static unsigned aging_levels(unsigned decay, uint64_t window, uint64_t detail) {
     unsigned levels = 0;
-    if (decay != AGING_DECAY_POLY) return 0;
+    if (decay != EBI_AGING_BY_POLY) return 0;
     while (levels < AGING_LEVELS_MAX && detail << (levels + 1) < window) levels++;
     return levels;
 }
@@ -136,7 +129,7 @@ static aging aging_shape(const ebi_params *p) {
     a.levels = aging_levels(a.decay, a.window, a.detail);
     /* on level l the youngest epoch's age is below (2 detail + 1) 2^l, and from detail 2^l on */
     const uint64_t joined = 2 * a.detail + 1 + a.levels * (a.detail + 1);
-    a.buckets = a.decay == AGING_DECAY_POLY ? ebi_min(joined, a.window) : a.window;
+    a.buckets = a.decay == EBI_AGING_BY_POLY ? ebi_min(joined, a.window) : a.window;
     a.stride = ebi_round_up(AGING_STAMP + a.buckets * a.bytes, AGING_WORD);
     a.words = (unsigned)(a.stride - AGING_STAMP) / AGING_WORD;
     a.cells = p->opt[EBI_O_CELLS];
@@ -169,7 +162,7 @@ static eb_status aging_resolve_store(ebi_params *p, const ebi_args *args, eb_err
 static eb_status aging_resolve(ebi_params *p, const ebi_args *args, eb_error *err) {
     EBI_TRY(aging_resolve_store(p, args, err));
     const aging a = aging_shape(p);
-    if (a.decay != AGING_DECAY_POLY && a.window > AGING_BUCKETS_MAX)
+    if (a.decay != EBI_AGING_BY_POLY && a.window > AGING_BUCKETS_MAX)
         return ebi_fail(err, EB_ESPEC, "aging: epochs must be 1..%d unless by=poly, not %llu",
                         AGING_BUCKETS_MAX, (unsigned long long)a.window);
     if (a.buckets > AGING_BUCKETS_MAX)
@@ -180,13 +173,40 @@ static eb_status aging_resolve(ebi_params *p, const ebi_args *args, eb_error *er
         const uint64_t budget = ebi_budget(p);
         cells = budget < sizeof(aging_state) ? 0 : (budget - sizeof(aging_state)) / a.stride;
     }
-    if (cells < 64)
+    if (cells < EBI_AGING_CELLS_MIN)
         return ebi_fail(err, EB_ESPEC, "aging: memory=%llu is too small for epochs=%llu",
                         (unsigned long long)p->opt[EBI_O_MEMORY], (unsigned long long)a.window);
     p->opt[EBI_O_CELLS] = cells;
-    p->span = sizeof(ebi_block_head) + sizeof(aging_state) + ebi_round_up(cells * a.stride, 64);
+    p->span = EBI_AGING_FIXED + ebi_round_up(cells * a.stride, 64);
     p->value_min = 1;
     return EB_OK;
+}
+
+/* Inside another kind: conservative, and with store=wide. */
+eb_status ebi_aging_inside(ebi_params *q, const ebi_aging_shape *shape, eb_error *err) {
+    ebi_args all;
+    for (size_t i = 0; i < EBI_OPTIONS_MAX; i++) all.given[i] = true;
+    q->opt[EBI_O_CELLS] = shape->cells;
+    q->opt[AGING_O_K] = shape->k;
+    q->opt[AGING_O_DECAY] = shape->by;
+    q->opt[AGING_O_WINDOW] = shape->epochs;
+    q->opt[AGING_O_PERIOD] = shape->period;
+    q->opt[AGING_O_POWER] = shape->power;
+    q->opt[AGING_O_SHAPE] = shape->heights;
+    q->opt[AGING_O_DETAIL] = shape->detail;
+    q->opt[AGING_O_WIDTH] = AGING_WIDTH_16;
+    q->opt[AGING_O_UPDATE] = 1;
+    q->opt[AGING_O_STORE] = AGING_STORE_WIDE;
+    return aging_resolve(q, &all, err);
+}
+
+void ebi_aging_alone(ebi_params *q) {
+    q->opt[EBI_O_CELLS] = q->opt[AGING_O_K] = 1;
+    q->span = EBI_AGING_FIXED + ebi_round_up(aging_shape(q).stride, 64);
+}
+
+uint64_t ebi_aging_stride(const ebi_params *q) {
+    return aging_shape(q).stride;
 }
 
 /* Buckets */
@@ -252,30 +272,12 @@ EBI_INLINE uint32_t aging_most(unsigned bytes) {
     return (uint32_t)ebi_ones(8 * bytes);
 }
 
-/* Floats of store=wide: below 1024 the number, else (1024 + m) 2^e as (e + 1) << 10 | m. */
-
-enum { AGING_FLOAT_BITS = 10, AGING_FLOAT_ONE = 1 << AGING_FLOAT_BITS, AGING_FLOAT_MOST = 52 };
-
-static uint32_t aging_float(uint64_t value) { /* rounded up; of numbers below 2^62 */
-    assert(value >> 62 == 0);
-    if (value < AGING_FLOAT_ONE) return (uint32_t)value;
-    const unsigned e = ebi_log2(value) - AGING_FLOAT_BITS;
-    const uint64_t m = (value >> e) + ((value & ebi_ones(e)) != 0); /* 1024..2048: carries */
-    return (uint32_t)(((uint64_t)e << AGING_FLOAT_BITS) + m);
-}
-
-EBI_INLINE uint64_t aging_unfloat(uint32_t f) {
-    if (f < AGING_FLOAT_ONE) return f;
-    const unsigned e = (f >> AGING_FLOAT_BITS) - 1;
-    return (uint64_t)(AGING_FLOAT_ONE + (f & (AGING_FLOAT_ONE - 1)))
-           << ebi_min(e, AGING_FLOAT_MOST);
-}
-
 /* A counter of a closed bucket that has what two of them have; full stays full. */
 static uint32_t aging_sum(const aging *a, uint32_t x, uint32_t y) {
     if (a->exact && (x == 0 || y == 0)) return x | y;
     if (a->exact)
-        return aging_float(ebi_min(aging_unfloat(x) + aging_unfloat(y), UINT64_C(1) << 61));
+        return ebi_aging_float(
+            ebi_min(ebi_aging_unfloat(x) + ebi_aging_unfloat(y), UINT64_C(1) << 61));
     return (uint32_t)ebi_min((uint64_t)x + y, aging_most(a->bytes));
 }
 
@@ -351,7 +353,7 @@ static void aging_age(const aging *a, const uint8_t *record, const aging_list *n
     if (a->exact) {
         memcpy(closed, from, a->words * AGING_WORD);
         from = (const uint8_t *)closed;
-        aging_set(a->bytes, (uint8_t *)closed, 0, aging_float(aging_youngest(a, record)));
+        aging_set(a->bytes, (uint8_t *)closed, 0, ebi_aging_float(aging_youngest(a, record)));
     }
     if (a->levels == 0)
         aging_shift(a, from, now->now - stamp, to);
@@ -516,18 +518,18 @@ static double aging_polygon(uint64_t shape, double age) { /* of the window, 0..1
     return (left + (right - left) * within) / first;
 }
 
-static double aging_g(const ebi_params *p, uint64_t age) {
+double ebi_aging_g(const ebi_params *p, uint64_t age) {
     const double x = (double)age, power = (double)p->opt[AGING_O_POWER] / AGING_MILLION;
     const double window = (double)p->opt[AGING_O_WINDOW];
     if (age >= p->opt[AGING_O_WINDOW]) return 0;
     switch (p->opt[AGING_O_DECAY]) {
-    case AGING_DECAY_CHORDAL:
+    case EBI_AGING_BY_CHORDAL:
         return 1 - x / window;
-    case AGING_DECAY_POLYGONAL:
+    case EBI_AGING_BY_POLYGONAL:
         return aging_polygon(p->opt[AGING_O_SHAPE], x / window);
-    case AGING_DECAY_POLY:
+    case EBI_AGING_BY_POLY:
         return pow(1 + x, -power);
-    case AGING_DECAY_POLYEXP: {
+    case EBI_AGING_BY_POLYEXP: {
         const double rate = -log((double)p->opt[AGING_O_FACTOR] / AGING_MILLION),
                      peak = fmax(power / rate, 1);
         return exp(power * log((1 + x) / peak) - rate * (1 + x - peak));
@@ -539,7 +541,7 @@ static double aging_g(const ebi_params *p, uint64_t age) {
 
 /* Joined buckets have a function that falls, so their youngest epoch counts most. */
 static void aging_weights(const ebi_params *p, const aging_list *now, double *weight) {
-    for (unsigned i = 0; i < now->n; i++) weight[i] = aging_g(p, now->now - aging_last(now, i));
+    for (unsigned i = 0; i < now->n; i++) weight[i] = ebi_aging_g(p, now->now - aging_last(now, i));
 }
 
 static double aging_value(const aging *a, uint64_t counter) {
@@ -552,7 +554,7 @@ static double aging_weigh(const aging *a, const aging_minima *least, unsigned n,
     double count = n > 0 ? weight[0] * aging_value(a, least->youngest) : 0;
     if (a->exact)
         for (unsigned i = 1; i < n; i++)
-            count += weight[i] * (double)aging_unfloat(aging_get(2, counters, i));
+            count += weight[i] * (double)ebi_aging_unfloat(aging_get(2, counters, i));
     else
         for (unsigned i = 1; i < n; i++)
             count += weight[i] * aging_value(a, aging_get(a->bytes, counters, i));
@@ -714,7 +716,7 @@ static double aging_weight(const ebi_params *p) {
     const double power = (double)p->opt[AGING_O_POWER] / AGING_MILLION, a = (double)ages + 0.5,
                  b = (double)window + 0.5;
     double sum = 0;
-    for (uint64_t age = 0; age < ages; age++) sum += aging_g(p, age);
+    for (uint64_t age = 0; age < ages; age++) sum += ebi_aging_g(p, age);
     if (window == ages) return sum;
     return sum + (fabs(power - 1) < 1e-9 ? log(b / a)
                                          : (pow(b, 1 - power) - pow(a, 1 - power)) / (1 - power));
@@ -725,7 +727,7 @@ static void aging_fading(const ebi_params *p, ebi_faded_counts *out) {
                  detail = (double)p->opt[AGING_O_DETAIL];
     const aging a = aging_shape(p);
     const double joined = a.levels > 0 ? pow(1 + 1 / detail, power) : 1;
-    const double rounded = a.exact ? pow(1 + 1.0 / AGING_FLOAT_ONE, a.levels + 1) : 1;
+    const double rounded = a.exact ? pow(1 + 1.0 / EBI_AGING_FLOAT_ONE, a.levels + 1) : 1;
     *out = (ebi_faded_counts){.excess = joined * rounded - 1,
                               .weight = aging_weight(p) * (double)p->opt[AGING_O_PERIOD]};
 }

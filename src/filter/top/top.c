@@ -1,76 +1,239 @@
-/* top.c - which keys occur most often?
+/* top.c - which keys occur most often, since the beginning or lately?
  *
- *     | head | totals, 64 bytes | list: sets of cells/sets.h | light part: counters, store wide |
+ *     | head | state, 64 bytes | words, 64 bytes, if there is time | list: sets of cells/sets.h |
+ * light |
  *
- * A key belongs to one set of 16.  Keys that are listed are counted there, exactly from when they
- * were listed; all others in the light part, a small conservative filter with k = 3.  A key whose
- * count there has outgrown the least of its set takes its place.  The light part is then lifted to
- * what the list said of the one that goes, so it is never too low for a key that is not listed.
+ * A key belongs to one set of 16.  What is counted where, and how sure it is, depends on by=:
  *
- *   upper count   listed: what the light part said, or the set's rest if that is less, plus what
- *                 came since; others: the less of the light part and the rest
- *   lower count   listed: what came since; others: 0
- *   rest          of a set: no key that is not listed came more often (sets.h)
+ *   no      counts stay.  Keys that are listed are counted there, exactly from when they were
+ *           listed; all others in the light part, a small conservative filter: top_list.c
+ *   half    the same with counts that fade to half in a half-life
+ *   window, chordal, polygonal, poly: functions of age.  The light part, an aging filter,
+ *           counts all keys, and the list names those with the largest counts: top_ages.c
+ *
+ *   upper count   never too low (by=half: by no more than an eighth of an arrival)
+ *   lower count   certain; 0 of keys that are not listed
+ *   rest          of a set: no key that is not listed came more often
  *   watermark     the largest rest: every key that came more often is listed
  *
  * With expect=T only keys that came more than (T-1)/2 times are listed: the rest begins there.  So
  * the many keys that come once or twice cost neither room nor time.
  *
  * Two filters are merged set by set: counts and rests add up, the 16 largest stay. */
-#include "cells/sets.h"
-#include "filter/counting/counting.h"
+#include "top.h"
 #include <math.h>
 
-enum { TOP_LIST = EBI_O_OWN, TOP_KEY_BYTES, TOP_EXPECT };
-enum { TOP_K = 3, TOP_LIGHT_SHARE = 4 }; /* a quarter of the memory is for the light part */
+enum { TOP_FOURTHS = 4, TOP_LIST_FOURTHS = 3, TOP_AGES_FOURTHS = 1 }; /* of the memory */
+enum { TOP_EPOCHS = 28, TOP_DETAIL = 4 };
+#define TOP_HEIGHTS UINT64_C(0x143264) /* 100:50:20 */
 
 static const eb_option top_options[] = {
     EBI_COMMON_OPTIONS,
     {"list", "size", NULL, "512", "64T", "bytes for the keys that are kept, in each shard", false},
     {"key_bytes", "int", NULL, "8", "1024", "of a key on average; 8 times that is the most", false},
     {"expect", "count", "1", "1", "1e14", "nobody will ask for keys that came less often", false},
+    {"by", "no|half|window|chordal|polygonal|poly|polyexp", NULL, NULL, NULL,
+     "half: counts fade by half-lives; window and on: what an arrival counts by age", false},
+    {"halflife", "fixed", NULL, "1", "9000000000000", "time in which counts fade to half", true},
+    {"epochs", "int", NULL, "1", "1000000", "by age: epochs until an arrival is forgotten", false},
+    {"period", "fixed", NULL, "1", "9000000000000", "by=half: a half-life; by age: an epoch",
+     false},
+    {"power", "fixed", NULL, "0.01", "16", "of by=poly", false},
+    {"heights", "list", NULL, "1", "255", "by=polygonal: heights at equal distances", false},
+    {"detail", "int", NULL, "1", "32", "by=poly: epochs at least as old as this many join", false},
     {0}};
 
-typedef struct top {
-    ebi_sets sets;
-    ebi_counting light;
-    ebi_counting_words *state;
-    uint64_t floor; /* a key that came no more often is not listed */
-} top;
-
-/* Parameters */
+/* Opening */
 
 static uint64_t top_set_bytes(const ebi_params *p) {
-    return EBI_SET_FIXED + EBI_SET_ENTRIES * p->opt[TOP_KEY_BYTES];
+    return EBI_SET_FIXED + EBI_SET_ENTRIES * p->opt[EBI_TOP_KEY_BYTES];
 }
 
-static uint64_t top_window(uint64_t cells) { /* as in spectral */
-    return cells > (1u << 20) ? EBI_COUNTING_WINDOW : cells;
+static void top_shape_light(const ebi_params *p, ebi_top *t) {
+    const uint64_t n = p->opt[EBI_O_CELLS];
+    t->light = (ebi_counting){.store = ebi_store_wide()->conservative,
+                              .n = n,
+                              .k = EBI_TOP_K,
+                              .window = n > (1u << 20) ? EBI_COUNTING_WINDOW : n, /* as spectral */
+                              .joins = true};
+    t->light.bytes = ebi_counters_bytes(t->light.store, n, 0);
+    t->light.part = t->light.window / EBI_TOP_K;
 }
 
-static top top_open(const ebi_params *p, const uint8_t *block) {
-    top t;
-    t.state = ebi_counting_state(block);
-    t.floor = (p->opt[TOP_EXPECT] - 1) / 2;
-    t.sets.first = ebi_writable(block) + EBI_COUNTING_FIXED;
+static void top_shape_fading(const ebi_params *p, ebi_top *t) {
+    t->fading = (ebi_decay){.mode = EBI_DECAY_ERA,
+                            .k = EBI_TOP_K,
+                            .fraction = EBI_SOFT_FRACTION,
+                            .width = 8,
+                            .wide = true,
+                            .each = EBI_SOFT_CELLS,
+                            .stride = EBI_SOFT_LINE,
+                            .conservative = true,
+                            .factor = EBI_TOP_MILLION / 2,
+                            .period = p->opt[EBI_TOP_PERIOD],
+                            .lines = p->opt[EBI_O_CELLS] / EBI_SOFT_CELLS,
+                            .most = UINT64_MAX};
+    t->fading.part = t->fading.lines / EBI_TOP_K;
+}
+
+static eb_status top_shape_ages(const ebi_params *p, uint64_t cells, ebi_top *t, eb_error *err) {
+    const ebi_aging_shape shape = {
+        .cells = cells,
+        .k = EBI_TOP_AGING_K,
+        .by = p->opt[EBI_TOP_BY] - EBI_TOP_BY_AGE,
+        .epochs = p->opt[EBI_TOP_EPOCHS],
+        .period = p->opt[EBI_TOP_PERIOD] / EBI_TOP_MILLION,
+        .power = p->opt[EBI_TOP_POWER] == EBI_OFF ? EBI_TOP_MILLION : p->opt[EBI_TOP_POWER],
+        .heights = p->opt[EBI_TOP_HEIGHTS] == EBI_OFF ? TOP_HEIGHTS : p->opt[EBI_TOP_HEIGHTS],
+        .detail = p->opt[EBI_TOP_DETAIL] == EBI_OFF ? TOP_DETAIL : p->opt[EBI_TOP_DETAIL]};
+    t->aging = (ebi_params){.opt = {0}};
+    t->aging.opt[EBI_O_SHARDS] = p->opt[EBI_O_SHARDS];
+    EBI_TRY(ebi_aging_inside(&t->aging, &shape, err));
+    t->tally = t->aging;
+    ebi_aging_alone(&t->tally);
+    return EB_OK;
+}
+
+/* All but the places of its parts. */
+static ebi_top top_shape(const ebi_params *p) {
+    ebi_top t = {.p = p};
+    t.halves = p->opt[EBI_TOP_BY] == EBI_TOP_BY_HALF;
+    t.ages = p->opt[EBI_TOP_BY] >= EBI_TOP_BY_AGE;
+    t.floor = (p->opt[EBI_TOP_EXPECT] - 1) / 2;
     t.sets.each = top_set_bytes(p);
-    t.sets.n = p->opt[TOP_LIST] / t.sets.each;
-    t.light = (ebi_counting){.store = ebi_store_wide()->conservative,
-                             .n = p->opt[EBI_O_CELLS],
-                             .k = TOP_K,
-                             .joins = true,
-                             .total = &t.state->total};
-    t.light.bytes = ebi_counters_bytes(t.light.store, t.light.n, 0);
-    t.light.window = top_window(t.light.n);
-    t.light.part = t.light.window / TOP_K;
-    t.light.counters =
-        ebi_counters(t.light.store, t.sets.first + p->opt[TOP_LIST], t.light.n, t.light.bytes);
+    t.sets.n = p->opt[EBI_TOP_LIST] / t.sets.each;
+    if (t.ages)
+        (void)top_shape_ages(p, p->opt[EBI_O_CELLS], &t, NULL); /* settled before */
+    else if (t.halves)
+        top_shape_fading(p, &t);
+    else
+        top_shape_light(p, &t);
     return t;
 }
 
+ebi_top ebi_top_open(const ebi_params *p, const uint8_t *block) {
+    ebi_top t = top_shape(p);
+    uint8_t *at = ebi_writable(block) + EBI_COUNTING_FIXED;
+    t.state = ebi_counting_state(block);
+    if (t.halves || t.ages) {
+        t.words = (ebi_top_words *)(void *)at;
+        at += sizeof(ebi_top_words);
+    }
+    t.sets.first = at;
+    at += p->opt[EBI_TOP_LIST];
+    if (t.ages) {
+        t.counts = at;
+        t.together = at + t.aging.span;
+    } else if (t.halves) {
+        t.fading.state = (ebi_decay_state *)(void *)t.state;
+        t.fading.line = at;
+        t.fading.rest = at + t.fading.lines * EBI_SOFT_LINE;
+    } else {
+        t.light.total = &t.state->total;
+        t.light.counters = ebi_counters(t.light.store, at, t.light.n, t.light.bytes);
+    }
+    return t;
+}
+
+/* Parameters */
+
 /* Words of a text are short; where there is memory, addresses and names of files shall fit. */
 static uint64_t top_usual_key_bytes(uint64_t bytes) {
-    return bytes < (64 << 10) ? 8 : bytes < (1 << 20) ? 16 : 32;
+    return bytes < (64 << 10) ? 8 : bytes < (1 << 20) ? 16 : bytes < (16 << 20) ? 32 : 64;
+}
+
+/* An option that only some functions have: EBI_OFF with the others. */
+static eb_status top_only_for(ebi_params *p, const ebi_args *a, unsigned option, bool applies,
+                              uint64_t usual, eb_error *err) {
+    if (!applies && a->given[option] && p->opt[option] != EBI_OFF)
+        return ebi_fail(err, EB_ESPEC, "top: %s has no meaning %s", top_options[option].key,
+                        p->opt[EBI_TOP_BY] == EBI_TOP_BY_NO ? "without by=" : "with this by=");
+    if (!applies)
+        p->opt[option] = EBI_OFF;
+    else if (!a->given[option])
+        p->opt[option] = usual;
+    return EB_OK;
+}
+
+static eb_status top_only_falls(const ebi_params *p, eb_error *err) {
+    uint64_t left = p->opt[EBI_TOP_HEIGHTS];
+    bool falls = p->opt[EBI_TOP_BY] != EBI_TOP_BY_AGE + EBI_AGING_BY_POLYEXP;
+    for (; p->opt[EBI_TOP_BY] == EBI_TOP_BY_AGE + EBI_AGING_BY_POLYGONAL && left >> 8; left >>= 8)
+        falls = falls && (left & 255) >= (left >> 8 & 255);
+    return falls ? EB_OK : ebi_fail(err, EB_ESPEC, "top: counts must only fall with age");
+}
+
+static eb_status top_resolve_time(ebi_params *p, const ebi_args *a, eb_error *err) {
+    const uint64_t million = EBI_TOP_MILLION;
+    if (!a->given[EBI_TOP_BY])
+        p->opt[EBI_TOP_BY] = a->given[EBI_TOP_HALFLIFE] ? EBI_TOP_BY_HALF
+                             : a->given[EBI_TOP_EPOCHS] ? EBI_TOP_BY_AGE
+                                                        : EBI_TOP_BY_NO;
+    const uint64_t by = p->opt[EBI_TOP_BY];
+    const bool ages = by >= EBI_TOP_BY_AGE, poly = by == EBI_TOP_BY_AGE + EBI_AGING_BY_POLY;
+    if (a->given[EBI_TOP_HALFLIFE] && by != EBI_TOP_BY_HALF)
+        return ebi_fail(err, EB_ESPEC, "top: halflife is for by=half");
+    if (a->given[EBI_TOP_HALFLIFE] && a->given[EBI_TOP_PERIOD])
+        return ebi_fail(err, EB_ESPEC, "top: give halflife, or period, not both");
+    EBI_TRY(top_only_for(p, a, EBI_TOP_PERIOD, by != EBI_TOP_BY_NO, million * million, err));
+    EBI_TRY(top_only_for(p, a, EBI_TOP_EPOCHS, ages, TOP_EPOCHS, err));
+    EBI_TRY(top_only_for(p, a, EBI_TOP_POWER, poly, million, err));
+    EBI_TRY(top_only_for(p, a, EBI_TOP_DETAIL, poly, TOP_DETAIL, err));
+    EBI_TRY(top_only_for(p, a, EBI_TOP_HEIGHTS, by == EBI_TOP_BY_AGE + EBI_AGING_BY_POLYGONAL,
+                         TOP_HEIGHTS, err));
+    EBI_TRY(top_only_falls(p, err));
+    if (a->given[EBI_TOP_HALFLIFE]) p->opt[EBI_TOP_PERIOD] = p->opt[EBI_TOP_HALFLIFE];
+    if (ages && p->opt[EBI_TOP_PERIOD] % million != 0)
+        return ebi_fail(err, EB_ESPEC, "top: period must be a whole number by age");
+    if (by != EBI_TOP_BY_NO && p->opt[EBI_TOP_EXPECT] > 1)
+        return ebi_fail(err, EB_ESPEC, "top: expect is for counts that stay");
+    return EB_OK;
+}
+
+/* How many cells the light part has in so many bytes, and how many bytes so many cells take. */
+
+static uint64_t top_light_cells(const ebi_top *t, uint64_t bytes) {
+    if (t->ages) {
+        const uint64_t fixed = t->tally.span + EBI_AGING_FIXED;
+        return bytes < fixed ? 0 : (bytes - fixed) / ebi_aging_stride(&t->aging);
+    }
+    if (t->halves) return bytes / EBI_SOFT_LINE / EBI_TOP_K * EBI_TOP_K * EBI_SOFT_CELLS;
+    return ebi_counting_cells(ebi_store_wide(), bytes, 0);
+}
+
+static uint64_t top_light_bytes(const ebi_top *t, uint64_t cells) {
+    if (t->ages)
+        return t->tally.span + EBI_AGING_FIXED +
+               ebi_round_up(cells * ebi_aging_stride(&t->aging), 64);
+    if (t->halves) return cells / EBI_SOFT_CELLS * EBI_SOFT_LINE;
+    return ebi_counters_bytes(ebi_store_wide(), cells, 0);
+}
+
+static eb_status top_resolve_list(ebi_params *p, const ebi_args *a, const ebi_top *t,
+                                  uint64_t memory, eb_error *err) {
+    const uint64_t fourths = t->ages ? TOP_AGES_FOURTHS : TOP_LIST_FOURTHS;
+    if (!a->given[EBI_TOP_LIST]) p->opt[EBI_TOP_LIST] = memory / TOP_FOURTHS * fourths;
+    if (!a->given[EBI_TOP_KEY_BYTES])
+        p->opt[EBI_TOP_KEY_BYTES] = top_usual_key_bytes(p->opt[EBI_TOP_LIST]);
+    p->opt[EBI_TOP_KEY_BYTES] = ebi_round_up(p->opt[EBI_TOP_KEY_BYTES], 4); /* lines of cache */
+    p->opt[EBI_TOP_LIST] = p->opt[EBI_TOP_LIST] / top_set_bytes(p) * top_set_bytes(p);
+    if (p->opt[EBI_TOP_LIST] > 0) return EB_OK;
+    return ebi_fail(err, EB_ESPEC, "top: list must be at least %llu with key_bytes=%llu",
+                    (unsigned long long)top_set_bytes(p),
+                    (unsigned long long)p->opt[EBI_TOP_KEY_BYTES]);
+}
+
+static eb_status top_resolve_light(ebi_params *p, const ebi_args *a, const ebi_top *t,
+                                   uint64_t memory, eb_error *err) {
+    const uint64_t keep = p->opt[EBI_TOP_LIST], lines = (uint64_t)EBI_TOP_K * EBI_SOFT_CELLS;
+    if (!a->given[EBI_O_CELLS])
+        p->opt[EBI_O_CELLS] = memory > keep ? top_light_cells(t, memory - keep) : 0;
+    if (t->halves && p->opt[EBI_O_CELLS] % lines != 0)
+        return ebi_fail(err, EB_ESPEC, "top: cells must be a multiple of %llu with by=half",
+                        (unsigned long long)lines);
+    if (p->opt[EBI_O_CELLS] >= 64) return EB_OK;
+    return ebi_fail(err, EB_ESPEC, "top: memory=%llu is too small for list=%llu",
+                    (unsigned long long)p->opt[EBI_O_MEMORY], (unsigned long long)keep);
 }
 
 static eb_status top_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
@@ -78,126 +241,45 @@ static eb_status top_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
         return ebi_fail(
             err, EB_ESPEC,
             "top: keys must be text or bytes; with keys=text integers are listed as text");
-    const ebi_store *const store = ebi_store_wide();
-    const uint64_t budget = ebi_budget(p), fixed = sizeof(ebi_counting_words);
-    const uint64_t memory =
-        a->given[EBI_O_CELLS] ? ebi_counters_bytes(store, p->opt[EBI_O_CELLS], 0) * TOP_LIGHT_SHARE
-                              : budget - ebi_min(budget, fixed);
-    if (!a->given[TOP_LIST]) p->opt[TOP_LIST] = memory / TOP_LIGHT_SHARE * (TOP_LIGHT_SHARE - 1);
-    if (!a->given[TOP_KEY_BYTES]) p->opt[TOP_KEY_BYTES] = top_usual_key_bytes(p->opt[TOP_LIST]);
-    p->opt[TOP_KEY_BYTES] = ebi_round_up(p->opt[TOP_KEY_BYTES], 4); /* sets are lines of cache */
-    p->opt[TOP_LIST] = p->opt[TOP_LIST] / top_set_bytes(p) * top_set_bytes(p);
-    const uint64_t keep = p->opt[TOP_LIST];
-    if (keep == 0)
-        return ebi_fail(err, EB_ESPEC, "top: list must be at least %llu with key_bytes=%llu",
-                        (unsigned long long)top_set_bytes(p),
-                        (unsigned long long)p->opt[TOP_KEY_BYTES]);
-    if (!a->given[EBI_O_CELLS])
-        p->opt[EBI_O_CELLS] = memory > keep ? ebi_counting_cells(store, memory - keep, 0) : 0;
-    if (p->opt[EBI_O_CELLS] < 64)
-        return ebi_fail(err, EB_ESPEC, "top: memory=%llu is too small for list=%llu",
-                        (unsigned long long)p->opt[EBI_O_MEMORY], (unsigned long long)keep);
-    p->span = EBI_COUNTING_FIXED + keep + ebi_counters_bytes(store, p->opt[EBI_O_CELLS], 0);
+    EBI_TRY(top_resolve_time(p, a, err));
+    ebi_top t = {.halves = p->opt[EBI_TOP_BY] == EBI_TOP_BY_HALF,
+                 .ages = p->opt[EBI_TOP_BY] >= EBI_TOP_BY_AGE};
+    if (t.ages) EBI_TRY(top_shape_ages(p, EBI_AGING_CELLS_MIN, &t, err));
+    const uint64_t fixed = EBI_COUNTING_FIXED - sizeof(ebi_block_head) +
+                           (t.halves || t.ages ? sizeof(ebi_top_words) : 0);
+    const uint64_t budget = ebi_budget(p), fourths = t.ages ? TOP_AGES_FOURTHS : TOP_LIST_FOURTHS;
+    const uint64_t memory = a->given[EBI_O_CELLS] ? top_light_bytes(&t, p->opt[EBI_O_CELLS]) *
+                                                        TOP_FOURTHS / (TOP_FOURTHS - fourths)
+                                                  : budget - ebi_min(budget, fixed);
+    EBI_TRY(top_resolve_list(p, a, &t, memory, err));
+    EBI_TRY(top_resolve_light(p, a, &t, memory, err));
+    if (t.ages) EBI_TRY(top_shape_ages(p, p->opt[EBI_O_CELLS], &t, err));
+    p->span = sizeof(ebi_block_head) + fixed + p->opt[EBI_TOP_LIST] +
+              top_light_bytes(&t, p->opt[EBI_O_CELLS]);
     p->value_min = 1;
     return EB_OK;
 }
 
-/* Keys */
-
-static uint8_t *top_set_of(const top *t, eb_hash h) {
-    return ebi_set_at(&t->sets, eb_scale(h, t->sets.n));
-}
-
-static uint64_t top_light(const top *t, eb_hash h) {
-    uint64_t pos[TOP_K], counter[TOP_K];
-    ebi_counting_positions(&t->light, h, pos);
-    return ebi_counting_minimum(&t->light, pos, counter);
-}
-
-/* The light part says no less of a key than that. */
-static void top_lift_light(const top *t, eb_hash h, uint64_t count) {
-    uint64_t pos[TOP_K];
-    ebi_counting_positions(&t->light, h, pos);
-    for (unsigned j = 0; j < TOP_K; j++) {
-        const uint64_t there = ebi_counting_get(&t->light, pos[j]);
-        if (there < count) (void)ebi_counting_raise(&t->light, pos[j], count - there);
-    }
-}
-
-static uint64_t top_upper(const top *t, const uint8_t *set, eb_hash h) {
-    const int i = ebi_set_find(set, h);
-    if (i != EBI_SET_NONE) return ebi_set_upper(set, i);
-    const uint64_t rest = ebi_set_rest(set);
-    return rest == 0 ? 0 : ebi_min(rest, top_light(t, h));
-}
-
-static void top_expel(const top *t, uint8_t *set, unsigned going, const ebi_batch *b, size_t at) {
-    for (; going != 0; going &= going - 1) {
-        const int i = (int)ebi_ctz(going);
-        const ebi_set_entry e = ebi_set_get(set, i);
-        ebi_expel(b, at, e.key);
-        top_lift_light(t, e.hash, e.upper);
-        ebi_set_raise_rest(set, e.upper);
-        ebi_set_drop(&t->sets, set, i);
-    }
-}
-
-/* The count of key `at` of a batch before it is added, and after. */
-static uint64_t top_add_one(const top *t, const ebi_batch *b, size_t at, uint64_t *after) {
-    assert(at < b->n && b->key != NULL && b->value[at] >= 1);
-    const eb_hash h = b->hash[at];
-    const uint64_t by = b->value[at];
-    uint8_t *const set = top_set_of(t, h);
-    const int i = ebi_set_find(set, h);
-    if (i != EBI_SET_NONE) {
-        const uint64_t upper = ebi_set_upper(set, i);
-        *after = ebi_counter_sum(upper, by);
-        ebi_set_counts(set, i, *after, ebi_counter_sum(ebi_set_lower(set, i), by));
-        return upper;
-    }
-    const uint64_t rest = ebi_set_rest(set);
-    uint64_t before = 0, pos[TOP_K];
-    unsigned going;
-    const bool known = rest == 0 && ebi_set_room(&t->sets, set, b->key[at].len, 0, &going);
-    if (!known) {
-        ebi_counting_positions(&t->light, h, pos);
-        before = ebi_min(ebi_counting_lift(&t->light, pos, by), rest);
-    }
-    *after = ebi_counter_sum(before, by);
-    if (*after > t->floor && ebi_set_room(&t->sets, set, b->key[at].len, *after, &going)) {
-        top_expel(t, set, going, b, at);
-        ebi_set_put(&t->sets, set,
-                    &(ebi_set_entry){.hash = h, .upper = *after, .lower = by, .key = b->key[at]});
-    } else {
-        ebi_set_raise_rest(set, *after);
-        *after = ebi_min(top_light(t, h), ebi_set_rest(set)); /* as it will answer */
-    }
-    return before;
-}
-
 /* Loops */
 
-static void top_fetch(const top *t, const ebi_batch *b, bool far) {
+static const ebi_top_way *top_way(const ebi_top *t) {
+    return t->ages ? &ebi_top_ages_way : &ebi_top_list_way;
+}
+
+static void top_fetch(const ebi_top *t, const ebi_batch *b, bool far) {
     for (size_t i = 0; far && i < b->n; i++) {
-        const uint8_t *const set = top_set_of(t, b->hash[i]);
+        const uint8_t *const set = ebi_top_set_of(t, b->hash[i]);
         for (size_t line = 0; line < EBI_SET_FIXED; line += 64) ebi_prefetch_write(set + line);
     }
 }
 
 static void top_add_all(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                         double *count) {
-    assert(b->n <= EBI_BATCH);
-    const top t = top_open(p, block);
-    uint64_t sum = 0;
+    assert(b->n > 0 && b->n <= EBI_BATCH);
+    const ebi_top t = ebi_top_open(p, block);
     top_fetch(&t, b, ebi_is_far(p));
-    for (size_t i = 0; i < b->n; i++) {
-        uint64_t after;
-        const uint64_t before = top_add_one(&t, b, i, &after);
-        if (seen) seen[i] = before > 0;
-        if (count) count[i] = (double)after;
-        sum += b->value[i];
-    }
-    ebi_counting_raise_total(&t.light, sum);
+    if (t.words && t.words->first == 0) t.words->first = ebi_plus(b->time[0], 1);
+    top_way(&t)->add(&t, b, seen, count);
 }
 
 static void top_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
@@ -208,14 +290,18 @@ static void top_add_count(const ebi_params *p, uint8_t *block, const ebi_batch *
     top_add_all(p, block, b, NULL, after);
 }
 
-static void top_estimates(const ebi_params *p, const uint8_t *block, const eb_hash *h, size_t n,
-                          uint64_t *estimate) {
-    assert(n <= EBI_BATCH);
-    const top t = top_open(p, block);
-    for (size_t i = 0; i < n; i++) estimate[i] = top_upper(&t, top_set_of(&t, h[i]), h[i]);
+static void top_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                      double *count) {
+    const ebi_top t = ebi_top_open(p, block);
+    for (size_t i = 0; i < b->n; i++)
+        count[i] = top_way(&t)->upper(&t, b->hash[i], b->time ? b->time[i] : 0);
 }
 
-EBI_COUNTING_LOOPS(top)
+static void top_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b, uint8_t *seen) {
+    double count[EBI_BATCH];
+    top_count(p, block, b, count);
+    for (size_t i = 0; i < b->n; i++) seen[i] = count[i] > 0;
+}
 
 static const ebi_ops *top_select(const ebi_params *p) {
     static const ebi_ops ops = {
@@ -228,55 +314,28 @@ static const ebi_ops *top_select(const ebi_params *p) {
 
 static bool top_next(const ebi_params *p, const uint8_t *block, uint64_t time, uint64_t *at,
                      ebi_kept *out) {
-    (void)time;
-    const top t = top_open(p, block);
-    for (; *at < t.sets.n * EBI_SET_ENTRIES; ++*at) {
-        const uint8_t *const set = ebi_set_at(&t.sets, *at / EBI_SET_ENTRIES);
-        const ebi_set_entry e = ebi_set_get(set, (int)(*at % EBI_SET_ENTRIES));
-        if (e.upper == 0) continue;
-        *out = (ebi_kept){e.key, e.hash, e.cut, (double)e.upper, (double)e.lower};
-        ++*at;
-        return true;
-    }
+    const ebi_top t = ebi_top_open(p, block);
+    while (*at < t.sets.n * EBI_SET_ENTRIES)
+        if (top_way(&t)->entry(&t, (*at)++, time, out)) return true;
     return false;
 }
 
-static double top_watermark(const ebi_params *p, const uint8_t *block, uint64_t time) {
-    (void)time;
-    const top t = top_open(p, block);
-    uint64_t most = 0;
+static void top_sums(const ebi_params *p, const uint8_t *block, uint64_t time, ebi_kept_sums *out) {
+    const ebi_top t = ebi_top_open(p, block);
+    *out = (ebi_kept_sums){.total = top_way(&t)->total(&t, time)};
+    out->first = t.words ? t.words->first - 1 : UINT64_MAX;
     for (uint64_t i = 0; i < t.sets.n; i++)
-        most = ebi_max(most, ebi_set_rest(ebi_set_at(&t.sets, i)));
-    return (double)most;
+        out->watermark = fmax(out->watermark, top_way(&t)->rest(&t, i, time));
 }
 
 static double top_lower(const ebi_params *p, const uint8_t *block, uint64_t time, eb_hash h) {
-    (void)time;
-    const top t = top_open(p, block);
-    const uint8_t *const set = top_set_of(&t, h);
-    const int i = ebi_set_find(set, h);
-    return i == EBI_SET_NONE ? 0 : (double)ebi_set_lower(set, i);
+    const ebi_top t = ebi_top_open(p, block);
+    return top_way(&t)->lower(&t, h, time);
 }
 
 /* Merging */
 
-/* After the light parts are added up, theirs must say no less of a key than that. */
-static void top_lift_both(const top *into, const top *from, eb_hash h, uint64_t count) {
-    uint64_t pos[TOP_K];
-    ebi_counting_positions(&into->light, h, pos);
-    for (unsigned j = 0; j < TOP_K; j++) {
-        const uint64_t there = ebi_counter_sum(ebi_counting_get(&into->light, pos[j]),
-                                               ebi_counting_get(&from->light, pos[j]));
-        if (there < count) (void)ebi_counting_raise(&into->light, pos[j], count - there);
-    }
-}
-
-typedef struct top_union { /* the keys of two sets, the most frequent first */
-    unsigned n;
-    ebi_set_entry e[2 * EBI_SET_ENTRIES];
-} top_union;
-
-static void top_union_put(top_union *u, ebi_set_entry e) {
+void ebi_top_union_put(ebi_top_union *u, ebi_set_entry e) {
     assert(u->n < EBI_COUNT_OF(u->e));
     unsigned i = u->n++;
     for (; i > 0 && (u->e[i - 1].upper < e.upper ||
@@ -286,123 +345,111 @@ static void top_union_put(top_union *u, ebi_set_entry e) {
     u->e[i] = e;
 }
 
-static void top_unite(const top *a, const uint8_t *left, const top *b, const uint8_t *right,
-                      top_union *u) {
-    u->n = 0;
-    for (int i = 0; i < EBI_SET_ENTRIES; i++) {
-        ebi_set_entry e = ebi_set_get(left, i);
-        const int other = ebi_set_find(right, e.hash);
-        if (e.upper == 0) continue;
-        e.upper = ebi_counter_sum(e.upper, top_upper(b, right, e.hash));
-        if (other != EBI_SET_NONE) e.lower = ebi_counter_sum(e.lower, ebi_set_lower(right, other));
-        top_union_put(u, e);
-    }
-    for (int i = 0; i < EBI_SET_ENTRIES; i++) {
-        ebi_set_entry e = ebi_set_get(right, i);
-        if (e.upper == 0 || ebi_set_find(left, e.hash) != EBI_SET_NONE) continue;
-        e.upper = ebi_counter_sum(e.upper, top_upper(a, left, e.hash));
-        top_union_put(u, e);
-    }
-}
-
-static void top_merge_set(const top *into, const top *from, uint64_t i) {
-    assert(i < into->sets.n && into->sets.each == from->sets.each);
-    uint8_t left[EBI_SET_FIXED + EBI_SET_KEYS_MAX];
-    uint8_t *const set = ebi_set_at(&into->sets, i);
-    const uint8_t *const right = ebi_set_at(&from->sets, i);
-    const uint64_t rest = ebi_counter_sum(ebi_set_rest(set), ebi_set_rest(right));
-    top_union u;
-    memcpy(left, set, (size_t)into->sets.each);
-    top_unite(into, left, from, right, &u);
-    memset(set, 0, (size_t)into->sets.each);
-    ebi_set_put_rest(set, rest);
-    for (unsigned j = 0; j < u.n; j++) {
-        unsigned going;
-        if (ebi_set_room(&into->sets, set, u.e[j].key.len, 0, &going)) {
-            ebi_set_put(&into->sets, set, &u.e[j]);
-        } else {
-            top_lift_both(into, from, u.e[j].hash, u.e[j].upper);
-            ebi_set_raise_rest(set, u.e[j].upper);
-        }
-    }
-}
-
 static void top_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
                       const uint8_t *from) {
     (void)q;
-    const top a = top_open(p, into), b = top_open(p, from);
-    for (uint64_t i = 0; i < a.sets.n; i++) top_merge_set(&a, &b, i);
-    ebi_counting_merge(&a.light, &b.light);
+    const ebi_top a = ebi_top_open(p, into), b = ebi_top_open(p, from);
+    top_way(&a)->merge(&a, &b, ebi_max(ebi_head_of(into)->clock, ebi_head_of(from)->clock));
+    if (a.words) /* none, which is 0, is after all others */
+        a.words->first = ebi_min(a.words->first - 1, b.words->first - 1) + 1;
 }
 
 /* The whole filter */
 
+static uint64_t top_caps(const ebi_params *p) {
+    return EB_CAN_COUNT | EB_USES_VALUE | EB_CAN_MERGE | EB_KEEPS_KEYS |
+           (p->opt[EBI_TOP_BY] == EBI_TOP_BY_NO ? EB_NO_FALSE_NEGATIVES
+                                                : EB_USES_TIME | EB_FORGETS);
+}
+
 static void top_init(const ebi_params *p, uint8_t *block) {
-    const top t = top_open(p, block);
+    const ebi_top t = ebi_top_open(p, block);
     for (uint64_t i = 0; i < t.sets.n; i++) ebi_set_put_rest(ebi_set_at(&t.sets, i), t.floor);
 }
 
-static bool top_check_set(const top *t, uint64_t i) {
-    assert(i < t->sets.n);
+static bool top_check_words(const ebi_top *t, uint64_t time) {
+    uint64_t any = 0;
+    if (!t->words) return true;
+    for (size_t i = 0; i < EBI_COUNT_OF(t->words->reserved); i++) any |= t->words->reserved[i];
+    return any == 0 && t->words->first <= ebi_plus(time, 1);
+}
+
+static bool top_check_set(const ebi_top *t, uint64_t i) {
     const uint8_t *const set = ebi_set_at(&t->sets, i);
-    if (!ebi_set_check(&t->sets, set) || ebi_set_stamp(set) != 0) return false;
-    for (int j = 0; j < EBI_SET_ENTRIES; j++) {
-        if (ebi_set_upper(set, j) == 0) continue;
-        if (top_set_of(t, ebi_set_hash(set, j)) != set) return false;
-        if (ebi_set_lower(set, j) > t->state->total) return false;
-    }
-    return true;
+    bool good = ebi_set_check(&t->sets, set, t->ages);
+    for (int j = 0; good && j < EBI_SET_ENTRIES; j++)
+        good = ebi_set_upper(set, j) == 0 || ebi_top_set_of(t, ebi_set_hash(set, j)) == set;
+    return good;
 }
 
 static eb_status top_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
-    const top t = top_open(p, block);
-    bool good = ebi_counting_check(&t.light, t.state) && t.state->sealed == 0;
+    const ebi_top t = ebi_top_open(p, block);
+    const uint64_t clock = ebi_head_of(block)->clock;
+    bool good = top_check_words(&t, clock);
     for (uint64_t i = 0; good && i < t.sets.n; i++) good = top_check_set(&t, i);
-    if (good) return EB_OK;
+    if (good && top_way(&t)->check(&t, clock)) return EB_OK;
     return ebi_fail(err, EB_EFORMAT, "damaged top filter: its lists make no sense");
 }
 
 static void top_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
-    const top t = top_open(p, block);
+    const ebi_top t = ebi_top_open(p, block);
+    const uint64_t clock = ebi_head_of(block)->clock;
     uint64_t open = 0;
-    ebi_counting_stat(&t.light, out);
+    top_way(&t)->stat(&t, clock, out);
     for (uint64_t i = 0; i < t.sets.n; i++) {
-        const uint8_t *const set = ebi_set_at(&t.sets, i);
-        open += ebi_set_rest(set) > 0;
+        open += top_way(&t)->rest(&t, i, clock) > 0;
         for (int j = 0; j < EBI_SET_ENTRIES; j++)
-            out->saturated += ebi_set_upper(set, j) == EBI_SET_COUNT_MAX;
+            out->saturated += ebi_set_upper(ebi_set_at(&t.sets, i), j) == EBI_SET_COUNT_MAX;
     }
     out->fpr *= (double)open / (double)t.sets.n; /* other sets know all their keys */
 }
 
-/* Errors as if no key were listed: those that are have smaller ones.  How many keys each set has
- * turned away, which decides on false positives, has no formula. */
+/* As if all keys were in the light part and none were listed: those that are have smaller errors,
+ * and in sets that have turned nobody away nothing is taken for another key.  How many sets have
+ * has no formula, so rates are bounds. */
 static void top_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
-    ebi_counting_stream load;
-    ebi_counting light = {.store = ebi_store_wide()->conservative,
-                          .n = p->opt[EBI_O_CELLS],
-                          .k = TOP_K,
-                          .joins = true};
-    light.window = top_window(light.n);
-    light.part = light.window / TOP_K;
-    out->fnr = out->mean_fnr = out->settles_after = 0;
-    if (ebi_counting_load(&light, w, &load)) ebi_wide_predict(&light, &load, out);
+    const ebi_top t = top_shape(p);
+    top_way(&t)->predict(&t, w, out);
+    if (!isnan(out->fpr)) {
+        out->fpr_low = 0;
+        out->fpr_high = out->fpr;
+    }
+    if (!isnan(out->fnr) && out->fnr > 0) {
+        out->fnr_low = 0;
+        out->fnr_high = out->fnr;
+        out->fnr = out->mean_fnr = NAN;
+    }
     out->fpr = out->mean_fpr = out->fill = NAN;
 }
 
-static const ebi_keeping top_keeping = {top_next, top_watermark, top_lower};
+static void top_fading(const ebi_params *p, ebi_faded_counts *out) {
+    const ebi_top t = top_shape(p);
+    *out = (ebi_faded_counts){0};
+    if (t.ages)
+        ebi_kind_aging.timed->fading(&t.aging, out);
+    else if (t.halves)
+        *out = (ebi_faded_counts){.halflife = (double)p->opt[EBI_TOP_PERIOD] / EBI_TOP_MILLION,
+                                  .epsilon = ebi_decay_epsilon(&t.fading),
+                                  .excess = ebi_decay_excess(&t.fading)};
+}
+
+static const ebi_keeping top_keeping = {top_next, top_sums, top_lower};
+static const ebi_timed top_timed = {.fading = top_fading};
 
 const ebi_kind ebi_kind_top = {
     .info = {"top", "counts keys, and keeps those that occur most often", "everbloom's own",
-             EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_MERGE | EB_KEEPS_KEYS,
-             top_options, "Which keys occur most often?"},
+             EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_USES_TIME | EB_FORGETS |
+                 EB_CAN_MERGE | EB_KEEPS_KEYS,
+             top_options, "Which keys occur most often, since the beginning or lately?"},
     .version = 1,
+    .caps = top_caps,
     .resolve = top_resolve,
     .select = top_select,
     .init = top_init,
     .traits = EBI_MERGE_BOUNDS,
     .merge = top_merge,
     .keeping = &top_keeping,
+    .timed = &top_timed,
     .check = top_check,
     .stat = top_stat,
     .predict = top_predict,

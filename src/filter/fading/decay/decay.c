@@ -262,7 +262,7 @@ static eb_status decay_resolve(ebi_params *p, const ebi_args *a, eb_error *err) 
 
 /* Counters of keys */
 
-static void decay_places(const ebi_decay *d, eb_hash h, uint64_t *place) {
+void ebi_decay_places(const ebi_decay *d, eb_hash h, uint64_t *place) {
     uint64_t x = h, first = 0;
     for (unsigned i = 0; i < d->k; i++, x = eb_next(x), first += d->part)
         place[i] = (first + eb_scale(x, d->part)) << EBI_SLOT_BITS | eb_scale(x * d->part, d->each);
@@ -276,7 +276,7 @@ static void decay_fetch(const ebi_decay *d, const uint64_t *place) {
 /* Places of all keys of a batch; their lines are asked for some keys ahead. */
 static void decay_find(const ebi_decay *d, const eb_hash *h, size_t n, uint64_t *place) {
     assert(n <= EBI_BATCH);
-    for (size_t i = 0; i < n; i++) decay_places(d, h[i], place + i * d->k);
+    for (size_t i = 0; i < n; i++) ebi_decay_places(d, h[i], place + i * d->k);
     for (size_t i = 0; i < ebi_min(n, DECAY_AHEAD); i++) decay_fetch(d, place + i * d->k);
 }
 
@@ -491,17 +491,20 @@ static uint64_t decay_used(const ebi_decay *d, uint64_t first, uint64_t lines, u
     return used;
 }
 
+void ebi_decay_stat(const ebi_decay *d, uint64_t era, eb_stats *out) {
+    out->cells = d->lines * d->each;
+    out->fpr = 1;
+    for (unsigned i = 0; i < d->k; i++) {
+        const uint64_t used = decay_used(d, i * d->part, d->part, era);
+        out->cells_used += used;
+        out->fpr *= (double)used / (double)(d->part * d->each);
+    }
+    out->saturated = d->state->saturated;
+}
+
 static void decay_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
     const ebi_decay d = ebi_decay_open(p, block);
-    const uint64_t era = ebi_decay_moment(&d, ebi_head_of(block)->clock).era;
-    out->cells = p->opt[EBI_O_CELLS];
-    out->fpr = 1;
-    for (unsigned i = 0; i < d.k; i++) {
-        const uint64_t used = decay_used(&d, i * d.part, d.part, era);
-        out->cells_used += used;
-        out->fpr *= (double)used / (double)(d.part * d.each);
-    }
-    out->saturated = d.state->saturated;
+    ebi_decay_stat(&d, ebi_decay_moment(&d, ebi_head_of(block)->clock).era, out);
 }
 
 static void decay_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {

@@ -90,4 +90,6 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
 
 /* decay.c */
 ebi_decay ebi_decay_open(const ebi_params *p, const uint8_t *block);
+void ebi_decay_stat(const ebi_decay *d, uint64_t era, eb_stats *out);
+void ebi_decay_places(const ebi_decay *d, eb_hash h, uint64_t *place); /* k of them */
 #endif
