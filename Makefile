@@ -252,7 +252,7 @@ lint: layers docs-check ## clang-format, layers, documentation, cppcheck
 	@clang-format --dry-run -Werror $(SOURCES)
 	@cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,portability,performance \
 	  --inline-suppr --suppress=missingInclude --suppress=missingIncludeSystem --suppress=legacyUninitvar \
-	  -D_Noreturn=$(NORETURN) -Iinclude -Isrc -Icli -Ilab \
+	  -D_Noreturn=$(NORETURN) -D__SIZEOF_INT128__=16 -Iinclude -Isrc -Icli -Ilab \
 	  $(filter %.c,$(filter-out tests/% postgres/%,$(SOURCES))) # whose macros it does not know
 
 layers: ## no #include points to the right in base < math < cells < filter < api < query < front ends

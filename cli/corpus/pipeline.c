@@ -28,6 +28,10 @@ typedef struct pipeline {
     char *rest; /* read already, for the next chunk */
     size_t rest_n, rest_cap;
     uint64_t lines, packed;
+    /* As of the last chunk that was read, for the progress line: the reader works without the lock.
+     */
+    size_t files_read;
+    uint64_t packed_read;
     /* The file that is written. */
     atomic_file out;
     char *out_path;
@@ -165,10 +169,11 @@ static void pipe_progress(pipeline *p) {
         units += run->counts[i].units[0];
         seen += run->counts[i].seen[0];
     }
-    for (size_t i = run->first; i < p->file && i < run->end; i++) bytes += run->files.file[i].bytes;
+    for (size_t i = run->first; i < p->files_read && i < run->end; i++)
+        bytes += run->files.file[i].bytes;
     const double all = (double)run->files.bytes;
-    progress_show(&run->progress, now_seconds(), units, seen, bytes + p->packed,
-                  all > 0 ? (double)(bytes + p->packed) / all : 0);
+    progress_show(&run->progress, now_seconds(), units, seen, bytes + p->packed_read,
+                  all > 0 ? (double)(bytes + p->packed_read) / all : 0);
 }
 
 static chunk *pipe_find(pipeline *p, chunk_state state) {
@@ -236,6 +241,8 @@ static bool pipe_try_read(pipeline *p) {
     p->reading = true;
     PIPE_UNLOCKED(pipe_read(p, c));
     p->reading = false;
+    p->files_read = p->file;
+    p->packed_read = p->packed;
     c->state = CHUNK_READ;
     p->next_read++;
     p->all_read = p->file == p->run->end || c->error[0];
@@ -268,7 +275,7 @@ static void pipe_threads(pipeline *p, size_t threads) {
 }
 
 void pipeline_run(corpus_run *run, size_t threads) {
-    pipeline p = {.run = run, .slots = 2 * threads + 2, .file = run->next};
+    pipeline p = {.run = run, .slots = 2 * threads + 2, .file = run->next, .files_read = run->next};
     p.all_read = run->next >= run->end;
     p.ring = cli_alloc(p.slots * sizeof *p.ring);
     memset(p.ring, 0, p.slots * sizeof *p.ring);

@@ -210,13 +210,17 @@ static void remote_deal(remote *r, const remote_batch *b) {
     }
 }
 
+typedef struct remote_weight {
+    char text[24];
+} remote_weight;
+
 /* EB.MADD key item ..., or with weights EB.INSERT key WEIGHTS ITEMS item weight ... */
 static void remote_command_list(const remote_shard *s, const remote_batch *b, resp *node) {
-    enum { WORDS = 4, WEIGHT = 24 };
+    enum { WORDS = 4 };
     const size_t each = b->value ? 2 : 1;
     const char **const arg = cli_alloc((WORDS + 2 * s->n) * sizeof *arg);
     size_t *const len = cli_alloc((WORDS + 2 * s->n) * sizeof *len), n = 0;
-    char(*const weight)[WEIGHT] = cli_alloc((s->n + 1) * sizeof *weight);
+    remote_weight *const weight = cli_alloc((s->n + 1) * sizeof *weight);
     arg[n++] = b->value ? "EB.INSERT" : "EB.MADD";
     arg[n++] = s->key;
     if (b->value) {
@@ -229,8 +233,9 @@ static void remote_command_list(const remote_shard *s, const remote_batch *b, re
         arg[n] = b->key[at].p;
         len[n] = b->key[at].len;
         if (!b->value) continue;
-        arg[n + 1] = weight[i];
-        len[n + 1] = (size_t)snprintf(weight[i], WEIGHT, "%llu", (unsigned long long)b->value[at]);
+        arg[n + 1] = weight[i].text;
+        len[n + 1] = (size_t)snprintf(weight[i].text, sizeof weight[i].text, "%llu",
+                                      (unsigned long long)b->value[at]);
     }
     resp_command(node, n, arg, len);
     free(weight);

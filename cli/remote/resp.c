@@ -169,7 +169,7 @@ static bool resp_bytes(resp *r, reply *out, size_t n) {
 
 static bool resp_parse(resp *r, reply *out, int depth) {
     char line[1024];
-    size_t len;
+    size_t len = 0;
     *out = (reply){0};
     if (!resp_line(r, line, sizeof line, &len) || len == 0) return false;
     out->type = line[0];

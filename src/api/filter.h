@@ -18,7 +18,7 @@ struct eb_filter {
     uint64_t room;  /* bytes that were allocated for it; more than it has after eb_clear */
     eb_allocator mem;
     unsigned flags;
-    unsigned shard_bits;
+    uint8_t shard_bits;
     /* What eb_add and eb_ask need not look for again: see single.c. */
     bool quick_ask, quick_add, counts_new;
     size_t handle_bytes; /* of this structure and its text */

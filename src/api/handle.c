@@ -25,7 +25,7 @@ eb_status ebi_handle(eb_filter **out, const ebi_kind *kind, const ebi_params *p,
     f->handle_bytes = bytes;
     handle_set(f, p);
     f->mem = from;
-    f->shard_bits = ebi_log2(p->opt[EBI_O_SHARDS]);
+    f->shard_bits = (uint8_t)ebi_log2(p->opt[EBI_O_SHARDS]);
     ebi_single_open(f);
     *out = f;
     return EB_OK;
