@@ -1,7 +1,25 @@
-# wasm.mk - the library for JavaScript, where sizes have 32 bits.
-.PHONY: wasm-test
+# wasm.mk - the library for JavaScript: WebAssembly, where sizes have 32 bits, and an npm package around it.
+.PHONY: wasm wasm-test
 
 # Tests of the library that run as they are in WebAssembly: the golden snapshots are made again, byte for byte.
 # test_kinds is not among them: node ends with a segmentation fault in about half of its runs, for a reason not yet found.
 WASM_TESTS := $(addprefix build/wasm/tests/test_,api snapshots keys base cells stores sizes memory)
-wasm-test: $(WASM_TESTS:=.run) ## FLAVOUR=wasm: the library's tests with 32-bit sizes
+N := build/npm
+
+ifeq ($(FLAVOUR),wasm)
+$(N)/everbloom.wasm: $(B)/wasm/glue.o $(LIB)
+	@mkdir -p $(@D)
+	$(LINK) -mexec-model=reactor -Wl,-z,stack-size=4194304 -Wl,--stack-first -Wl,--strip-all -o $@ $^ -lm
+	wasm-opt -Os --enable-simd --enable-bulk-memory -o $@ $@
+$(N)/package: $(N)/everbloom.wasm wasm/everbloom.mjs wasm/everbloom.d.mts wasm/package.json docs/JAVASCRIPT.md LICENSE Makefile
+	@cp wasm/everbloom.mjs wasm/everbloom.d.mts LICENSE $(@D) && cp docs/JAVASCRIPT.md $(@D)/README.md
+	@sed 's/"version": "[^"]*"/"version": "$(VERSION)"/' wasm/package.json >$(@D)/package.json && touch $@
+wasm: $(N)/package
+wasm-test: $(WASM_TESTS:=.run) $(N)/package ## FLAVOUR=wasm: the library's tests with 32-bit sizes, and those of the package
+	@$(MAKE) --no-print-directory -s FLAVOUR=release build/release/everbloom
+	@node --test tests/wasm/
+else
+wasm: ## the library as an npm package, in build/npm/
+	@.ci/need --check wasm
+	@$(MAKE) --no-print-directory -s -j$(JOBS) FLAVOUR=wasm wasm
+endif

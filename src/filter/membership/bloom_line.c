@@ -49,7 +49,7 @@ EBI_INLINE void bloom_line_test(const ebi_params *p, const uint8_t *block, const
                                 size_t n, uint8_t *seen, unsigned k, bool far) {
     assert(n <= EBI_BATCH);
     for (size_t i = 0; far && i < n && i < BLOOM_LINE_AHEAD; i++)
-        ebi_prefetch_read(block + bloom_line_at(p, h[i]));
+        ebi_prefetch_read(block + bloom_line_at(p, h[i])); /* cppcheck-suppress objectIndex */
     for (size_t i = 0; i < n; i++) {
         if (far && i + BLOOM_LINE_AHEAD < n)
             ebi_prefetch_read(block + bloom_line_at(p, h[i + BLOOM_LINE_AHEAD]));

@@ -1,0 +1,149 @@
+// package.test.mjs - the npm package beside the command and the golden files: run by node --test.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import everbloom, { EverbloomError } from '../../build/npm/everbloom.mjs';
+
+const { Filter, plan, predict, describe, kinds, version } = await everbloom();
+const command = 'build/release/everbloom';
+const folder = mkdtempSync(join(tmpdir(), 'everbloom-'));
+process.on('exit', () => rmSync(folder, { recursive: true }));
+
+function run(args, input) {
+  return execFileSync(command, args, { input, encoding: 'utf8', maxBuffer: 1 << 28 });
+}
+
+function words(n, first = 0) {
+  return Array.from({ length: n }, (_, i) => `key ${first + i}`);
+}
+
+test('every golden snapshot loads, and is saved as the same bytes', () => {
+  const files = readdirSync('tests/golden').filter((name) => name.endsWith('.evb'));
+  assert.ok(files.length > 30);
+  for (const name of files) {
+    const bytes = readFileSync(join('tests/golden', name));
+    const f = Filter.load(bytes);
+    assert.deepEqual(Buffer.from(f.save()), bytes, name);
+    f.free();
+  }
+});
+
+test('keys have the hashes that every host computes', () => {
+  const filters = new Map();
+  let compared = 0;
+  for (const line of readFileSync('tests/keys.tsv', 'utf8').split('\n')) {
+    const [options, type, value, hash] = line.split('\t');
+    if (line === '' || line.startsWith('#') || type !== 'text' || hash === 'refused' || options.includes('bytes')) continue;
+    if (!filters.has(options)) filters.set(options, new Filter(`bloom:memory=4K,${options}`));
+    assert.equal(filters.get(options).hash([value])[0], BigInt(`0x${hash}`), line);
+    compared++;
+  }
+  assert.ok(compared > 50, `${compared} keys`);
+});
+
+test('what the command writes is read here, and the other way round', () => {
+  for (const spec of ['bloom:distinct=10000,fpr=0.01', 'lru:memory=64K', 'spectral:memory=64K', 'choosy:memory=32K', 'window:memory=64K']) {
+    const theirs = join(folder, 'theirs.eb'), ours = join(folder, 'ours.eb');
+    const lines = [...words(8000), ...words(3000, 4000)];
+    run(['add', '--filter', `${spec},seed=7`, '-o', theirs], lines.join('\n') + '\n');
+    const f = new Filter(`${spec},seed=7`);
+    f.add(lines);
+    assert.deepEqual(Buffer.from(f.save()), readFileSync(theirs), spec);
+    writeFileSync(ours, f.save());
+    const asked = words(12000, 2000);
+    const seen = f.has(asked);
+    const known = run(['test', ours], asked.join('\n') + '\n').trim().split('\n');
+    assert.deepEqual(asked.filter((_, i) => seen[i]), known, spec);
+  }
+});
+
+test('batches, single keys and hashes agree', () => {
+  const a = new Filter('lru:memory=16K,seed=3'), b = new Filter('lru:memory=16K,seed=3'), c = new Filter('lru:memory=16K,seed=3');
+  const keys = [...words(3000), 'Ünïcödé', '\u{1F33C}', '', ...words(3000)];
+  const batch = Array.from(a.add(keys), (x) => x === 1);
+  assert.deepEqual(keys.map((key) => b.add(key)), batch);
+  assert.deepEqual(Array.from(c.add(c.hash(keys)), (x) => x === 1), batch);
+  assert.deepEqual(a.save(), b.save());
+  assert.deepEqual(a.save(), c.save());
+});
+
+test('counts, removal, merging, times, top lists and ranges', () => {
+  const f = new Filter('spectral:memory=64K,update=plain');
+  f.add(['a', 'b', 'a']);
+  f.add(['a'], { values: 5 });
+  assert.deepEqual([...f.count(['a', 'b', 'c'])], [7, 1, 0]);
+  f.remove('a', { values: [2] });
+  const g = f.clone();
+  g.merge(f);
+  assert.equal(g.count('a'), 10);
+
+  const w = new Filter('window:window=10,unit=time,memory=16K');
+  w.add(['x', 'y'], { times: [1, 5] });
+  assert.deepEqual([...w.has(['x', 'y'], { times: 12 })], [0, 1]);
+
+  const t = new Filter('top:memory=16K');
+  t.add([...Array(50).fill('often'), ...Array(20).fill('häufig'), ...words(100)]);
+  const { keys } = t.top({ limit: 2 });
+  assert.deepEqual(keys.map(({ key, count }) => [key, count]), [['often', 50], ['häufig', 20]]);
+
+  const d = new Filter('dyadic:bits=16,memory=64K');
+  d.add(BigInt64Array.from({ length: 1000 }, (_, i) => BigInt(i)));
+  assert.deepEqual(d.range(100, 199), { lower: 100, upper: 100 });
+  assert.ok(Math.abs(Number(d.quantile(0.5).value) - 499) <= 1);
+});
+
+test('plans and predictions are those of the library', () => {
+  const memories = ['64K', '1M', '16M', '256M'], wishes = ['0.1%', '1%', '5%'];
+  let questions = 0;
+  for (const memory of memories)
+    for (const wish of wishes)
+      for (const distinct of [1e5, 2e7]) {
+        const args = ['plan', '--items', '1e8', '--distinct', `${distinct}`, '-m', memory, '--max-fpr', wish, '--json'];
+        let theirs, ours;
+        try {
+          theirs = JSON.parse(execFileSync(command, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
+        } catch {
+          theirs = null;
+        }
+        try {
+          ours = plan({ load: { items: 1e8, distinct }, maxBytes: parseFloat(memory) * (memory.endsWith('K') ? 1024 : 1048576),
+            maxFpr: parseFloat(wish) / 100, prefer: 'fewest-misses' });
+        } catch (error) {
+          assert.ok(error instanceof EverbloomError && error.status === 'EB_ELIMIT', error.message);
+          ours = null;
+        }
+        assert.equal(ours === null, theirs === null, args.join(' '));
+        if (!ours) continue;
+        assert.deepEqual(ours.map((o) => o.spec), theirs.offers.map((o) => o.filter), args.join(' '));
+        theirs.offers.forEach((o, i) => assert.ok(Math.abs(ours[i].meanFpr - o.fpr) <= 1e-9 * o.fpr, args.join(' ')));
+        questions++;
+      }
+  assert.ok(questions >= 20, `${questions} questions`);
+  assert.ok(Math.abs(describe('bloom:memory=1M').bytes - 1048576) < 512);
+  const curve = predict('lru:memory=64K', { items: 1e6, distinct: 5e5 }, [1e4, 1e5, 1e6]);
+  assert.ok(curve[0].fill < curve[1].fill && curve[1].fill <= curve[2].fill);
+  assert.ok(predict('bloom:distinct=1e6,fpr=0.01', { items: 1e6 }).fpr < 0.0101);
+});
+
+test('bad input gets the library\'s sentence', () => {
+  assert.throws(() => new Filter('lru:memroy=64M'), { name: 'EverbloomError', message: /memroy.*memory/s });
+  assert.throws(() => new Filter('bloom:memory=8G'), { name: 'EverbloomError', message: /memory/ });
+  assert.throws(() => Filter.load(new Uint8Array(100)), EverbloomError);
+  assert.throws(() => new Filter('dyadic:bits=8').add(['12', 'x']), { at: 1 });
+  assert.throws(() => new Filter('lru').count('a'), EverbloomError);
+  assert.throws(() => new Filter('lru').add(['a', 5]), /key 1 is no string/);
+  assert.throws(() => new Filter('spectral').add(['a'], { values: [1, 2] }), /1 keys, but 2 values/);
+  assert.throws(() => plan({ load: { itmes: 5 } }), /itmes/);
+  const f = new Filter('lru:memory=4K');
+  f.free();
+  assert.throws(() => f.add('a'), /freed/);
+});
+
+test('memory is given back', () => {
+  for (let i = 0; i < 2000; i++) new Filter('bloom:memory=4M').free();
+  assert.ok(kinds().length > 10 && kinds().every((k) => k.options.length > 6));
+  assert.match(version, /^\d+\.\d+\.\d+$/);
+});
