@@ -198,7 +198,7 @@ static void fuzz_load(const uint8_t *data, size_t len, bool fix) {
         fuzz_ask(f);
         fuzz_freeze(f, (unsigned)len);
         MUST(eb_add(f, "key", 3, NULL, NULL) == EB_OK || (f->kind->info.caps & EB_USES_VALUE) ||
-             (f->kind->info.caps & EB_USES_TIME));
+             (eb_caps(f) & EB_USES_TIME));
         fuzz_ask(f);
     } else {
         MUST(f == NULL && err.status == status && err.text[0]);

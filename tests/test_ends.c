@@ -30,7 +30,7 @@ static void add_some(eb_filter *f, uint64_t seed, uint64_t time) {
 
 static void items_end(const suite_case *c) {
     eb_filter *const f = suite_filled(c->spec, 300, 1);
-    const bool uses_time = (c->kind->info.caps & EB_USES_TIME) != 0;
+    const bool uses_time = (suite_caps(c) & EB_USES_TIME) != 0;
     for (uint64_t shard = 0; shard < eb_shards(f); shard++) {
         ebi_block_head *const head = ebi_head(ebi_shard(f, shard));
         head->items = UINT64_MAX - 10;
@@ -53,7 +53,7 @@ static void keys_are_counted_to_the_end(void **state) {
 }
 
 static void clock_ends(const suite_case *c) {
-    if (!(c->kind->info.caps & EB_USES_TIME)) return;
+    if (!(suite_caps(c) & EB_USES_TIME)) return;
     static const uint64_t late[] = {UINT64_MAX / 2, UINT64_MAX - 100, UINT64_MAX};
     eb_filter *const f = suite_filled(c->spec, 300, 1);
     for (size_t i = 0; i < SUITE_COUNT(late); i++) {
@@ -85,7 +85,7 @@ static void doubles(const suite_case *c) {
         if (i % 8 == 5 || i > 90) lives_on(i % 2 ? f : g);
     }
     if (!suite_limited(f))
-        add_some(f, 3, c->kind->info.caps & EB_USES_TIME ? ebi_head(f->block)->clock + 5 : 0);
+        add_some(f, 3, suite_caps(c) & EB_USES_TIME ? ebi_head(f->block)->clock + 5 : 0);
     lives_on(f);
     eb_stats stats = {.size = sizeof stats};
     OK(eb_stat(f, EB_STAT_CELLS, &stats, NULL));

@@ -392,7 +392,7 @@ typedef struct eb_option {
 } eb_option;
 typedef struct eb_kind_info {
     const char *name, *summary, *paper;
-    uint64_t caps;            /* with default options */
+    uint64_t caps;            /* with default options; of top also those that by= gives */
     const eb_option *options; /* ends with a NULL key */
     const char *question;     /* what it answers; NULL: kept as published, to be compared with */
 } eb_kind_info;
