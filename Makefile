@@ -47,7 +47,7 @@ FLAGS.fuzz = -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 # xxhash.h is the same for every machine, but installed for this one: look there last.
 FLAGS.arm64 = -O2 -g -static -idirafter /usr/include
 # 32 bits, for JavaScript: pointers and size_t have 4 bytes, blocks and snapshots are the same.
-FLAGS.wasm = --target=wasm32-wasi -Os -msimd128 -idirafter /usr/include
+FLAGS.wasm = --target=wasm32-wasi -O2 -msimd128 -idirafter /usr/include
 LIBFLAGS.release = -DNDEBUG
 LIBFLAGS.clang = -DNDEBUG
 # Every basic block of the library calls a function of the test, which counts.

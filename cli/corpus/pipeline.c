@@ -65,7 +65,7 @@ static bool pipe_fill(pipeline *p, chunk *c) {
     const bool json = p->run->files.file[c->file].json;
     size_t cut = 0;
     c->bytes = cli_grow(c->bytes, &c->cap, p->rest_n + 1);
-    memcpy(c->bytes, p->rest, p->rest_n);
+    if (p->rest_n > 0) memcpy(c->bytes, p->rest, p->rest_n);
     c->n = p->rest_n;
     p->rest_n = 0;
     while (!(json && (cut = pipe_cut(c, c->n > PIPE_BLOCK ? c->n - PIPE_BLOCK : 0)) > 0)) {

@@ -96,7 +96,6 @@ static bool base_convert(base_out *out, const char **format, va_list *args) {
 
 static void base_fill(eb_error *err, eb_status status, uint64_t at, const char *format,
                       va_list *args) {
-    assert(status != EB_OK);
     if (!err) return;
     base_out out = {err->text, sizeof err->text, 0};
     err->status = (int32_t)status;
