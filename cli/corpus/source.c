@@ -101,6 +101,7 @@ uint64_t source_packed_bytes(const source *s) {
     return s->before + s->used;
 }
 
+#if defined HAVE_ZLIB || defined HAVE_ZSTD
 static long source_damaged(const source *s, char *why, size_t cap) {
     snprintf(why, cap, "the %s data is damaged at byte %llu", s->format,
              (unsigned long long)source_packed_bytes(s));
@@ -114,6 +115,7 @@ static long source_end(const source *s, char *why, size_t cap) {
              (unsigned long long)source_packed_bytes(s));
     return -1;
 }
+#endif
 
 #ifdef HAVE_ZLIB
 static long source_gzip(source *s, char *to, size_t most, char *why, size_t cap) {
