@@ -93,35 +93,35 @@ typedef struct glue_input {
     eb_batch batch;
 } glue_input;
 
-static const eb_batch *glue_open(glue_input *in, uint32_t type, const void *data, size_t bytes,
-                                 const int32_t *offsets, size_t n) {
-    if (type == GLUE_HASHES) {
-        in->batch = eb_batch_hashes(data, n);
-    } else {
-        in->keys = offsets ? eb_keys_offsets32((eb_key_type)type, data, bytes, offsets)
-                           : eb_keys_column((eb_key_type)type, data, 8);
-        in->batch = eb_batch_keys(&in->keys, n);
-    }
-    return &in->batch;
+static void glue_open(glue_input *in, uint32_t type, const void *data, size_t bytes,
+                      const int32_t *offsets, size_t n) {
+    in->keys = offsets ? eb_keys_offsets32((eb_key_type)type, data, bytes, offsets)
+                       : eb_keys_column((eb_key_type)type, data, 8);
+    in->batch = type == GLUE_HASHES ? eb_batch_hashes(data, n) : eb_batch_keys(&in->keys, n);
 }
 
-GLUE(hash)
+GLUE(hash) /* of GLUE_HASHES there are none: the library refuses their type */
 int glue_hash(const eb_filter *f, uint32_t type, const void *data, size_t bytes,
               const int32_t *offsets, size_t n, eb_hash *out) {
     glue_input in;
-    (void)glue_open(&in, type, data, bytes, offsets, n);
+    glue_open(&in, type, data, bytes, offsets, n);
     return eb_hash_keys(f, &in.keys, n, out, &glue_why);
+}
+
+static void glue_fill(glue_input *in, const uint64_t *value, const uint64_t *time, uint8_t *seen,
+                      double *count) {
+    in->batch.value = value;
+    in->batch.time = time;
+    in->batch.seen = seen;
+    in->batch.count = count;
 }
 
 GLUE(add)
 int glue_add(eb_filter *f, uint32_t type, const void *data, size_t bytes, const int32_t *offsets,
              size_t n, const uint64_t *value, const uint64_t *time, uint8_t *seen, double *count) {
     glue_input in;
-    (void)glue_open(&in, type, data, bytes, offsets, n);
-    in.batch.value = value;
-    in.batch.time = time;
-    in.batch.seen = seen;
-    in.batch.count = count;
+    glue_open(&in, type, data, bytes, offsets, n);
+    glue_fill(&in, value, time, seen, count);
     return eb_add_batch(f, &in.batch, &glue_why);
 }
 
@@ -130,11 +130,8 @@ int glue_ask(const eb_filter *f, uint32_t type, const void *data, size_t bytes,
              const int32_t *offsets, size_t n, const uint64_t *value, const uint64_t *time,
              uint8_t *seen, double *count) {
     glue_input in;
-    (void)glue_open(&in, type, data, bytes, offsets, n);
-    in.batch.value = value;
-    in.batch.time = time;
-    in.batch.seen = seen;
-    in.batch.count = count;
+    glue_open(&in, type, data, bytes, offsets, n);
+    glue_fill(&in, value, time, seen, count);
     return eb_ask_batch(f, &in.batch, &glue_why);
 }
 
@@ -142,9 +139,8 @@ GLUE(remove)
 int glue_remove(eb_filter *f, uint32_t type, const void *data, size_t bytes, const int32_t *offsets,
                 size_t n, const uint64_t *value, const uint64_t *time) {
     glue_input in;
-    (void)glue_open(&in, type, data, bytes, offsets, n);
-    in.batch.value = value;
-    in.batch.time = time;
+    glue_open(&in, type, data, bytes, offsets, n);
+    glue_fill(&in, value, time, NULL, NULL);
     return eb_remove_batch(f, &in.batch, &glue_why);
 }
 
