@@ -16,7 +16,7 @@
 #include "io.h"
 #include "text.h"
 
-enum { CORPUS_RULES = 8, CORPUS_MATCHERS = 12, CORPUS_FOLDERS = 64 };
+enum { CORPUS_RULES = 8, CORPUS_MATCHERS = 12, CORPUS_FOLDERS = 64, CORPUS_ERROR = 600 };
 
 /* ---- files.c */
 
@@ -62,6 +62,8 @@ typedef enum corpus_action {
     ACTION_REPORT
 } corpus_action;
 
+typedef enum corpus_full { FULL_GROW, FULL_FORGET, FULL_STOP } corpus_full;
+
 /* One filter that texts are compared with: our own, or one of --against. */
 typedef struct matcher {
     char name[64];
@@ -71,6 +73,8 @@ typedef struct matcher {
     bool idempotent; /* what it knows need not be told again */
     double planned;  /* keys that it was made for */
     double promise;  /* share of its new keys that are taken for repeats, at most */
+    double room;     /* keys that it may take in the memory it has; INFINITY: it forgets */
+    double taken;    /* new keys so far, at most */
     bool told;       /* that there are more than planned */
 } matcher;
 
@@ -89,6 +93,7 @@ typedef struct corpus_run {
     json_path text;
     corpus_action action;
     bad_policy on_bad;
+    corpus_full on_full; /* what happens if there are more keys than planned */
     double threshold;
     bool partly; /* seen units are taken out; else documents stay or go as a whole */
     int level;   /* of compression; -1: the usual */
@@ -139,6 +144,7 @@ typedef struct chunk {
     size_t text_cap;
     document *doc;
     size_t docs, doc_cap;
+    size_t now; /* the document that is decided */
     unit_text form[CORPUS_RULES];
     unit_list list[CORPUS_RULES];
     uint8_t *seen[CORPUS_MATCHERS]; /* of the list of the matcher's rule */
@@ -147,8 +153,8 @@ typedef struct chunk {
     size_t out_n, out_cap, packed_n, packed_cap;
     span *cut; /* what is taken out of a text */
     size_t cut_cap;
-    corpus_counts kept; /* what render finds: bytes and words */
-    char error[400];    /* "": none */
+    corpus_counts kept;       /* what render finds: bytes and words */
+    char error[CORPUS_ERROR]; /* "": none */
 } chunk;
 
 void chunk_parse(const corpus_run *run, chunk *c);
@@ -159,5 +165,7 @@ void pipeline_run(corpus_run *run, size_t threads);
 
 /* ---- plan.c */
 void filters_plan(corpus_run *run);
-void filters_check(corpus_run *run); /* says when there are more units than planned */
+/* Before keys are added: says if they are more than planned.  False: they are not to be, as the
+ * chunk's error says. */
+bool filters_take(corpus_run *run, chunk *c, matcher *m, size_t more);
 #endif

@@ -22,16 +22,16 @@ static void decide_ask(const matcher *m, const eb_hash *hash, size_t n, uint8_t 
 
 /* Tells the filter: all units, or those that it knows, so that it does not forget them.  What it
  * knows and cannot forget is left out. */
-static bool decide_learn(matcher *m, const eb_hash *hash, const uint8_t *seen, size_t n, bool all) {
+static bool decide_learn(corpus_run *run, chunk *c, matcher *m, const eb_hash *hash,
+                         const uint8_t *seen, size_t n, bool all) {
     eb_hash batch[DECIDE_BATCH];
     size_t used = 0;
     for (size_t i = 0; i <= n; i++) {
         if (used == DECIDE_BATCH || (i == n && used > 0)) {
             eb_batch b = eb_batch_hashes(batch, used);
             eb_error err;
-            const eb_status status = eb_add_batch(m->filter, &b, &err);
-            if (status == EB_EFULL) return false;
-            decide_ok(m, status, &err);
+            if (!filters_take(run, c, m, used)) return false;
+            decide_ok(m, eb_add_batch(m->filter, &b, &err), &err);
             used = 0;
         }
         if (i < n && (seen[i] ? !m->idempotent : all)) batch[used++] = hash[i];
@@ -72,14 +72,9 @@ static bool decide_document(corpus_run *run, chunk *c, document *d, corpus_count
         matcher *const x = &run->match[m];
         if (!x->own) continue;
         const size_t first = d->first[x->rule], n = d->units[x->rule];
-        if (!decide_learn(x, c->list[x->rule].hash + first, c->seen[m] + first, n, !d->drop)) {
-            snprintf(c->error, sizeof c->error,
-                     "%s: the filter for %s is full: it was planned for %.4g keys, and has grown "
-                     "as often "
-                     "as it can",
-                     run->files.file[c->file].path, x->name, x->planned);
+        if (!decide_learn(run, c, x, c->list[x->rule].hash + first, c->seen[m] + first, n,
+                          !d->drop))
             return false;
-        }
     }
     return true;
 }
@@ -100,6 +95,7 @@ void chunk_decide(corpus_run *run, chunk *c) {
     corpus_counts *const counts = &run->counts[run->files.file[c->file].folder];
     for (size_t i = 0; i < c->docs; i++) {
         document *const d = &c->doc[i];
+        c->now = i;
         if (d->state == RECORD_BLANK) continue;
         if (d->state == RECORD_BAD) {
             if (!decide_bad(run, c, d, c->line + i + 1, counts)) return;
@@ -111,5 +107,4 @@ void chunk_decide(corpus_run *run, chunk *c) {
         if (!decide_document(run, c, d, counts)) return;
         counts->kept += !d->drop;
     }
-    filters_check(run);
 }

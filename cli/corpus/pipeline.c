@@ -21,7 +21,7 @@ typedef struct pipeline {
     size_t slots;
     uint64_t next_read, next_decide, next_write; /* chunks */
     bool reading, deciding, writing, all_read, stop;
-    char error[400];
+    char error[CORPUS_ERROR];
     /* The file that is read. */
     size_t file;
     source *in;

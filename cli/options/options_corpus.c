@@ -42,7 +42,12 @@ const cli_option corpus_options[] = {
     OPTION(0, "threads", "N", OPT_INDEX, corpus.threads,
            "Work in N threads; the output is the same for every N. (default: 1)"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
-           "At most so much memory for each filter. (default: what all units need)"),
+           "At most so much memory for each filter, also when it grows. If not all units fit, it "
+           "forgets the oldest ones, which is said. (default: what all units need)"),
+    CHOICE("on-full", "WHAT", "grow|forget|stop", on_full,
+           "What to do if there are more units than planned, which is said in any case: grow the "
+           "filter as far as memory allows; forget the oldest units, with a filter that can, from "
+           "the start; or stop. (default: grow)"),
     OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
            "At most this share of the new units is taken for repeats. (default: 1e-6)"),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed, "Of the filters. (default: 0)"),
