@@ -159,6 +159,38 @@ static void growth_is_one_filter(void **state) {
     eb_free(anew);
 }
 
+/* Keys one by one meet limits and growth where a batch meets them. */
+static void single_keys_grow_as_batches_do(void **state) {
+    (void)state;
+    static const char *const specs[] = {"bloom:limit=50,fpr=0.01,grow=2",
+                                        "bloom:limit=700,fpr=0.01",
+                                        "bloom:limit=700,fpr=0.01,layout=line"};
+    enum { KEYS = 900 };
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
+        eb_filter *const one = suite_new(specs[i]), *const all = suite_new(specs[i]);
+        char text[KEYS][8];
+        eb_key key[KEYS];
+        uint8_t seen[KEYS];
+        for (size_t k = 0; k < KEYS; k++)
+            key[k] =
+                (eb_key){text[k], (size_t)snprintf(text[k], sizeof *text, "%zu", k * 31 % 823)};
+        const eb_keys keys = eb_keys_array(EB_STRING, key);
+        eb_batch b = eb_batch_make(NULL, &keys, KEYS);
+        b.seen = seen;
+        const eb_status status = eb_add_batch(all, &b, NULL);
+        eb_status last = EB_OK;
+        size_t k = 0;
+        for (bool found; k < KEYS; k++) {
+            last = eb_add(one, key[k].p, key[k].len, &found, NULL);
+            if (last != EB_OK) break;
+            HOLDS(found == (seen[k] != 0));
+        }
+        HOLDS(last == status && suite_equal(one, all));
+        eb_free(one);
+        eb_free(all);
+    }
+}
+
 static void growth_without_memory_is_full(void **state) {
     (void)state;
     suite_memory m;
@@ -237,6 +269,7 @@ int main(void) {
         cmocka_unit_test(growing_keeps_the_rate),
         cmocka_unit_test(random_limits_keep_the_rate),
         cmocka_unit_test(growth_is_one_filter),
+        cmocka_unit_test(single_keys_grow_as_batches_do),
         cmocka_unit_test(growth_without_memory_is_full),
         cmocka_unit_test(growing_filters_merge_where_they_may),
         cmocka_unit_test(lines_keep_the_rate),

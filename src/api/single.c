@@ -46,6 +46,11 @@ static bool single_is_in_domain(const eb_filter *f, eb_hash h) {
     return h >= low && h <= high;
 }
 
+/* A filter with a limit that has reached it grows, or refuses what is new. */
+static bool single_is_full(const eb_filter *f) {
+    return f->kind->growing && ebi_head(f->block)->new_keys >= f->kind->growing->capacity(&f->p);
+}
+
 /* Adding */
 
 static eb_status single_add_batch(eb_filter *f, const eb_keys *keys, const eb_hash *h, bool *seen,
@@ -74,9 +79,10 @@ static __attribute__((noinline)) eb_status single_add(eb_filter *f, const void *
     EBI_TRY(ebi_may_change(f, err));
     if (f->kind->info.caps & EB_KEEPS_KEYS) return single_add_batch(f, &named, NULL, seen, err);
     EBI_TRY(ebi_keys_hash_one(f, key, len, &h, err));
-    if (ebi_is_limited(f) || !single_has_value(f) || !single_is_in_domain(f, h))
+    if (single_is_full(f) || !single_has_value(f) || !single_is_in_domain(f, h))
         return single_add_batch(f, NULL, &h, seen, err); /* the walk grows, or says why not */
-    f->quick_add = f->quick_ask && f->ops->add_one;      /* what was found here will not change */
+    /* What was found here will not change, unless there is a limit. */
+    f->quick_add = f->quick_ask && f->ops->add_one && !ebi_is_limited(f);
     single_open(&one, f, h, true);
     f->ops->add(&f->p, one.block, &one.keys, &answer);
     single_count(f, ebi_head(one.block), answer != 0, one.keys.time ? one.time : 0);
