@@ -14,6 +14,7 @@ from harness import Server
 
 ITEMS = int(float(os.environ.get("ITEMS", "1e6")))
 ROUNDS = int(os.environ.get("ROUNDS", "3"))
+ROWS = os.environ.get("ROWS", "")  # only rows with this in their name, and nothing but rows
 
 
 def pack(*args):
@@ -88,6 +89,45 @@ TESTS = [  # name, key, how to make the key, what to send, what to compare with
     ("EB.MEXISTS of 100, pipeline 16", "f2", FILTER, many("EB.MEXISTS", "f2", 100, 16), "SADD of 100, pipeline 16"),
 ]
 
+
+def memory(s):
+    print("memory an item")
+    for name, make in (("SET", sets(128)), ("SADD", many("SADD", "s", 100, 16))):
+        s("FLUSHALL")
+        before = s.r.info("memory")["used_memory"]
+        send(s.port, make(random.Random(1), ITEMS)[0])
+        print(f"  {name:32} {(s.r.info('memory')['used_memory'] - before) / ITEMS:7.1f} bytes")
+    for error in (0.01, 0.0001):
+        s("FLUSHALL")
+        s("BF.RESERVE", "b", error, ITEMS)
+        send(s.port, many("BF.MADD", "b", 100, 16)(random.Random(1), ITEMS)[0])
+        print(f"  BF, error rate {error:<17} {s('MEMORY', 'USAGE', 'b') / ITEMS:7.1f} bytes")
+
+
+def large(s):
+    print("a filter of 4 GB")
+    s("CONFIG", "SET", "everbloom.max-filter-bytes", "5gb")
+    before, start = cpu(s), time.monotonic()
+    s("EB.RESERVE", "large", "bloom:memory=4G")
+    print(f"  EB.RESERVE                       {(cpu(s) - before) * 1e3:7.1f} ms of CPU, {(time.monotonic() - start) * 1e3:.1f} ms of waiting")
+
+
+def saving(s):
+    print("BGSAVE while items are added")
+    s("FLUSHALL")
+    s("EB.RESERVE", "f", "lru:memory=256M")
+    blocks = many("EB.MADD", "f", 100, 16)(random.Random(2), ITEMS)[0]
+    send(s.port, blocks)
+    s("BGSAVE")
+    while s.r.info("persistence")["rdb_bgsave_in_progress"]:
+        send(s.port, blocks[:20])
+    p = s.r.info("persistence")
+    print(f"  filter {s('MEMORY', 'USAGE', 'f') >> 20} MB, copied on write {p['rdb_last_cow_size'] >> 20} MB, "
+          f"{p['rdb_last_bgsave_time_sec']} s, {p['rdb_last_bgsave_status']}")
+
+
+TESTS = [row for row in TESTS if ROWS in row[0]]
+
 with Server("bench") as s:
     got = {name: [] for name, *_ in TESTS}
     for at in range(ROUNDS):
@@ -104,35 +144,9 @@ with Server("bench") as s:
     print(f"server CPU an item, median of {ROUNDS} rounds of {ITEMS} items, {s.r.info('server')['redis_version']}")
     median = {name: statistics.median(v) for name, v in got.items()}
     for name, _, _, _, beside in TESTS:
-        ratio = f"{statistics.median(a / b for a, b in zip(got[name], got[beside])):6.2f} of {beside}" if beside else ""
+        ratio = f"{statistics.median(a / b for a, b in zip(got[name], got[beside])):6.2f} of {beside}" if beside in got else ""
         print(f"  {name:32} {median[name]:7.0f} ns   {ratio}")
-
-    print("memory an item")
-    for name, make in (("SET", sets(128)), ("SADD", many("SADD", "s", 100, 16))):
-        s("FLUSHALL")
-        before = s.r.info("memory")["used_memory"]
-        send(s.port, make(random.Random(1), ITEMS)[0])
-        print(f"  {name:32} {(s.r.info('memory')['used_memory'] - before) / ITEMS:7.1f} bytes")
-    for error in (0.01, 0.0001):
-        s("FLUSHALL")
-        s("BF.RESERVE", "b", error, ITEMS)
-        send(s.port, many("BF.MADD", "b", 100, 16)(random.Random(1), ITEMS)[0])
-        print(f"  BF, error rate {error:<17} {s('MEMORY', 'USAGE', 'b') / ITEMS:7.1f} bytes")
-
-    print("a filter of 4 GB")
-    s("CONFIG", "SET", "everbloom.max-filter-bytes", "5gb")
-    before, start = cpu(s), time.monotonic()
-    s("EB.RESERVE", "large", "bloom:memory=4G")
-    print(f"  EB.RESERVE                       {(cpu(s) - before) * 1e3:7.1f} ms of CPU, {(time.monotonic() - start) * 1e3:.1f} ms of waiting")
-
-    print("BGSAVE while items are added")
-    s("FLUSHALL")
-    s("EB.RESERVE", "f", "lru:memory=256M")
-    blocks = many("EB.MADD", "f", 100, 16)(random.Random(2), ITEMS)[0]
-    send(s.port, blocks)
-    s("BGSAVE")
-    while s.r.info("persistence")["rdb_bgsave_in_progress"]:
-        send(s.port, blocks[:20])
-    p = s.r.info("persistence")
-    print(f"  filter {s('MEMORY', 'USAGE', 'f') >> 20} MB, copied on write {p['rdb_last_cow_size'] >> 20} MB, "
-          f"{p['rdb_last_bgsave_time_sec']} s, {p['rdb_last_bgsave_status']}")
+    if not ROWS:
+        memory(s)
+        large(s)
+        saving(s)
