@@ -13,6 +13,7 @@
 #include <catalog/pg_type.h>
 #include <common/base64.h>
 #include <libpq/pqformat.h>
+#include <mb/pg_wchar.h>
 #include <utils/builtins.h>
 #include <utils/timestamp.h>
 #include <utils/uuid.h>
@@ -54,6 +55,7 @@ eb_allocator evb_memory(MemoryContext context) {
 
 void evb_fail(const eb_error *err) {
     int code = ERRCODE_INTERNAL_ERROR;
+    char words[sizeof *err];
     switch (err->status) {
     case EB_ENOMEM:
         code = ERRCODE_OUT_OF_MEMORY;
@@ -87,7 +89,8 @@ void evb_fail(const eb_error *err) {
     default:
         break;
     }
-    ereport(ERROR, (errcode(code), errmsg("%s", err->text)));
+    sql_error_text(err, words);
+    ereport(ERROR, (errcode(code), errmsg("%s", words)));
 }
 
 /* ---- Filters --------------------------------------------------------------------------------- */
@@ -245,8 +248,13 @@ void evb_key_of(Datum value, Oid type, bool whole, evb_key *key) {
     }
     default: { /* text, bytea */
         struct varlena *const v = PG_DETOAST_DATUM_PACKED(value);
-        key->bytes.p = VARDATA_ANY(v);
+        char *const bytes = VARDATA_ANY(v);
+        key->bytes.p = bytes;
         key->bytes.len = VARSIZE_ANY_EXHDR(v);
+        if (type != BYTEAOID && GetDatabaseEncoding() != PG_UTF8) {
+            key->bytes.p = pg_server_to_any(bytes, (int)key->bytes.len, PG_UTF8);
+            if (key->bytes.p != bytes) key->bytes.len = strlen(key->bytes.p);
+        }
     }
     }
     key->keys = eb_keys_array(type == BYTEAOID ? EB_BYTES : EB_TEXT, &key->bytes);

@@ -59,11 +59,11 @@ begin
         execute format('create function evb_stream_agg_step(internal, %s, text, bigint, timestamptz) returns internal
             as ''MODULE_PATHNAME'', ''evb_agg_step'' language c immutable parallel safe', t);
         execute format('create aggregate evb_stream_agg(%s, spec text) (
-            sfunc = evb_stream_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_stream_agg_final)', t);
+            sfunc = evb_stream_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_stream_agg_final, parallel = safe)', t);
         execute format('create aggregate evb_stream_agg(%s, spec text, weight bigint) (
-            sfunc = evb_stream_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_stream_agg_final)', t);
+            sfunc = evb_stream_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_stream_agg_final, parallel = safe)', t);
         execute format('create aggregate evb_stream_agg(%s, spec text, weight bigint, at timestamptz) (
-            sfunc = evb_stream_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_stream_agg_final)', t);
+            sfunc = evb_stream_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_stream_agg_final, parallel = safe)', t);
         execute format('create function evb_has(evb, %s) returns boolean
             as ''MODULE_PATHNAME'' language c immutable strict parallel safe cost 10', t);
         execute format('create function evb_has(evb, %s, as_of timestamptz) returns boolean
@@ -109,21 +109,22 @@ create function evb_kinds() returns table (name text, question text, summary tex
 -- Writes a Bloomjoin: rows of the remote table travel only if their key is probably in the local one.  With a
 -- condition such as '>= 3' the filter counts, and only keys that occur so often here are fetched.
 create function evb_bloomjoin(local regclass, local_key name, remote regclass, remote_key name,
-                              spec text default 'bloom:distinct=1e6,fpr=0.001', condition text default null)
-    returns text language plpgsql immutable as $$
+                              spec text default null, condition text default null)
+    returns text language plpgsql stable parallel safe as $$
 begin
     if condition is not null and condition !~ '^\s*(>|>=|=|<)\s*[0-9]+\s*$' then
         raise exception 'condition must be >, >=, = or < and a number, such as ''>= 3'', not %', quote_literal(condition)
             using errcode = 'invalid_parameter_value';
     end if;
+    spec := coalesce(spec, case when condition is null then 'bloom:distinct=1e6,fpr=0.001' else 'spectral:memory=8M,update=plain' end);
     if condition is null then
-        return format('with f as materialized (select @extschema@.evb_agg(%2$I, %5$L) as f from %1$s) '
-            'select r.*, l.* from (select * from %3$s where @extschema@.evb_has((select f from f), %4$I)) r '
+        return format('with evb_of as materialized (select @extschema@.evb_agg(%2$I, %5$L) as f from %1$s) '
+            'select r.*, l.* from (select * from %3$s where @extschema@.evb_has((select f from evb_of), %4$I)) r '
             'join %1$s l on l.%2$I = r.%4$I', local, local_key, remote, remote_key, spec);
     end if;
-    return format('with f as materialized (select @extschema@.evb_agg(%2$I, %5$L) as f from %1$s) '
-        'select r.* from (select * from %3$s where @extschema@.evb_has((select f from f), %4$I) '
-        'and @extschema@.evb_count((select f from f), %4$I) %6$s) r '
+    return format('with evb_of as materialized (select @extschema@.evb_agg(%2$I, %5$L) as f from %1$s) '
+        'select r.* from (select * from %3$s where @extschema@.evb_has((select f from evb_of), %4$I) '
+        'and @extschema@.evb_count((select f from evb_of), %4$I) %6$s) r '
         'where (select count(*) from %1$s l where l.%2$I = r.%4$I) %7$s',
         local, local_key, remote, remote_key, spec,
         -- Counts are never too low: for "=" and "<" the filter can only say that a key occurs too rarely.

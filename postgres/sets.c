@@ -3,7 +3,18 @@
 
 #include <funcapi.h>
 #include <math.h>
+#include <mb/pg_wchar.h>
 #include <utils/builtins.h>
+
+/* A key of the filter, which may have come from anyone: bytes that are no text are an error. */
+static Datum sets_text(eb_key key) {
+    char *const raw = memcpy(palloc(key.len + 1), key.p, key.len);
+    const char *text;
+    raw[key.len] = '\0';
+    text = pg_any_to_server(raw, (int)key.len, PG_UTF8);
+    return PointerGetDatum(
+        cstring_to_text_with_len(text, text == raw ? (int)key.len : (int)strlen(text)));
+}
 
 /* Keys with a count of at_least, the most frequent first. */
 static void sets_keys(FunctionCallInfo fcinfo, eb_filter *f, double at_least, size_t most) {
@@ -21,7 +32,7 @@ static void sets_keys(FunctionCallInfo fcinfo, eb_filter *f, double at_least, si
     for (size_t i = 0; i < list.n; i++) {
         bool nulls[4] = {false, false, false, false};
         Datum values[4];
-        values[0] = PointerGetDatum(cstring_to_text_with_len(keys[i].key.p, (int)keys[i].key.len));
+        values[0] = sets_text(keys[i].key);
         values[1] = Float8GetDatum(keys[i].count);
         values[2] = Float8GetDatum(keys[i].lower);
         values[3] = Float8GetDatum(list.watermark);
@@ -99,8 +110,7 @@ Datum evb_kinds(PG_FUNCTION_ARGS) {
             values[j] = words[j] ? CStringGetTextDatum(words[j]) : (Datum)0;
         }
         nulls[4] = false;
-        values[4] = BoolGetDatum((kinds[i]->caps & (EB_CAN_MERGE | EB_ORDER_FREE)) ==
-                                 (EB_CAN_MERGE | EB_ORDER_FREE));
+        values[4] = BoolGetDatum(sql_any_order(kinds[i]));
         tuplestore_putvalues(rows->setResult, rows->setDesc, values, nulls);
     }
     return (Datum)0;

@@ -1,6 +1,31 @@
 /* answers.c - what functions of every database say alike: see sql.h. */
 #include "sql.h"
+#include <ctype.h>
 #include <math.h>
+#include <stdio.h>
+
+void sql_error_text(const eb_error *err, char out[sizeof(eb_error)]) {
+    const char *const word = err->text, *const space = strchr(word, ' ');
+    const char *rest = space && err->at != EB_NOWHERE ? space + 1 : word;
+    while (isdigit((unsigned char)*rest)) rest++;
+    if (rest > word && rest[-1] != ' ')
+        (void)snprintf(out, sizeof *err, "a %.*s%s", (int)(space - word), word, rest);
+    else
+        (void)snprintf(out, sizeof *err, "%s", word);
+}
+
+static bool answers_describes(const char *kind, const char *options) {
+    const uint64_t wanted = EB_CAN_MERGE | EB_ORDER_FREE;
+    char spec[64];
+    eb_spec_info info;
+    EB_INIT(info);
+    (void)snprintf(spec, sizeof spec, "%s%s", kind, options);
+    return eb_spec_describe(spec, &info, NULL) == EB_OK && (info.caps & wanted) == wanted;
+}
+
+bool sql_any_order(const eb_kind_info *kind) {
+    return answers_describes(kind->name, "") || answers_describes(kind->name, ":update=plain");
+}
 
 static double answers_known(uint64_t x) {
     return x == EB_UNKNOWN ? NAN : (double)x;

@@ -41,6 +41,13 @@ static inline eb_status sql_rows_number(sql_rows *r, int64_t x, eb_error *err) {
     return ++r->n < SQL_ROWS ? EB_OK : sql_rows_flush(r, err);
 }
 
+/* The sentence of an error.  A place among the rows that waited would say nothing to the user: "key
+ * 17 is ..." becomes "a key is ...". */
+void sql_error_text(const eb_error *err, char out[sizeof(eb_error)]);
+
+/* Can evb_agg of PostgreSQL make filters of this kind, with update=plain if it counts? */
+bool sql_any_order(const eb_kind_info *kind);
+
 /* What evb_info says besides the spec, in order.  A number that is not finite is null. */
 typedef struct sql_member {
     const char *name;

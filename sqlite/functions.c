@@ -9,8 +9,10 @@ void evb_fail(sqlite3_context *ctx, const char *function, const eb_error *err) {
         sqlite3_result_error_nomem(ctx);
         return;
     }
-    char *const text = sqlite3_mprintf("%s: %s", function, err->text);
-    sqlite3_result_error(ctx, text ? text : err->text, -1);
+    char words[sizeof *err];
+    sql_error_text(err, words);
+    char *const text = sqlite3_mprintf("%s: %s", function, words);
+    sqlite3_result_error(ctx, text ? text : words, -1);
     sqlite3_free(text);
 }
 

@@ -308,6 +308,7 @@ static int tables_filter_rows(sqlite3_vtab_cursor *base, int given, const char *
     tables_cursor *const cur = tables_cursor_of(base);
     tables_vtab *const t = (tables_vtab *)(void *)base->pVtab;
     eb_error err;
+    char words[sizeof err];
     (void)text;
     tables_clear(cur);
     for (int a = 0, next = 0; a < ARGUMENTS_MAX && next < argc; a++)
@@ -318,7 +319,8 @@ static int tables_filter_rows(sqlite3_vtab_cursor *base, int given, const char *
     if (t->function->fill(t->connection, cur, &err) == EB_OK) return SQLITE_OK;
     if (err.status == EB_ENOMEM) return SQLITE_NOMEM;
     sqlite3_free(t->base.zErrMsg);
-    t->base.zErrMsg = sqlite3_mprintf("%s: %s", t->function->name, err.text);
+    sql_error_text(&err, words);
+    t->base.zErrMsg = sqlite3_mprintf("%s: %s", t->function->name, words);
     return SQLITE_ERROR;
 }
 
