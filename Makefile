@@ -251,7 +251,8 @@ docs-check: ## documentation names only files, functions, options and targets th
 
 lint: layers docs-check ## clang-format, layers, documentation, cppcheck
 	@clang-format --dry-run -Werror $(SOURCES)
-	@cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,portability,performance \
+	@mkdir -p build/cppcheck # where it keeps what it knows of unchanged files
+	@cppcheck -j$(JOBS) --cppcheck-build-dir=build/cppcheck --quiet --std=c11 --error-exitcode=1 --enable=warning,portability,performance \
 	  --inline-suppr --suppress=missingInclude --suppress=missingIncludeSystem --suppress=legacyUninitvar \
 	  -D_Noreturn=$(NORETURN) -D__SIZEOF_INT128__=16 -Iinclude -Isrc -Icli -Ilab \
 	  $(filter %.c,$(filter-out tests/% postgres/%,$(SOURCES))) # whose macros it does not know
