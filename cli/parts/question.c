@@ -1,0 +1,300 @@
+/* question.c - a question about filters in, offers, a sentence and a command out.
+ *
+ * The library makes the offers (eb_plan); here a number of keys or a gap is found by halving, rates
+ * become lines, and the offers a sentence and a command. */
+#include "question.h"
+#include "cli.h"
+#include <math.h>
+#include <string.h>
+
+/* ---- The question. */
+
+static const struct question_needs {
+    const char *word;
+    uint64_t caps;
+    const char *options;
+} question_needs[] = {
+    {"count", EB_CAN_COUNT, NULL}, {"remove", EB_CAN_COUNT | EB_CAN_REMOVE, NULL},
+    {"merge", EB_CAN_MERGE, NULL}, {"importance", EB_USES_VALUE, NULL},
+    {"time", EB_USES_TIME, NULL},  {"growth", EB_NO_FALSE_NEGATIVES, "grow=2"},
+};
+enum { QUESTION_NEEDS = sizeof question_needs / sizeof *question_needs };
+
+const char *question_need(size_t i) {
+    return i < QUESTION_NEEDS ? question_needs[i].word : NULL;
+}
+
+static void question_read_needs(answer *a) {
+    const char *options = NULL;
+    for (size_t i = 0; i < QUESTION_NEEDS; i++) {
+        if (!(a->q.needs >> i & 1)) continue;
+        a->goal.caps |= question_needs[i].caps;
+        if (question_needs[i].options) options = question_needs[i].options;
+    }
+    if (options) {
+        snprintf(a->options, sizeof a->options, "limit=%.0f,%s", fmax(1, a->q.distinct), options);
+        a->goal.options = a->options;
+    }
+    /* lru weighs importance inside: its caps say nothing of values unless asked to */
+    if (a->goal.caps & EB_USES_VALUE && !(a->goal.caps & EB_CAN_COUNT)) {
+        a->goal.caps &= ~(uint64_t)EB_USES_VALUE;
+        a->goal.options = "keep=important";
+    }
+}
+
+static bool question_misused(answer *a, const char *why) {
+    a->misused = true;
+    snprintf(a->err.text, sizeof a->err.text, "%s", why);
+    return false;
+}
+
+static const char *question_contradicts(const question *q) {
+    const bool window = q->window > 0 || q->window_seconds > 0;
+    if (q->items > 0 && q->distinct > q->items) return "--distinct must not be more than --items";
+    if (q->endless && (q->items > 0 || q->distinct > 0))
+        return "--endless is without --items and --distinct: give --gap or --window";
+    if (q->gap > 0 && window) return "--gap and --window: give one of them";
+    if (q->window_seconds > 0 && !(q->rate > 0))
+        return "a --window of time needs --rate, the lines in a second";
+    if (q->fpr_is && !(q->max_fpr > 0)) return "--fpr-is needs --max-fpr";
+    return NULL;
+}
+
+static void question_open(answer *a) {
+    const question *const q = &a->q;
+    a->load.items = q->items;
+    a->load.distinct = q->distinct > 0 ? q->distinct : q->items;
+    if (!(q->items > 0)) a->load.items = q->distinct; /* each of them once */
+    a->load.zipf = q->zipf;
+    a->load.gap = q->gap;
+    a->load.order = q->order;
+    if (q->zipf > 0 && !q->order) a->load.order = EB_ORDER_SHUFFLED;
+    if (q->fpr_is == QUESTION_WORST) a->load.order = EB_ORDER_UNKNOWN;
+    a->goal.load = &a->load;
+    a->goal.max_fpr = q->max_fpr;
+    a->goal.max_fnr = q->max_fnr;
+    a->goal.max_bytes = q->memory;
+    a->goal.all_kinds = q->all_kinds;
+    a->goal.window = q->window > 0 ? q->window : q->window_seconds * 1000;
+    if (q->window_seconds > 0) a->load.rate = q->rate / 1000;
+    question_read_needs(a);
+}
+
+/* ---- What is looked for. */
+
+static bool question_try(answer *a) {
+    EB_INIT(a->offers[0]);
+    a->n = 0;
+    return eb_plan(&a->goal, a->offers, QUESTION_OFFERS, &a->n, &a->err) == EB_OK;
+}
+
+/* The most distinct keys, or the longest gap, with which the bounds are kept. */
+static bool question_most(answer *a, double *number, double *with) {
+    double low = 16, high = 1e14;
+    *number = low;
+    if (with) *with = low;
+    if (!question_try(a)) return false;
+    while (high / low > 1.01) {
+        *number = high / low > 1e3 ? low * 10 : sqrt(low * high);
+        if (with) *with = *number;
+        if (question_try(a))
+            low = *number;
+        else
+            high = *number;
+    }
+    *number = low;
+    if (with) *with = low;
+    return question_try(a);
+}
+
+/* A bound on the rate at the end: a tighter one on the mean. */
+static bool question_at_end(answer *a) {
+    const double wish = a->goal.max_fpr;
+    for (int i = 0; i < 8; i++) {
+        eb_prediction r = {.size = sizeof r};
+        if (!question_try(a)) return false;
+        if (eb_predict(a->offers[0].spec, &a->load, NULL, 1, &r, &a->err) != EB_OK) return false;
+        if (!(r.fpr > wish * 1.001)) return true;
+        a->goal.max_fpr *= fmin(0.9, wish / r.fpr);
+    }
+    snprintf(a->err.text, sizeof a->err.text, "no filter was found that keeps fpr=%g at the end",
+             wish);
+    return false;
+}
+
+static bool question_solve(answer *a) {
+    const bool known = a->load.distinct > 0 || a->load.gap > 0 || a->goal.window > 0;
+    const bool remembers = a->load.gap > 0 || a->goal.window > 0 || a->q.endless;
+    if (!(a->goal.max_bytes > 0)) {
+        a->found = "memory";
+        a->goal.prefer = EB_SMALLEST;
+        if (!(a->goal.max_fpr > 0)) return question_misused(a, "plan needs -m or --max-fpr");
+        if (!known)
+            return question_misused(a,
+                                    "how many keys? plan needs --distinct, --gap, --window or -m");
+        if (!(a->goal.max_fnr > 0) && a->load.gap > 0) a->goal.max_fnr = 0.01;
+        if (!(a->goal.max_fnr > 0) && !remembers) a->goal.caps |= EB_NO_FALSE_NEGATIVES;
+    } else if (!known) {
+        if (!(a->goal.max_fpr > 0))
+            return question_misused(a, "plan needs --distinct or --max-fpr");
+        a->goal.prefer = EB_FEWEST_MISSES;
+        if (a->q.endless) {
+            a->found = "gap";
+            if (!(a->goal.max_fnr > 0)) a->goal.max_fnr = 0.01;
+            return question_most(a, &a->load.gap, NULL);
+        }
+        a->found = "distinct";
+        if (!(a->goal.max_fnr > 0)) a->goal.caps |= EB_NO_FALSE_NEGATIVES;
+        return question_most(a, &a->load.distinct, &a->load.items);
+    } else if (a->goal.max_fpr > 0) {
+        a->found = a->goal.max_fnr > 0 ? "nothing" : "max_fnr";
+        a->goal.prefer = EB_FEWEST_MISSES;
+    } else {
+        a->found = "max_fpr";
+        a->goal.prefer = EB_FEWEST_FALSE;
+        if (!(a->goal.max_fnr > 0) && !remembers) a->goal.caps |= EB_NO_FALSE_NEGATIVES;
+        if (!(a->goal.max_fnr > 0) && a->load.gap > 0) a->goal.max_fnr = 0.01;
+    }
+    if (a->q.fpr_is == QUESTION_END) return question_at_end(a);
+    return question_try(a);
+}
+
+bool question_ask(answer *a, const question *q) {
+    *a = (answer){.q = *q};
+    EB_INIT(a->load);
+    EB_INIT(a->goal);
+    const char *const why = question_contradicts(q);
+    if (why) return question_misused(a, why);
+    question_open(a);
+    return question_solve(a);
+}
+
+/* ---- The answer. */
+
+void answer_short(const char *spec, char out[EB_SPEC_MAX]) {
+    static const char *const usual[] = {",seed=0", ",shards=1", ",hash=xxh3", ",keys=text"};
+    snprintf(out, EB_SPEC_MAX, "%s", spec);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual; i++) {
+        char *const at = strstr(out, usual[i]);
+        const size_t n = strlen(usual[i]);
+        if (at && (at[n] == ',' || at[n] == '\0')) memmove(at, at + n, strlen(at + n) + 1);
+    }
+}
+
+static const char *answer_verb(const answer *a, const eb_offer *o) {
+    if (o->kind->caps & EB_CAN_COUNT) return "count";
+    return (a->goal.caps & EB_NO_FALSE_NEGATIVES) && (o->kind->caps & EB_NO_FALSE_NEGATIVES)
+               ? "add -o keys.eb"
+               : "dedup";
+}
+
+void answer_command(const answer *a, const eb_offer *o, char *text, size_t cap) {
+    char spec[EB_SPEC_MAX];
+    answer_short(o->spec, spec);
+    const bool time = a->q.window_seconds > 0 && strstr(spec, "unit=time");
+    snprintf(text, cap, "everbloom %s --filter %s%s FILE", answer_verb(a, o), spec,
+             time                             ? " --time-field 1"
+             : strstr(spec, "keep=important") ? " --importance-field 1"
+                                              : "");
+}
+
+/* Rates as lines of this stream. */
+void answer_sentence(const answer *a, char *text, size_t cap) {
+    const eb_offer *const o = &a->offers[0];
+    const bool told = a->load.order == EB_ORDER_SHUFFLED || a->load.gap > 0;
+    const double repeats = a->load.items - a->load.distinct;
+    char bytes[32], c[32], b[32], d[32];
+    int n = snprintf(text, cap, "Use %s with %s: ", o->kind->name, human_bytes(bytes, o->bytes));
+    if (strcmp(a->found, "distinct") == 0)
+        n += snprintf(text + n, cap - (size_t)n, "it holds %s distinct keys; ",
+                      human_number(d, a->load.distinct));
+    if (strcmp(a->found, "gap") == 0)
+        n += snprintf(text + n, cap - (size_t)n, "it remembers %s distinct lines back; ",
+                      human_number(d, a->load.gap));
+    if (a->load.distinct > 0)
+        n += snprintf(
+            text + n, cap - (size_t)n, "of %s new lines %s %s are taken for repeats (%s %%)",
+            human_number(c, a->load.distinct), told ? "about" : "at most",
+            human_number(b, o->most_fpr * a->load.distinct), human_number(d, 100 * o->most_fpr));
+    else
+        n += snprintf(text + n, cap - (size_t)n, "%s new lines in a million are taken for repeats",
+                      human_number(b, 1e6 * o->most_fpr));
+    if (o->most_fnr == 0)
+        n += snprintf(text + n, cap - (size_t)n, ", and no repeat%s is missed.",
+                      a->goal.window > 0 ? " within the window" : "");
+    else if (a->load.distinct > 0 && repeats > 0)
+        n += snprintf(text + n, cap - (size_t)n, ", and of %s repeats %s %s pass (%s %%%s).",
+                      human_number(c, repeats), told ? "about" : "at worst",
+                      human_number(b, o->most_fnr * repeats), human_number(d, 100 * o->most_fnr),
+                      told ? "" : "; fewer if they are near");
+    else
+        n += snprintf(text + n, cap - (size_t)n, ", and %s %% of the repeats pass.",
+                      human_number(d, 100 * o->most_fnr));
+    eb_prediction end = {.size = sizeof end};
+    if (eb_predict(o->spec, &a->load, NULL, 1, &end, NULL) == EB_OK && end.fpr > 1.2 * o->most_fpr)
+        snprintf(text + strlen(text), cap - strlen(text),
+                 " That is the mean while it fills; at the end the rate is %s %%%s.",
+                 human_number(c, 100 * end.fpr),
+                 a->q.fpr_is ? "" : " (--fpr-is end plans for that)");
+}
+
+const char *answer_why(const answer *a, size_t i, char text[160]) {
+    const eb_offer *const best = &a->offers[0], *const o = &a->offers[i];
+    if (i == 0) {
+        snprintf(text, 160, "recommended");
+    } else if (a->goal.prefer == EB_SMALLEST) {
+        snprintf(text, 160, "takes %.2f times the memory", o->bytes / best->bytes);
+    } else if (a->goal.prefer == EB_FEWEST_FALSE) {
+        snprintf(text, 160, "takes %.3g times as many new lines for repeats",
+                 o->most_fpr / best->most_fpr);
+    } else if (o->regret > best->regret) {
+        snprintf(text, 160,
+                 "on one of the streams weighed it misses %.3g times as much as the best",
+                 o->regret);
+    } else {
+        snprintf(text, 160, "misses %.3g %% of the repeats instead of %.3g %%", 100 * o->mean_fnr,
+                 100 * best->mean_fnr);
+    }
+    return text;
+}
+
+static void answer_json_offer(const answer *a, size_t i, FILE *to) {
+    const eb_offer *const o = &a->offers[i];
+    const struct {
+        const char *key;
+        double value;
+    } numbers[] = {{"bytes", o->bytes},        {"fpr", o->mean_fpr},       {"fnr", o->mean_fnr},
+                   {"worst_fpr", o->most_fpr}, {"worst_fnr", o->most_fnr}, {"regret", o->regret},
+                   {"lines", o->lines},        {"error", o->error}};
+    char why[160], command[2 * EB_SPEC_MAX];
+    fprintf(to, "%s{\"kind\":\"%s\",\"filter\":", i ? "," : "", o->kind->name);
+    json_string(to, o->spec);
+    for (size_t j = 0; j < sizeof numbers / sizeof *numbers; j++) {
+        fprintf(to, ",\"%s\":", numbers[j].key);
+        json_number(to, numbers[j].value);
+    }
+    answer_command(a, o, command, sizeof command);
+    fputs(",\"command\":", to);
+    json_string(to, command);
+    fputs(",\"why\":", to);
+    json_string(to, answer_why(a, i, why));
+    fputc('}', to);
+}
+
+void answer_json(const answer *a, FILE *to) {
+    char text[2 * EB_SPEC_MAX];
+    report r;
+    report_begin(&r, to, true);
+    report_text(&r, "found", "", a->found);
+    report_real(&r, "items", "", a->load.items);
+    report_real(&r, "distinct", "", a->load.distinct);
+    report_real(&r, "gap", "", a->load.gap);
+    answer_sentence(a, text, sizeof text);
+    report_text(&r, "sentence", "", text);
+    answer_command(a, &a->offers[0], text, sizeof text);
+    report_text(&r, "command", "", text);
+    fputs(",\"offers\":[", to);
+    for (size_t i = 0; i < a->n; i++) answer_json_offer(a, i, to);
+    fputc(']', to);
+    report_end(&r);
+}
