@@ -61,6 +61,8 @@ export interface Filter {
   /** Was it (probably) there before? */
   add(key: string | Uint8Array, options?: BatchOptions): boolean;
   add(keys: Keys, options?: BatchOptions): Uint8Array;
+  /** Adds the lines of a text; the bytes after `used` are no whole line: give them again with what follows, or say `last`. */
+  lines(bytes: Uint8Array, options?: { last?: boolean }): { used: number; fresh: Uint8Array; lines: number; newLines: number };
   has(key: string | Uint8Array, options?: BatchOptions): boolean;
   has(keys: Keys, options?: BatchOptions): Uint8Array;
   count(key: string | Uint8Array, options?: BatchOptions): number;
@@ -87,6 +89,8 @@ export interface Everbloom {
   describe(spec: string): { bytes: number; snapshotBytes: number; caps: Capability[]; canonical: string };
   kinds(): Kind[];
   version: string;
+  /** what the module exports, for programs that link more into it */
+  exports: WebAssembly.Exports;
 }
 
 /** Loads the module: from beside this file, or from what is given. */

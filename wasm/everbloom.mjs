@@ -257,6 +257,17 @@ function bind(lib) {
       return this.#call(lib.add, keys, options, true);
     }
 
+    /** Adds the lines of a text in bytes.  What follows the last newline is a line only if `last` is true: else give it
+     * again with the bytes that come after it (`used` says where it begins).  `fresh` has the new lines. */
+    lines(bytes, { last = false } = {}) {
+      m.open(2 * bytes.length + 128);
+      const text = m.take(bytes.length), fresh = m.take(bytes.length + 1), out = m.take(32);
+      m.bytes(text, bytes.length).set(bytes);
+      must(lib.lines(this.#handle, text, bytes.length, last ? 1 : 0, fresh, out));
+      const [used, written, lines, newLines] = m.doubles(out, 4);
+      return { used, fresh: m.bytes(fresh, written).slice(), lines, newLines };
+    }
+
     has(keys, options) {
       if (typeof keys === 'string' || keys instanceof Uint8Array) return this.#call(lib.ask, [keys], options, true)[0] === 1;
       return this.#call(lib.ask, keys, options, true);
@@ -428,7 +439,7 @@ function bind(lib) {
     });
   }
 
-  return { Filter, plan, predict, describe, kinds, version: m.string(lib.version()) };
+  return { Filter, plan, predict, describe, kinds, version: m.string(lib.version()), exports: lib };
 }
 
 /** The library never reads files or clocks; what its C library might ask for is refused. */

@@ -6,6 +6,7 @@
 #include <everbloom/everbloom.h>
 #include <everbloom/query.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define GLUE(name) __attribute__((export_name(#name)))
 
@@ -142,6 +143,44 @@ int glue_remove(eb_filter *f, uint32_t type, const void *data, size_t bytes, con
     glue_open(&in, type, data, bytes, offsets, n);
     glue_fill(&in, value, time, NULL, NULL);
     return eb_remove_batch(f, &in.batch, &glue_why);
+}
+
+/* Adds the lines of a text: those that end in it and, if it is the last piece, the rest.  New lines
+ * go to `fresh`, each with a newline, if it is not NULL; it has room for all bytes and one more.
+ * out: bytes that were used, bytes in `fresh`, lines, new lines. */
+GLUE(lines)
+int glue_lines(eb_filter *f, const char *text, size_t bytes, int last, char *fresh, double *out) {
+    enum { GLUE_LINES = 4096 };
+    static eb_key key[GLUE_LINES];
+    static uint8_t seen[GLUE_LINES];
+    size_t at = 0, n = 0, written = 0;
+    out[2] = out[3] = 0;
+    for (bool more = true; more; n = 0) {
+        while (n < GLUE_LINES && more) {
+            const char *const end = memchr(text + at, '\n', bytes - at);
+            more = end || (last && at < bytes);
+            if (!more) break;
+            key[n].p = text + at;
+            key[n].len = (end ? (size_t)(end - text) : bytes) - at;
+            at += key[n++].len + (end != NULL);
+        }
+        eb_keys keys = eb_keys_array(EB_STRING, key);
+        eb_batch batch = eb_batch_keys(&keys, n);
+        batch.seen = seen;
+        const eb_status status = eb_add_batch(f, &batch, &glue_why);
+        if (status != EB_OK) return status;
+        for (size_t i = 0; i < n; i++) {
+            out[3] += !seen[i];
+            if (seen[i] || !fresh) continue;
+            memcpy(fresh + written, key[i].p, key[i].len);
+            written += key[i].len;
+            fresh[written++] = '\n';
+        }
+        out[2] += (double)n;
+    }
+    out[0] = (double)at;
+    out[1] = (double)written;
+    return EB_OK;
 }
 
 /* Questions */

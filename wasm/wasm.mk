@@ -6,11 +6,16 @@
 WASM_TESTS := $(addprefix build/wasm/tests/test_,api snapshots keys base cells stores sizes memory)
 N := build/npm
 
+# A module that JavaScript calls.
+define LINK_MODULE
+$(LINK) -mexec-model=reactor -Wl,-z,stack-size=4194304 -Wl,--stack-first -Wl,--strip-all -o $@ $^ -lm
+wasm-opt -Os --enable-bulk-memory -o $@ $@
+endef
+
 ifeq ($(FLAVOUR),wasm)
 $(N)/everbloom.wasm: $(B)/wasm/glue.o $(LIB)
 	@mkdir -p $(@D)
-	$(LINK) -mexec-model=reactor -Wl,-z,stack-size=4194304 -Wl,--stack-first -Wl,--strip-all -o $@ $^ -lm
-	wasm-opt -Os --enable-simd --enable-bulk-memory -o $@ $@
+	$(LINK_MODULE)
 $(N)/package: $(N)/everbloom.wasm wasm/everbloom.mjs wasm/everbloom.d.mts wasm/package.json docs/JAVASCRIPT.md LICENSE Makefile
 	@cp wasm/everbloom.mjs wasm/everbloom.d.mts LICENSE $(@D) && cp docs/JAVASCRIPT.md $(@D)/README.md
 	@sed 's/"version": "[^"]*"/"version": "$(VERSION)"/' wasm/package.json >$(@D)/package.json && touch $@

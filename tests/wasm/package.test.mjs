@@ -95,6 +95,29 @@ test('counts, removal, merging, times, top lists and ranges', () => {
   assert.ok(Math.abs(Number(d.quantile(0.5).value) - 499) <= 1);
 });
 
+test('lines of a text, cut anywhere, are de-duplicated as the command does', () => {
+  const all = Array.from({ length: 20000 }, (_, i) => `line ${(i * i) % 7919}${i % 97 === 0 ? '\r' : ''}`);
+  const text = Buffer.from(`\n${all.join('\n')}\n\nlast`);
+  const path = join(folder, 'lines');
+  writeFileSync(path, text);
+  const theirs = execFileSync(command, ['dedup', '--filter', 'lru:memory=64K,seed=5', path]);
+  for (const piece of [7, 4096, text.length]) {
+    const f = new Filter('lru:memory=64K,seed=5');
+    const parts = [];
+    let rest = Buffer.alloc(0), lines = 0;
+    for (let at = 0; at < text.length; at += piece) {
+      const bytes = Buffer.concat([rest, text.subarray(at, at + piece)]);
+      const got = f.lines(bytes, { last: at + piece >= text.length });
+      rest = bytes.subarray(got.used);
+      parts.push(got.fresh);
+      lines += got.lines;
+    }
+    assert.equal(lines, 20003);
+    assert.equal(rest.length, 0);
+    assert.ok(Buffer.concat(parts).equals(theirs), `pieces of ${piece} bytes`);
+  }
+});
+
 test('plans and predictions are those of the library', () => {
   const memories = ['64K', '1M', '16M', '256M'], wishes = ['0.1%', '1%', '5%'];
   let questions = 0;
