@@ -1,7 +1,7 @@
 /* cli.h - what the parts of the everbloom command share: messages, settings, commands.
  *
  * The command is thin.  A word on the command line picks a cli_command; its
- * option table (options.c) fills one struct settings; its run function does the
+ * option table fills struct settings and a structure of its own; its run function does the
  * work with the public library and with io.h.  Trouble ends the program where
  * it is found, through cli_fail. */
 #ifndef EVERBLOOM_CLI_H
@@ -35,7 +35,6 @@ enum { STATUS_YES = 0, STATUS_NO = 1, STATUS_TROUBLE = 2 };
 #define DEFAULT_HALF_LIFE_SECONDS 600
 #define DEFAULT_REFRESH_SECONDS 1
 #define DEFAULT_TOP 20
-#define HOT_MAX 1e9
 #define THREADS_MAX 64
 
 /* What an option that may be given several times was given. */
@@ -49,74 +48,59 @@ typedef struct stretch {
     double lines, seconds;
 } stretch;
 
-/* What the options of all commands set; a command reads those in its table. */
+/* What options set that several commands have; those of one command are in a structure of its own.
+ * NULL, 0 or none: not given. */
 typedef struct settings {
-    const char *filter, *memory, *seed, *family, *on_full; /* NULL: not given */
-    const char *state, *output, *save;
-    bool new_keys;
-    double every_seconds;
-    field_list field, s_field; /* of the key; s_field: in S, for join */
+    /* The key of a line, and what else stands in it. */
+    field_list field, s_field; /* s_field: in S, for join */
     unsigned delimiter;        /* NO_DELIMITER: not given */
-    bool csv, tsv, jsonl, nul;
-    const char *regex; /* NULL: not given */
-    bool header, ignore_case, trim;
-    uint64_t threads;            /* 0: not given */
-    const char *on_bad, *packed; /* NULL: not given */
-    bool repeated, mark, absent;
-    bool stats, json, quiet, force, summary;
-    double stats_every; /* in seconds; 0: not given */
-    const char *metrics;
-    const char *as; /* what answers look like; NULL: not given */
+    bool csv, tsv, jsonl, nul, header, ignore_case, trim, mark;
+    const char *regex, *on_bad, *packed;
+    uint64_t threads;
+    field_list importance_field, class_field, weight_field, by;
+    const char *importance_range, *classes, *class_rules;
+
+    /* The filter, and where it is kept. */
+    const char *filter, *memory, *seed, *family, *on_full;
+    double max_drop;
+    bool removable;
+    const char *state, *output, *save, *redis;
+    double every_seconds;
+    bool new_keys, force;
+
+    /* The stream to come. */
     double items, distinct, gap, zipf;
-    double max_drop;               /* 0: not given */
-    double max_fpr, max_fnr, rate; /* 0: not given */
-    const char *fpr_is;            /* mean, end, worst; NULL: not given */
-    texts needs;
-    bool endless, explain, all_kinds, plot;
-    const char *svg, *over; /* NULL: not given */
-    double sample;          /* 0: not given */
-    const char *order;      /* of repeats: shuffled, recent; NULL: unknown */
-    field_list importance_field;
-    const char *importance_range;
-    const char *classes, *class_rules;
-    field_list class_field;
+    const char *order; /* of repeats */
+
+    /* Time. */
     stretch window;
-    const char *on_overload;
-    const char *decay, *shape; /* NULL: not given */
-    uint64_t epochs;           /* 0: not given */
-    double power;              /* 0: not given */
     field_list time_field;
-    const char *time_format;           /* NULL: not given */
-    double max_jump;                   /* in seconds; 0: not given */
-    double half_life, refresh_seconds; /* in seconds; 0: not given */
-    uint64_t top;                      /* 0: not given */
-    bool refresh;
-    const char *members;
-    double hot;
-    field_list weight_field, by;
-    const char *queries, *snapshot;
+    const char *time_format;
+    double max_jump, half_life; /* in seconds */
+    const char *decay, *shape;
+    uint64_t epochs;
+    double power;
+
+    /* Questions, answers and reports. */
     texts keys;
-    bool removable, remove, names;
-    const char *values, *min, *max, *ranges;
-    uint64_t bits; /* 0: not given */
-    texts from, to, quantiles;
-    const char *code, *store;
-    double counter_bits; /* 0: not given */
-    const char *having, *with, *exact, *counts, *method;
-    const char *per;
-    bool ship, candidates, verify, estimate, size, snapshots;
+    const char *queries, *snapshot, *as, *metrics;
+    bool names, stats, json, quiet;
+    double stats_every; /* in seconds */
+
+    /* top */
+    uint64_t top, scans;
     texts at_least, rescan;
-    double alert;                 /* 0: not given */
-    const char *candidate_memory; /* NULL: not given */
-    bool multiscan;
-    uint64_t scans;    /* 0: not given */
-    const char *redis; /* NULL: not given */
-    struct {           /* everbloom corpus */
+    double alert, refresh_seconds;
+    const char *candidate_memory;
+    bool multiscan, verify;
+    struct { /* everbloom corpus */
         texts units;
-        const char *files_from, *text, *normalise, *action; /* NULL: not given */
-        double threshold, similarity;                       /* 0: not given */
-        uint64_t level, threads;                            /* 0: not given */
+        const char *files_from, *text, *normalise, *action;
+        double threshold, similarity;
+        uint64_t level, threads;
     } corpus;
+
+    void *own; /* the command's structure */
 } settings;
 enum { NO_DELIMITER = 256, DELIMITER_BLANK = 257 };
 
@@ -143,7 +127,8 @@ typedef struct cli_option {
     const char *name;       /* without the dashes */
     const char *value_name; /* NULL: a flag */
     option_type type;
-    size_t offset; /* in settings */
+    bool own;      /* in the command's structure, else in settings */
+    size_t offset; /* there */
     const char *help;
     const char *choices; /* of OPT_CHOICE: a|b|c */
 } cli_option;
@@ -162,13 +147,16 @@ struct cli_command {
     const cli_example *examples; /* ends with a NULL line */
     const char *status;          /* what status 1 means, or NULL */
     size_t min_operands, max_operands;
+    size_t own;                      /* bytes of the structure for its own options */
+    void (*defaults)(settings *set); /* that are not 0; NULL: none */
     int (*run)(const cli_command *c, const settings *set, char **operands, size_t n);
     /* The filter that the options ask for when --filter names none, without its memory; true: it
      * says itself how much it needs.  Options that do not go together end the program.  NULL: the
      * command makes no filter. */
     bool (*filter)(const cli_command *c, const settings *set, char *spec, size_t cap);
 };
-extern const cli_command cli_commands[]; /* ends with a NULL name */
+enum { CLI_MANY = 1 << 30 };                    /* operands */
+extern const cli_command *const cli_commands[]; /* ends with NULL */
 extern const char cli_summary[], cli_text[];
 const cli_command *cli_find(const char *name);
 bool cli_has_option(const cli_command *c, const char *name);
@@ -190,6 +178,7 @@ void nearest_try(nearest *n, const char *typed, const char *word);
 
 /* args.c: fills set, moves the operands to the front of argv, returns how many. */
 size_t args_parse(const cli_command *c, char **argv, settings *set);
+void args_free(const cli_command *c, settings *set);
 bool args_count(const char *text, double *count); /* 1e9, 10M: false if it is no such number */
 /* Of choices a|b|c: is the word one of them?  "a, b or c". */
 bool choice_is_among(const char *choices, const char *word);
@@ -228,34 +217,9 @@ const char *human_bytes(char buf[32], double bytes);
 const char *human_number(char buf[32], double x); /* three digits: 1.5e6 */
 void finish_stdout(void);                         /* flush; a write error is trouble */
 
-/* The commands. */
-int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_add(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_test(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_distinct(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_count(const cli_command *c, const settings *set, char **operands, size_t n);
+/* Of commands whose table is in a file of its own. */
 int run_top(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_range(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_join(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_sum(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_weigh(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_info(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_check(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_merge(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_copy(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_freeze(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_thaw(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_diff(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_patch(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_plan(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_try(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_predict(const cli_command *c, const settings *set, char **operands, size_t n);
 int run_corpus(const cli_command *c, const settings *set, char **operands, size_t n);
-int run_kinds(const cli_command *c, const settings *set, char **operands, size_t n);
-bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
-bool add_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
-bool count_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
 bool top_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
-bool range_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
-bool sum_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
+bool count_filter(const cli_command *c, const settings *set, char *spec, size_t cap);
 #endif

@@ -87,7 +87,8 @@ static const cli_command *find_command(const char *word) {
         if (strcmp((*s)[0], word) == 0)
             cli_misuse(NULL, "there is no command %s; that is what %s does", word, (*s)[1]);
     nearest near = {0};
-    for (c = cli_commands; c->name; c++) nearest_try(&near, word, c->name);
+    for (const cli_command *const *known = cli_commands; *known; known++)
+        nearest_try(&near, word, (*known)->name);
     const char *what = word[0] == '-' ? "option" : "command";
     if (near.word) cli_misuse(NULL, "there is no %s %s; did you mean %s?", what, word, near.word);
     cli_misuse(NULL, "there is no %s %s%s", what, word,
@@ -95,20 +96,16 @@ static const cli_command *find_command(const char *word) {
 }
 
 static int run_command(const cli_command *c, char **words) {
-    settings set = {
-        .delimiter = NO_DELIMITER, .every_seconds = DEFAULT_EVERY_SECONDS, .hot = HOT_MAX};
+    void *const own = c->own ? cli_alloc(c->own) : NULL;
+    settings set = {.delimiter = NO_DELIMITER, .every_seconds = DEFAULT_EVERY_SECONDS, .own = own};
+    if (own) memset(own, 0, c->own);
+    if (c->defaults) c->defaults(&set);
     size_t n = args_parse(c, words, &set);
     if (set.as && set.json && strcmp(set.as, "json") != 0)
         cli_misuse(c, "--json and --as %s: give one of them", set.as);
     if (set.as && strcmp(set.as, "json") == 0) set.json = true;
     const int status = c->run(c, &set, words, n);
-    free(set.keys.text);
-    free(set.corpus.units.text);
-    free(set.at_least.text);
-    free(set.rescan.text);
-    free(set.from.text);
-    free(set.to.text);
-    free(set.quantiles.text);
+    args_free(c, &set);
     return status;
 }
 

@@ -1,4 +1,5 @@
 /* cmd_dedup.c - dedup: each line that was not seen before. */
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include "parts/stream.h"
 #include "parts/summary.h"
@@ -6,16 +7,32 @@
 #include <string.h>
 #include <unistd.h>
 
+typedef struct dedup_own { /* options of its own */
+    bool repeated, summary, refresh;
+    const char *on_overload; /* NULL: not given */
+} dedup_own;
+
 /* ---- The filter. */
 
 static void check_window(const cli_command *c, const settings *set) {
+    const dedup_own *const own = set->own;
     const bool window = stretch_is_given(set->window);
     if (window && (set->filter || set->items > 0 || set->distinct > 0))
         cli_misuse(c, "--window chooses a filter: not with --filter, --items and --distinct");
     if (window && set->importance_field.n)
         cli_misuse(c, "--window and --importance-field: give one of them");
-    if (!window && (set->refresh || set->on_overload))
-        cli_misuse(c, "%s needs --window", set->refresh ? "--refresh" : "--on-overload");
+    if (!window && (own->refresh || own->on_overload))
+        cli_misuse(c, "%s needs --window", own->refresh ? "--refresh" : "--on-overload");
+}
+
+static void window_spec(const settings *set, double max_drop, char *spec, size_t cap) {
+    const dedup_own *const own = set->own;
+    const char *give = own->on_overload    ? own->on_overload
+                       : set->max_drop > 0 ? "shorten"
+                                           : "degrade";
+    snprintf(spec, cap, "window:fpr=%.9g,overload=%s,refresh=%s,unit=%s,window=%.0f", max_drop,
+             give, own->refresh ? "yes" : "no", set->window.lines > 0 ? "records" : "time",
+             stretch_ticks(set->window));
 }
 
 /* A stream that has begun as a shuffled one may have a little skew that does not show yet; more
@@ -55,7 +72,7 @@ static void plan_spec(const cli_command *c, const settings *set, double max_drop
     spec_drop(spec, "seed");
 }
 
-bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+static bool dedup_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
     const bool window = stretch_is_given(set->window);
     const double max_drop = set->max_drop > 0             ? set->max_drop
                             : set->importance_field.n > 0 ? DEFAULT_IMPORTANCE_DROP
@@ -129,18 +146,22 @@ static void echo_window(const settings *set) {
                  set->time_field.n ? "the time of the lines" : "the clock");
 }
 
-int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_dedup(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const dedup_own *const own = set->own;
     (void)n;
-    if (set->mark && set->repeated) cli_misuse(c, "--mark and --repeated: give one of them");
+    if (set->mark && own->repeated) cli_misuse(c, "--mark and --repeated: give one of them");
     if (set->output && set->state && strcmp(set->output, set->state) == 0)
         cli_misuse(c, "-o and --state must be two files");
-    if (set->redis) return remote_dedup(c, set, operands);
-    print_mode print = set->mark ? PRINT_MARKED : set->repeated ? PRINT_SEEN : PRINT_NEW;
+    print_mode print = set->mark ? PRINT_MARKED : own->repeated ? PRINT_SEEN : PRINT_NEW;
+    if (set->redis) return remote_dedup(c, set, print, operands);
     stream s = {.set = set, .print = print, .adds = true, .state = set->state};
     s.passes_bad = true;
     summary told = {0};
-    if (set->summary) {
-        summary_open(&told, c, set);
+    if (own->summary) {
+        if (set->mark || own->repeated)
+            cli_misuse(c, "--summary and %s: give one of them",
+                       set->mark ? "--mark" : "--repeated");
+        summary_open(&told, c, set, own->refresh);
         s.ctx = &told;
         s.print_lines = summary_print;
         if (!set->time_field.n) {
@@ -162,3 +183,90 @@ int run_dedup(const cli_command *c, const settings *set, char **operands, size_t
     summary_close(&told);
     return status ? status : kept;
 }
+
+/* ---- Options and help. */
+#define OWN dedup_own
+
+static const cli_option dedup_options[] = {
+    KEY_OPTIONS_PASS,
+    HEADING("What is printed"),
+    OWN_FLAG(0, "repeated", repeated,
+             "Print the lines that were seen before, instead of the new ones."),
+    FLAG(0, "mark", mark,
+         "Print every line, with 0 (new) or 1 (seen before) and a delimiter in front."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write to FILE, which appears whole at the end or not at all. With --state, the state "
+           "is then saved only when FILE is in place, so that no line is lost."),
+    FILTER_OPTIONS(DEFAULT_DEDUP),
+    ON_FULL_OPTION,
+    OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
+           "Of the new lines, at most this share may be taken for repeats and be lost. " TEXT_OF(
+               DEFAULT_MAX_DROP) " unless given."),
+    OPTION(0, "items", "COUNT", OPT_COUNT, items,
+           "The stream will have about COUNT lines, repeats included. With --distinct, the kind of "
+           "filter that lets the fewest repeats pass is taken."),
+    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
+           "About COUNT of them will be different. With --items."),
+    CHOICE("order", "ORDER", "shuffled|recent|any", order,
+           "Where repeats are: anywhere in the stream (shuffled), or soon after the line itself "
+           "(recent). With --items and --distinct. any: take a filter that keeps --max-drop in any "
+           "order. (default: look at the first lines; if their repeats come as in a shuffled "
+           "stream, take it to be one, else any)"),
+    STATE_OPTIONS,
+    REDIS_OPTION,
+    HEADING("Windows"),
+    OPTION(0, "window", "LENGTH", OPT_LENGTH, window,
+           "Drop the repeats within LENGTH, all of them: a number of lines such as 1e6 or 10M, or "
+           "a time such as 90s, 10m, 12h or 7d. A repeat that comes up to about a 14th of LENGTH "
+           "later may be dropped as well, no other. A window of lines takes the memory that it "
+           "needs; for a time, -m says how many lines there is room for."),
+    TIME_FIELD_OPTION,
+    OWN_FLAG(0, "summary", summary,
+             "When the window of a line that was repeated has ended, print how often it was: 'KEY: "
+             "repeated 412 times until 2026-01-31T12:03:10Z', or a JSON object with --jsonl. With "
+             "a --window in time."),
+    OWN_FLAG(
+        0, "refresh", refresh,
+        "Age counts from the last time a line came: one that keeps coming is never printed again. "
+        "Unless given, age counts from when it was printed, so that it is printed once a window."),
+    OWN_CHOICE("on-overload", "WHAT", "shorten|degrade", on_overload,
+               "When more lines come within a window than there is room for: degrade (drop more "
+               "new lines than --max-drop says) or shorten (the window). shorten if --max-drop is "
+               "given, else degrade."),
+    IMPORTANCE_OPTIONS,
+    STATS_OPTIONS,
+    QUIET,
+    END};
+
+static const cli_example dedup_examples[] = {
+    {"everbloom dedup access.log > unique.log", "Drop repeated lines, in order, in 64 MiB."},
+    {"everbloom dedup -m 1G --csv -f 3 --stats orders.csv", "One line for each value of column 3."},
+    {"tail -F app.log | everbloom dedup --state seen.eb", "Go on tomorrow where today ended."},
+    {"everbloom dedup --window 10m --time-field 1 -f 2 alerts.tsv",
+     "Each alert at most once in ten minutes."},
+    {"everbloom dedup --redis redis://localhost/seen access.log",
+     "Share what was seen with other machines."},
+    {"find . -print0 | everbloom dedup -0 --mark", "Mark repeats, with names of any bytes."},
+    {NULL, NULL}};
+
+const cli_command command_dedup = {
+    .own = sizeof(OWN),
+    .name = "dedup",
+    .operands = "[FILE]...",
+    .summary = "print each line that was not seen before",
+    .text = "Reads lines from the FILEs, or from standard input if there is none or it is -, and "
+            "prints each line that was not seen before, in input order, in one pass and in fixed "
+            "memory.\n\n"
+            "The price of fixed memory is a small error. A new line may be taken for a repeat and "
+            "left out (false positive, 1.2 in a million by default), and a repeat that comes very "
+            "late may be printed again (false negative), since old keys make room for new ones. "
+            "--stats says how likely both are now; 'everbloom predict' says it beforehand.\n\n"
+            "A line is held in memory as a whole, however long it is. A last line without an end "
+            "gets one. On SIGINT or SIGTERM the lines read so far are finished and the state is "
+            "saved; the status is then 130 or 143.",
+    .options = dedup_options,
+    .examples = dedup_examples,
+    .status = "if the window of --window was not kept for all lines",
+    .max_operands = CLI_MANY,
+    .run = run_dedup,
+    .filter = dedup_filter};

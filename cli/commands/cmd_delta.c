@@ -3,6 +3,7 @@
  * The library makes and applies deltas.  They are of whole files, since a state of iceberg has
  * candidates behind its snapshot. */
 #include "io.h"
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include <everbloom/experimental.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@ static eb_status put(void *out, const void *bytes, size_t n) {
     return EB_OK;
 }
 
-int run_diff(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_diff(const cli_command *c, const settings *set, char **operands, size_t n) {
     snapshot before, after;
     atomic_file file;
     output out;
@@ -54,7 +55,7 @@ static byte_buffer patched(const snapshot *old, const char *old_name, const snap
     return b;
 }
 
-int run_patch(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_patch(const cli_command *c, const settings *set, char **operands, size_t n) {
     const char *const path = n > 1 ? operands[1] : "-";
     snapshot old, changes;
     atomic_file file;
@@ -73,3 +74,51 @@ int run_patch(const cli_command *c, const settings *set, char **operands, size_t
     snapshot_close(&changes);
     return STATUS_YES;
 }
+
+/* ---- Options and help. */
+
+static const cli_option diff_options[] = {
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the delta to FILE; to standard output unless given."),
+    FLAG(0, "force", force, "Write a delta even to a terminal."), END};
+
+static const cli_example diff_examples[] = {
+    {"everbloom diff sent.eb now.eb | ssh peer everbloom patch -o cache.eb cache.eb",
+     "Bring the copy on another machine up to date."},
+    {NULL, NULL}};
+
+const cli_command command_diff = {
+    .name = "diff",
+    .operands = "OLD NEW",
+    .summary = "write what has changed between two snapshots",
+    .text = "Writes a delta: the bytes of the snapshot NEW that are not in the snapshot OLD. "
+            "Whoever has OLD makes NEW of it with 'everbloom patch'. A key that was added changes "
+            "a few bytes, and each of them takes about four in the delta.",
+    .options = diff_options,
+    .examples = diff_examples,
+    .min_operands = 2,
+    .max_operands = 2,
+    .run = run_diff};
+
+static const cli_option patch_options[] = {
+    OPTION(
+        'o', "output", "FILE", OPT_TEXT, output,
+        "Write the snapshot to FILE, which may be the old one; to standard output unless given."),
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
+
+static const cli_example patch_examples[] = {
+    {"everbloom patch -o cache.eb cache.eb delta", "Bring a copy up to date, in one step."},
+    {NULL, NULL}};
+
+const cli_command command_patch = {
+    .name = "patch",
+    .operands = "OLD [DELTA]",
+    .summary = "make the newer snapshot from the older one and a delta",
+    .text = "Writes the snapshot that 'everbloom diff' was given as NEW, byte by byte. The DELTA, "
+            "or standard input, must have been made for this OLD; checksums of both snapshots are "
+            "compared, and nothing is written if anything is amiss.",
+    .options = patch_options,
+    .examples = patch_examples,
+    .min_operands = 1,
+    .max_operands = 2,
+    .run = run_patch};

@@ -1,5 +1,6 @@
 /* cmd_distinct.c - distinct: how many different keys there are, in all or for each group of lines.
  */
+#include "options/options.h"
 #include "output/table.h"
 #include "parts/filterfile.h"
 #include "parts/keytable.h"
@@ -100,7 +101,7 @@ static void print_all(const distinct *d) {
 
 /* ---- The command. */
 
-int run_distinct(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_distinct(const cli_command *c, const settings *set, char **operands, size_t n) {
     const settings hasher = {.filter = "bloom:cells=64,k=1", .seed = set->seed ? set->seed : "1"};
     distinct *const d = cli_alloc(sizeof *d);
     (void)n;
@@ -122,3 +123,40 @@ int run_distinct(const cli_command *c, const settings *set, char **operands, siz
     free(d);
     return status;
 }
+
+/* ---- Options and help. */
+
+static const cli_option distinct_options[] = {
+    KEY_OPTIONS,
+    HEADING("What is asked"),
+    OPTION(0, "by", "FIELD", OPT_FIELD, by,
+           "Count for each value of this field, a group; the largest number is printed first."),
+    HEADING("What is printed"),
+    AS_OPTIONS,
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
+           "Seed of the hashes. Equal seed, equal input: equal answers. (default: 1)"),
+    HEADING("Reports"),
+    QUIET,
+    END};
+
+static const cli_example distinct_examples[] = {
+    {"everbloom distinct -d ' ' -f 1 access.log", "How many different hosts?"},
+    {"everbloom distinct --csv -f customer --by country orders.csv",
+     "How many customers in each country?"},
+    {"everbloom distinct --jsonl -f user.id events.jsonl.gz", "How many users?"},
+    {NULL, NULL}};
+
+static const char distinct_text[] =
+    "Prints about how many different keys the lines have, a tab, and the standard error of that "
+    "number; with --by also the group, most different keys first. Up to 128 keys are counted "
+    "exactly. From then on the standard error is 0.4 %, or 1.6 % for each group, and the memory 64 "
+    "KiB, or 4 KiB for each group, however many keys there are.";
+
+const cli_command command_distinct = {.name = "distinct",
+                                      .operands = "[FILE]...",
+                                      .summary = "estimate how many different keys there are",
+                                      .text = distinct_text,
+                                      .options = distinct_options,
+                                      .examples = distinct_examples,
+                                      .max_operands = CLI_MANY,
+                                      .run = run_distinct};

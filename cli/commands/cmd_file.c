@@ -1,5 +1,6 @@
 /* cmd_file.c - the commands that look at snapshots: info, check, merge. */
 #include "io.h"
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include "parts/health.h"
 #include <everbloom/experimental.h>
@@ -60,7 +61,7 @@ static void print_info(const char *path, const snapshot *snap, bool json) {
     report_end(&r);
 }
 
-int run_info(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_info(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)c;
     for (size_t i = 0; i < n; i++) {
         snapshot snap;
@@ -91,7 +92,7 @@ static int check_one(const char *path, bool quiet) {
     return STATUS_NO;
 }
 
-int run_check(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_check(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)c;
     int worst = STATUS_YES;
     for (size_t i = 0; i < n; i++) {
@@ -150,7 +151,7 @@ static eb_filter *merge_first(const char *path) {
     return thawed;
 }
 
-int run_merge(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_merge(const cli_command *c, const settings *set, char **operands, size_t n) {
     refuse_terminal(c, set, "a snapshot");
     eb_filter *into = merge_first(operands[0]);
     for (size_t i = 1; i < n; i++) merge_one(into, operands[i], operands[0]);
@@ -158,3 +159,66 @@ int run_merge(const cli_command *c, const settings *set, char **operands, size_t
     eb_free(into);
     return STATUS_YES;
 }
+
+/* ---- Options and help. */
+
+static const cli_option info_options[] = {
+    FLAG(0, "json", json, "One JSON object on one line for each snapshot."), END};
+
+static const cli_example info_examples[] = {{"everbloom info --json seen.eb", "For a script."},
+                                            {NULL, NULL}};
+
+const cli_command command_info = {
+    .name = "info",
+    .operands = "SNAPSHOT...",
+    .summary = "say what a snapshot holds",
+    .text = "Prints the filter's spec, the keys it was given, its size, fill and false positive "
+            "rate; of filters that count also the memory for each counter, and how many counters "
+            "hold numbers of so many bits.",
+    .options = info_options,
+    .examples = info_examples,
+    .min_operands = 1,
+    .max_operands = CLI_MANY,
+    .run = run_info};
+
+static const cli_option check_options[] = {FLAG('q', "quiet", quiet, "Say nothing of whole files."),
+                                           END};
+
+static const cli_example check_examples[] = {
+    {"everbloom check -q backup/*.eb", "Are the copies whole?"}, {NULL, NULL}};
+
+const cli_command command_check = {.name = "check",
+                                   .operands = "SNAPSHOT...",
+                                   .summary = "verify that snapshots are whole",
+                                   .text =
+                                       "Reads every byte of each SNAPSHOT, compares its checksums "
+                                       "and looks for states that the filter cannot be in.",
+                                   .options = check_options,
+                                   .examples = check_examples,
+                                   .status = "if some snapshot is damaged, or is none",
+                                   .min_operands = 1,
+                                   .max_operands = CLI_MANY,
+                                   .run = run_check};
+
+static const cli_option merge_options[] = {
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the merged snapshot to FILE, which may be one of the inputs; to standard output "
+           "unless given."),
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
+
+static const cli_example merge_examples[] = {
+    {"everbloom merge -o week.eb mon.eb tue.eb wed.eb", "One filter of three streams."},
+    {NULL, NULL}};
+
+const cli_command command_merge = {
+    .name = "merge",
+    .operands = "SNAPSHOT...",
+    .summary = "make one filter of several",
+    .text = "Writes a filter that knows the keys of all SNAPSHOTs. They must have been made with "
+            "the same options, and be of a kind that can be merged ('everbloom kinds' says which). "
+            "Frozen ones count as what they were.",
+    .options = merge_options,
+    .examples = merge_examples,
+    .min_operands = 1,
+    .max_operands = CLI_MANY,
+    .run = run_merge};

@@ -1,24 +1,32 @@
 /* cmd_freeze.c - the commands freeze and thaw: tight snapshots of filters that count, and the
  * way back. */
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include <everbloom/query.h>
 #include <string.h>
+
+typedef struct freeze_own {   /* options of its own */
+    const char *code, *store; /* NULL: not given */
+    double counter_bits;      /* 0: not given */
+} freeze_own;
 
 typedef eb_status converter(eb_filter **out, const eb_filter *f, const settings *set,
                             eb_error *err);
 
 static eb_status freeze(eb_filter **out, const eb_filter *f, const settings *set, eb_error *err) {
+    const freeze_own *const own = set->own;
     char changes[64];
-    snprintf(changes, sizeof changes, "frozen=%.40s", set->code ? set->code : "line");
+    snprintf(changes, sizeof changes, "frozen=%.40s", own->code ? own->code : "line");
     return eb_convert(out, f, changes, NULL, err);
 }
 
 static eb_status thaw(eb_filter **out, const eb_filter *f, const settings *set, eb_error *err) {
+    const freeze_own *const own = set->own;
     char changes[128] = "frozen=no";
     size_t used = strlen(changes);
-    if (set->store) used += (size_t)snprintf(changes + used, 48, ",store=%.40s", set->store);
-    if (set->counter_bits > 0)
-        snprintf(changes + used, 48, ",counter_bits=%.6f", set->counter_bits);
+    if (own->store) used += (size_t)snprintf(changes + used, 48, ",store=%.40s", own->store);
+    if (own->counter_bits > 0)
+        snprintf(changes + used, 48, ",counter_bits=%.6f", own->counter_bits);
     return eb_convert(out, f, changes, NULL, err);
 }
 
@@ -35,12 +43,68 @@ static int convert(const cli_command *c, const settings *set, const char *path, 
     return STATUS_YES;
 }
 
-int run_freeze(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_freeze(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     return convert(c, set, operands[0], freeze);
 }
 
-int run_thaw(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_thaw(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     return convert(c, set, operands[0], thaw);
 }
+
+/* ---- Options and help. */
+#define OWN freeze_own
+
+static const cli_option freeze_options[] = {
+    OWN_CHOICE("code", "CODE", "line|elias|steps", code,
+               "How counters are written: line (fast to ask), elias (shorter for large counts) or "
+               "steps (shorter where most counters are 0 or 1). line unless given."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the frozen snapshot to FILE, which may be the input; to standard output unless "
+           "given."),
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
+
+static const cli_example freeze_examples[] = {
+    {"everbloom freeze counts.eb | ssh peer 'cat > counts.eb'", "Send counts in the fewest bytes."},
+    {NULL, NULL}};
+
+const cli_command command_freeze = {
+    .own = sizeof(OWN),
+    .name = "freeze",
+    .operands = "SNAPSHOT",
+    .summary = "make a tight, read-only snapshot of a filter that counts",
+    .text = "Writes the same filter (spectral or spectral_rm) in the fewest bytes. It answers as "
+            "before, but takes no more keys; 'everbloom thaw' makes a filter of it that does.",
+    .options = freeze_options,
+    .examples = freeze_examples,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run_freeze};
+
+static const cli_option thaw_options[] = {
+    OWN_OPTION(0, "store", "STORE", OPT_WORD, store,
+               "How counters are laid out: one of the store= of the filter's kind; as before the "
+               "freezing unless given."),
+    OWN_OPTION(
+        0, "counter-bits", "NUMBER", OPT_REAL, counter_bits,
+        "Memory for each counter, in bits; as before, or what is usual for --store, unless given."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the snapshot to FILE, which may be the input; to standard output unless given."),
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
+
+static const cli_example thaw_examples[] = {
+    {"everbloom thaw -o counts.eb counts.eb", "Go on adding to a filter that was frozen."},
+    {NULL, NULL}};
+
+const cli_command command_thaw = {
+    .own = sizeof(OWN),
+    .name = "thaw",
+    .operands = "SNAPSHOT",
+    .summary = "make a filter that takes keys of a frozen one",
+    .text = "Writes the filter that the frozen SNAPSHOT was made of. It gives the same answers.",
+    .options = thaw_options,
+    .examples = thaw_examples,
+    .min_operands = 1,
+    .max_operands = 1,
+    .run = run_thaw};

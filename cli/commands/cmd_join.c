@@ -9,6 +9,7 @@
  *
  * Estimates are never too low, so no answer is missing, and of "less than" none is wrong but for
  * keys that are not in S at all.  R's keys that S's filter does not know are forgotten at once. */
+#include "options/options.h"
 #include "output/table.h"
 #include "parts/filterfile.h"
 #include "parts/health.h"
@@ -19,12 +20,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct join_own {                                /* options of its own */
+    const char *having, *with, *exact, *counts, *method; /* NULL: not given */
+    bool ship, candidates, verify, estimate, size, snapshots;
+} join_own;
+
 #define SHIPPED "update=conservative,k=4,store=u32"
 enum { SHIPPED_CELLS = 6, CLASSIC_BITS = 10 };
 
 typedef struct join {
     const cli_command *c;
     const settings *set;
+    const join_own *own;
     having having;
     size_t limit; /* bytes for exact counts */
     eb_filter *filter;
@@ -43,7 +50,7 @@ typedef struct join {
 
 /* Answers on standard output, for people or programs; else lines, for the other site or a file. */
 static bool has_rows(const join *j) {
-    return !j->set->output && !j->set->candidates && !j->set->exact;
+    return !j->set->output && !j->own->candidates && !j->own->exact;
 }
 
 static void open_output(join *j) {
@@ -144,7 +151,7 @@ static void consider(void *ctx, eb_hash hash, eb_key key, uint64_t f_r) {
     j->count_bytes += (double)(key.len + 2 + digits(f_s));
     if (j->collects)
         keep_candidate(j, hash, key, f_r);
-    else if (j->set->candidates)
+    else if (j->own->candidates)
         put_key(j, key);
     else
         put_count(j, multiplied(f_r, f_s), key);
@@ -252,8 +259,8 @@ static void check_shipped(const eb_filter *f, const char *path) {
 /* At site R, with the filter that came from S.  What S's column takes is guessed from R's keys. */
 static int answer_with(join *j, relation *r) {
     snapshot snap;
-    snapshot_open_or_fail(&snap, j->set->with);
-    check_shipped(snap.view, j->set->with);
+    snapshot_open_or_fail(&snap, j->own->with);
+    check_shipped(snap.view, j->own->with);
     j->filter = snap.view;
     relation_scan(r, j->filter, false, take_known, j);
     open_output(j);
@@ -261,7 +268,7 @@ static int answer_with(join *j, relation *r) {
     close_output(j);
     const eb_stats stats = filter_stats(snap.view);
     const double mean = r->rows > 0 ? r->column / (double)r->rows : 0;
-    print_stats(j, r, mean * (double)stats.adds, j->set->candidates);
+    print_stats(j, r, mean * (double)stats.adds, j->own->candidates);
     const int status = counters_verdict(snap.view);
     snapshot_close(&snap);
     return status;
@@ -333,7 +340,7 @@ static eb_filter *hasher(void) {
 /* At site S: how often did each of these keys come? */
 static int count_exactly(join *j, relation *s) {
     j->filter = hasher();
-    read_lines(j, j->set->exact, read_key);
+    read_lines(j, j->own->exact, read_key);
     relation_scan(s, j->filter, false, take_candidates, j);
     open_output(j);
     put_exact(j);
@@ -353,7 +360,7 @@ static void take_counted(void *ctx, const stream *s, size_t n) {
 /* At site R again. */
 static int answer_exactly(join *j, relation *r) {
     j->filter = hasher();
-    read_lines(j, j->set->counts, read_key_with_count);
+    read_lines(j, j->own->counts, read_key_with_count);
     relation_scan(r, j->filter, false, take_counted, j);
     open_output(j);
     put_exact(j);
@@ -365,62 +372,166 @@ static int answer_exactly(join *j, relation *r) {
 /* ---- The command. */
 
 static void check_usage(const cli_command *c, const settings *set, size_t n) {
-    const int one = set->ship + !!set->with + !!set->exact + !!set->counts;
-    if (one + set->size > 1)
+    const join_own *const own = set->own;
+    const int one = own->ship + !!own->with + !!own->exact + !!own->counts;
+    if (one + own->size > 1)
         cli_misuse(c, "--ship, --with, --exact, --counts and --size: give one of them");
     if (n != (one ? 1u : 2u))
         cli_misuse(c, one ? "give one FILE with this option" : "give R and S");
-    if (set->verify && (one || set->size))
+    if (own->verify && (one || own->size))
         cli_misuse(c,
                    "--verify is for two files; two sites say --candidates, --exact and --counts");
-    if (set->candidates && !set->with) cli_misuse(c, "--candidates needs --with");
+    if (own->candidates && !own->with) cli_misuse(c, "--candidates needs --with");
     if (set->s_field.n && one) cli_misuse(c, "--s-field is for two files: use -f");
-    if (set->filter && (set->with || set->exact || set->counts))
+    if (set->filter && (own->with || own->exact || own->counts))
         cli_misuse(c, "--filter makes a filter: not with --with, --exact or --counts");
-    if (set->snapshots && !set->size) cli_misuse(c, "--snapshots needs --size");
-    if (set->verify && set->estimate) cli_misuse(c, "--verify and --estimate: give one of them");
+    if (own->snapshots && !own->size) cli_misuse(c, "--snapshots needs --size");
+    if (own->snapshots && own->method && strcmp(own->method, "sample") == 0)
+        cli_misuse(c, "--snapshots hold no samples: --method must be product");
+    if (own->verify && own->estimate) cli_misuse(c, "--verify and --estimate: give one of them");
     if (set->as && set->output) cli_misuse(c, "--as is for standard output: not with -o");
 }
 
 static void check_stdin(const cli_command *c, const settings *set, char *const *paths) {
-    const char *const other = set->with     ? set->with
-                              : set->exact  ? set->exact
-                              : set->counts ? set->counts
+    const join_own *const own = set->own;
+    const char *const other = own->with     ? own->with
+                              : own->exact  ? own->exact
+                              : own->counts ? own->counts
                                             : paths[1];
     const bool first = strcmp(paths[0], "-") == 0, second = other && strcmp(other, "-") == 0;
     if (first && second) cli_misuse(c, "only one of the two can come from standard input");
     if (other) reader_check(other);
-    if (set->verify && !reader_can_reread(other))
+    if (own->verify && !reader_can_reread(other))
         cli_misuse(c, "--verify reads S twice, which standard input or a pipe cannot be");
 }
 
-int run_join(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_join(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const join_own *const own = set->own;
     settings plain = *set;
     check_usage(c, set, n);
     check_stdin(c, set, operands);
-    if (set->size && set->snapshots) return join_size_of_snapshots(c, set, operands);
+    if (own->size && own->snapshots) return join_size_of_snapshots(set, operands);
     plain.stats = plain.json = false;
     relation r = relation_open(c, &plain, operands[0], &set->field);
-    if (set->ship) return ship(c, set, &r);
-    join j = {.c = c, .set = set, .having = having_read(c, set->having)};
-    j.exact = !set->estimate && operands[1] && reader_can_reread(operands[1]);
+    if (own->ship) return ship(c, set, &r);
+    join j = {.c = c, .set = set, .own = own, .having = having_read(c, own->having)};
+    j.exact = !own->estimate && operands[1] && reader_can_reread(operands[1]);
     j.answers_as_json = set->json && !set->stats;
     j.limit = (size_t)size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_JOIN_MEMORY);
     if (j.limit < TALLY_LEAST) cli_misuse(c, "-m must be 64K or more, not %s", set->memory);
     j.of_r.limit = j.limit;
     int status;
-    if (set->with)
+    if (own->with)
         status = answer_with(&j, &r);
-    else if (set->exact)
+    else if (own->exact)
         status = count_exactly(&j, &r);
-    else if (set->counts)
+    else if (own->counts)
         status = answer_exactly(&j, &r);
     else {
         const field_list *const field = set->s_field.n ? &set->s_field : &set->field;
         relation s = relation_open(c, &plain, operands[1], field);
-        status = set->size ? join_size(set, &r, &s) : answer_here(&j, &r, &s);
+        status = own->size ? join_size(set, own->method, &r, &s) : answer_here(&j, &r, &s);
     }
     tally_free(&j.of_r);
     keytable_free(&j.candidates);
     return status;
 }
+
+/* ---- Options and help. */
+#define OWN join_own
+
+static const cli_option join_options[] = {
+    KEY_OPTIONS,
+    OPTION(0, "s-field", "LIST", OPT_FIELDS, s_field,
+           "The key of a line of S, if it stands elsewhere than in R."),
+    HEADING("What is asked"),
+    OWN_OPTION(0, "having", "CONDITION", OPT_TEXT, having,
+               "Only keys whose number of pairs is as said: >, >=, =, < or <= and a whole number, "
+               "such as '>=100'. All keys that R and S share unless given."),
+    OWN_FLAG(0, "estimate", estimate,
+             "Read S once: a few answers may be too high, or should not be there. (default: exact, "
+             "if S can be read again)"),
+    OWN_FLAG(0, "verify", verify,
+             "Fail if the answer cannot be exact, since S cannot be read again."),
+    OWN_FLAG(0, "size", size,
+             "Say only how many pairs there are in all, with a standard error and, where filters "
+             "can give one, an upper bound."),
+    OWN_CHOICE(
+        "method", "WHAT", "product|sample", method,
+        "With --size: product, from the counters of two filters, or sample, from samples of both "
+        "files and the filters' counts. The one with the smaller expected error unless given."),
+    OWN_FLAG(0, "snapshots", snapshots,
+             "With --size: R and S are snapshots of spectral filters with equal specs, "
+             "update=plain and span=0, not files of lines."),
+    HEADING("Two sites"),
+    OWN_FLAG(0, "ship", ship, "At S: write a filter of the keys of FILE, to be sent to R."),
+    OWN_OPTION(0, "with", "SNAPSHOT", OPT_TEXT, with,
+               "At R: answer from FILE and the filter that came from S."),
+    OWN_FLAG(0, "candidates", candidates,
+             "With --with: print the keys that may be answers, to be sent to S, not their counts."),
+    OWN_OPTION(0, "exact", "KEYS", OPT_TEXT, exact,
+               "At S: print how often each line of KEYS came in FILE, to be sent to R."),
+    OWN_OPTION(0, "counts", "COUNTS", OPT_TEXT, counts,
+               "At R: answer exactly, from FILE and the counts that came from S. Give the same "
+               "--having as before."),
+    HEADING("Memory"),
+    OPTION('m', "memory", "SIZE", OPT_WORD, memory,
+           "Memory to count keys of R exactly; what does not fit goes to temporary files, in "
+           "TMPDIR or /tmp. " DEFAULT_JOIN_MEMORY " unless given."),
+    OPTION(0, "filter", "SPEC", OPT_TEXT, filter,
+           "The filter of S: a kind that never counts too low. A spectral filter with 6 counters "
+           "for each different key of S unless given."),
+    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
+           "S has about COUNT different keys. Found out by reading it once more unless given."),
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
+           "Seed of the filter; drawn at random unless given. Equal seed, equal input: equal "
+           "answers."),
+    HEADING("Output"),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write to FILE, which appears whole at the end or not at all."),
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."),
+    FLAG(0, "stats", stats,
+         "At the end, print on standard error: candidates, answers, and how many bytes were sent "
+         "from site to site, or would have been, against a classic Bloomjoin and against sending "
+         "the column of S."),
+    AS_OPTIONS,
+    QUIET,
+    END};
+
+static const cli_example join_examples[] = {
+    {"everbloom join --csv -f id --s-field customer people.csv orders.csv",
+     "How many orders has each of them?"},
+    {"everbloom join --csv -f 1 --s-field 2 --having '>=100' people.csv orders.csv",
+     "Those with a hundred or more."},
+    {"everbloom join --ship -f 2 orders | ssh r everbloom join --with - people",
+     "The same at two sites, with one filter sent."},
+    {"everbloom join --size -f 1 a.tsv b.tsv", "How large would the join be?"},
+    {NULL, NULL}};
+
+static const char join_text[] =
+    "Answers 'select a, count(*) from R, S where R.a = S.a group by a having count(*) ...': which "
+    "keys do lines of R and of S share, and in how many pairs of lines? S is read into a small "
+    "filter, which is all that R needs of it.\n\n"
+    "An answer is a line with the number of pairs, a tab and the key; answers come in no order. "
+    "They are exact if S can be read a second time. If not, or with --estimate, keys of R are "
+    "counted exactly, and S's counts are never too low, but about 1 in 18 is too high, that of a "
+    "key which is not in S as well, unless --filter names a larger filter. So every key that "
+    "should be there is there, with a number that is no smaller than the truth, and some may be "
+    "there that should not. With '=', '<' and '<=' all keys are then printed that may be answers, "
+    "with the most pairs that they can have.\n\n"
+    "At two sites: 'join --ship' at S writes the filter, 'join --with' at R answers. To be exact, "
+    "'join --with --candidates' at R prints keys, 'join --exact' at S counts them, and 'join "
+    "--counts' at R answers.";
+
+const cli_command command_join = {.own = sizeof(OWN),
+                                  .name = "join",
+                                  .operands = "R [S]",
+                                  .summary =
+                                      "say which keys two files share, and in how many pairs",
+                                  .text = join_text,
+                                  .options = join_options,
+                                  .examples = join_examples,
+                                  .status = "if counters are full",
+                                  .min_operands = 1,
+                                  .max_operands = 2,
+                                  .run = run_join};

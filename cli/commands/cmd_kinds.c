@@ -1,5 +1,6 @@
 /* cmd_kinds.c - the kinds of filters, their properties and options. */
 #include "cli.h"
+#include "options/options.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,7 +127,7 @@ static void json_kinds(const eb_kind_info *const *kinds, size_t n) {
     puts("]");
 }
 
-int run_kinds(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_kinds(const cli_command *c, const settings *set, char **operands, size_t n) {
     size_t count;
     const eb_kind_info *const *kinds = eb_kinds(&count);
     const eb_kind_info *one = n ? find_kind(c, kinds, count, operands[0]) : NULL;
@@ -139,3 +140,21 @@ int run_kinds(const cli_command *c, const settings *set, char **operands, size_t
     finish_stdout();
     return STATUS_YES;
 }
+
+/* ---- Options and help. */
+
+static const cli_option kinds_options[] = {
+    FLAG(0, "json", json, "One JSON array, with the options of each kind."), END};
+
+static const cli_example kinds_examples[] = {{"everbloom kinds stable", "The options of a kind."},
+                                             {NULL, NULL}};
+
+const cli_command command_kinds = {.name = "kinds",
+                                   .operands = "[KIND]",
+                                   .summary = "list the kinds of filters and their options",
+                                   .text = "Without KIND, a table of the kinds there are; with "
+                                           "KIND, what it is and the options of its spec.",
+                                   .options = kinds_options,
+                                   .examples = kinds_examples,
+                                   .max_operands = 1,
+                                   .run = run_kinds};

@@ -1,8 +1,15 @@
 /* cmd_plan.c - plan: a question in, the filter that answers it out. */
-#include "cli.h"
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include "parts/question.h"
 #include <string.h>
+
+typedef struct plan_own {          /* options of its own */
+    double max_fpr, max_fnr, rate; /* 0: not given */
+    const char *fpr_is;            /* NULL: not given */
+    texts needs;
+    bool endless, explain, all_kinds;
+} plan_own;
 
 /* One of the words, from 1; 0: none was given. */
 static uint32_t plan_choice(const char *word, const char *const *words) {
@@ -21,29 +28,30 @@ static uint32_t plan_need(const cli_command *c, const char *word) {
 }
 
 static question plan_read(const cli_command *c, const settings *set) {
+    const plan_own *const own = set->own;
     question q = {
         .items = set->items,
         .distinct = set->distinct,
         .gap = set->gap,
         .window = set->window.lines,
         .window_seconds = set->window.seconds,
-        .rate = set->rate,
+        .rate = own->rate,
         .zipf = set->zipf,
         .memory = set->memory ? size_in_bytes(c, "-m", set->memory) : 0,
-        .max_fpr = set->max_fpr,
-        .max_fnr = set->max_fnr,
+        .max_fpr = own->max_fpr,
+        .max_fnr = own->max_fnr,
         .order = plan_choice(set->order, (const char *const[]){"shuffled", "recent"}),
-        .fpr_is = plan_choice(set->fpr_is, (const char *const[]){"mean", "end", "worst"}),
-        .endless = set->endless,
-        .all_kinds = set->all_kinds,
+        .fpr_is = plan_choice(own->fpr_is, (const char *const[]){"mean", "end", "worst"}),
+        .endless = own->endless,
+        .all_kinds = own->all_kinds,
     };
-    for (size_t i = 0; i < set->needs.n; i++) q.needs |= plan_need(c, set->needs.text[i]);
+    for (size_t i = 0; i < own->needs.n; i++) q.needs |= plan_need(c, own->needs.text[i]);
     return q;
 }
 
-static void plan_table(const settings *set, const answer *a) {
+static void plan_table(const plan_own *own, const answer *a) {
     printf("\n%-12s %10s %10s %10s %10s %5s  %s\n", "kind", "bytes", "fpr", "fnr", "worst fnr",
-           "lines", set->explain ? "why" : "filter");
+           "lines", own->explain ? "why" : "filter");
     for (size_t i = 0; i < a->n; i++) {
         const eb_offer *const o = &a->offers[i];
         char bytes[32], spec[EB_SPEC_MAX], why[160], fpr[32], fnr[32], worst[32];
@@ -51,12 +59,12 @@ static void plan_table(const settings *set, const answer *a) {
         printf("%-12s %10s %10s %10s %10s %5.0f  %s\n", o->kind->name, human_bytes(bytes, o->bytes),
                human_number(fpr, o->mean_fpr), human_number(fnr, o->mean_fnr),
                human_number(worst, o->most_fnr), o->lines,
-               set->explain ? answer_why(a, i, why) : spec);
+               own->explain ? answer_why(a, i, why) : spec);
     }
 }
 
 /* Kinds that make no offer, and the first reason. */
-static void plan_explain(const settings *set, const answer *a) {
+static void plan_explain(const plan_own *own, const answer *a) {
     size_t n;
     const eb_kind_info *const *const kinds = eb_kinds(&n);
     puts("\nNo offer:");
@@ -70,7 +78,7 @@ static void plan_explain(const settings *set, const answer *a) {
             why = "it forgets keys";
         else if (lacks)
             why = "it cannot do what --need asks for";
-        else if (!kinds[i]->question && !set->all_kinds)
+        else if (!kinds[i]->question && !own->all_kinds)
             why = "kept as published: ask with --all-kinds";
         else if ((caps & EB_CAN_COUNT) && !(a->goal.caps & EB_CAN_COUNT))
             why = "it counts, which takes memory: ask with --need count";
@@ -83,7 +91,8 @@ static void plan_explain(const settings *set, const answer *a) {
              "too. See --order.");
 }
 
-int run_plan(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_plan(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const plan_own *const own = set->own;
     static answer a;
     char text[2 * EB_SPEC_MAX];
     (void)operands, (void)n;
@@ -99,9 +108,82 @@ int run_plan(const cli_command *c, const settings *set, char **operands, size_t 
         puts(text);
         answer_command(&a, &a.offers[0], text, sizeof text);
         printf("\n  %s\n", text);
-        plan_table(set, &a);
-        if (set->explain) plan_explain(set, &a);
+        plan_table(own, &a);
+        if (own->explain) plan_explain(own, &a);
     }
     finish_stdout();
     return STATUS_YES;
 }
+
+/* ---- Options and help. */
+#define OWN plan_own
+
+static const cli_option plan_options[] = {
+    HEADING("The stream"),
+    OPTION(0, "items", "COUNT", OPT_COUNT, items,
+           "Lines in the stream, repeats included, such as 1e9 or 10M. (default: each key once)"),
+    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
+           "Distinct keys among them. (default: what fits is the answer)"),
+    OWN_FLAG(0, "endless", endless,
+             "The stream never ends: how far back it can remember is asked."),
+    OPTION(0, "gap", "COUNT", OPT_COUNT, gap,
+           "Repeats come at most COUNT distinct keys after the key itself."),
+    OPTION(0, "window", "LENGTH", OPT_LENGTH, window,
+           "Every repeat within LENGTH must be found: a number of lines such as 1e6, or a time "
+           "such as 10m, with --rate."),
+    OWN_OPTION(0, "rate", "COUNT", OPT_COUNT, rate, "Lines in a second."),
+    OPTION(0, "zipf", "SKEW", OPT_REAL, zipf,
+           "Skew of the keys' frequencies; 0: uniform. 'everbloom try' measures it."),
+    CHOICE("order", "ORDER", "shuffled|recent", order,
+           "Where repeats are: anywhere in the stream, or soon after the line itself. (default: "
+           "not known, and the figures are for the worst of several orders)"),
+    HEADING("What is wanted"),
+    OPTION('m', "memory", "SIZE", OPT_WORD, memory,
+           "At most so much memory, such as 500K, 64M or 2G. (default: the least that will do)"),
+    OWN_OPTION(0, "max-fpr", "SHARE", OPT_SHARE, max_fpr,
+               "At most this share of the new lines may be taken for repeats, such as 1e-6 or "
+               "0.1%. (default: as few as possible)"),
+    OWN_CHOICE(
+        "fpr-is", "WHICH", "mean|end|worst", fpr_is,
+        "What --max-fpr bounds: the mean over the stream, the rate at its end, or the mean over "
+        "the stream whose order is worst. (default: mean if the order is told, else worst)"),
+    OWN_OPTION(0, "max-fnr", "SHARE", OPT_SHARE, max_fnr,
+               "At most this share of the repeats may be missed. (default: none with --distinct "
+               "and no -m; 1% with --gap and no -m; else as few as possible)"),
+    OWN_OPTION(0, "need", "WHAT", OPT_TEXTS, needs,
+               "What the filter must be able to do: count, remove, merge, importance, time or "
+               "growth. May be given several times."),
+    OWN_FLAG(0, "all-kinds", all_kinds, "Ask the kinds that are kept as published, too."),
+    HEADING("What is printed"),
+    OWN_FLAG(0, "explain", explain, "Say why the others lost, and which kinds make no offer."),
+    FLAG(0, "json", json, "One JSON object."),
+    END};
+
+static const cli_example plan_examples[] = {
+    {"everbloom plan --distinct 1e9 --max-fpr 0.1%",
+     "How much memory for a billion keys at 0.1 %?"},
+    {"everbloom plan -m 64M --items 1e9 --distinct 3e8 --max-fpr 1e-4",
+     "Drop repeats in 64 MiB: what is lost, and what passes?"},
+    {"everbloom plan -m 64M --max-fpr 1e-6 --endless", "How far back can 64 MiB remember?"},
+    {"everbloom plan --window 10m --rate 5000 --max-fpr 1e-5",
+     "Memory for the lines of the last ten minutes."},
+    {NULL, NULL}};
+
+static const char plan_text[] =
+    "Say what you know of the stream and what you want; what you leave out is the answer: the "
+    "memory, the rates, the number of keys, or how far back repeats are found. Prints one sentence "
+    "with the filter to use and what to expect, in lines; the command to run; and a table of every "
+    "kind that can do it.\n\n"
+    "Unless --order or --gap tell where repeats are, the figures are for the worst of several "
+    "orders. If no filter can do it, the message says what is possible, and how much memory no "
+    "structure could do without.";
+
+const cli_command command_plan = {.own = sizeof(OWN),
+                                  .name = "plan",
+                                  .operands = "",
+                                  .summary = "say which filter to use, and what to expect of it",
+                                  .text = plan_text,
+                                  .options = plan_options,
+                                  .examples = plan_examples,
+                                  .max_operands = 0,
+                                  .run = run_plan};

@@ -1,10 +1,18 @@
 /* cmd_predict.c - predict: what mathematics says of filters, as numbers or as curves. */
 #include "io.h"
+#include "options/options.h"
 #include "output/plot.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { PREDICT_SPECS = 6 };
+
+typedef struct predict_own { /* options of its own */
+    bool plot;
+    const char *svg, *over; /* NULL: not given */
+} predict_own;
 
 static eb_workload predict_load(const settings *set) {
     return (eb_workload){.size = sizeof(eb_workload),
@@ -211,8 +219,9 @@ static void predict_save(const plot *p, const char *path) {
 }
 
 static void predict_draw(const settings *set, const char *const *specs, size_t n) {
+    const predict_own *const own = set->own;
     const eb_workload load = predict_load(set);
-    const char *const over = set->over ? set->over : "stream";
+    const char *const over = own->over ? own->over : "stream";
     const bool memory = strcmp(over, "memory") == 0, gap = strcmp(over, "gap") == 0;
     static plot p;
     p.x_name = memory ? "memory" : gap ? "distinct keys between a key and its repeat" : "keys";
@@ -227,18 +236,19 @@ static void predict_draw(const settings *set, const char *const *specs, size_t n
          : gap  ? predict_over_gap
                 : predict_over_stream)(&p, &load, specs[i], i);
     }
-    if (set->svg) predict_save(&p, set->svg);
+    if (own->svg) predict_save(&p, own->svg);
     if (set->json)
         for (size_t i = 0; i < n; i++) predict_json_curve(&p, over, i);
-    else if (set->plot || !set->svg)
+    else if (own->plot || !own->svg)
         plot_terminal(&p, stdout, isatty(STDOUT_FILENO) == 1);
 }
 
-int run_predict(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_predict(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const predict_own *const own = set->own;
     const char *const *const specs = (const char *const *)operands;
     if (set->items > 0 && set->distinct > set->items)
         cli_misuse(c, "--distinct must not be more than --items");
-    if (set->plot || set->svg || set->over)
+    if (own->plot || own->svg || own->over)
         predict_draw(set, specs, n);
     else
         for (size_t i = 0; i < n; i++) {
@@ -248,3 +258,46 @@ int run_predict(const cli_command *c, const settings *set, char **operands, size
     finish_stdout();
     return STATUS_YES;
 }
+
+/* ---- Options and help. */
+#define OWN predict_own
+
+static const cli_option predict_options[] = {
+    OPTION(0, "items", "COUNT", OPT_COUNT, items,
+           "Keys in the stream so far, repeats included, such as 1e9 or 10M; 0 or not given: an "
+           "endless stream."),
+    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
+           "Distinct keys among them; all of them unless given."),
+    OPTION(0, "gap", "COUNT", OPT_COUNT, gap,
+           "Distinct keys between a key and its repeat; spread over the stream unless given."),
+    OPTION(0, "zipf", "SKEW", OPT_REAL, zipf, "Skew of the keys' frequencies; 0: uniform."),
+    HEADING("Curves"),
+    OWN_FLAG(0, "plot", plot, "Draw the rates in the terminal; several SPECs in one plot."),
+    OWN_OPTION(0, "svg", "FILE", OPT_TEXT, svg, "Draw them as a picture."),
+    OWN_CHOICE("over", "WHAT", "stream|memory|gap", over,
+               "What the curve runs over: the keys of the stream, the memory of the filter, or the "
+               "gap between a key and its repeat. (default: stream)"),
+    HEADING("Reports"),
+    FLAG(0, "json", json, "One JSON object for each SPEC; with --over, the points of its curve."),
+    END};
+
+static const cli_example predict_examples[] = {
+    {"everbloom predict stable:memory=64M,fpr=0.001 --gap 1e6",
+     "How often is a repeat missed that comes a million keys later?"},
+    {"everbloom predict --plot --over memory --distinct 1e6 --items 1e7 bloom lru",
+     "Both rates, by memory, of two filters."},
+    {NULL, NULL}};
+
+const cli_command command_predict = {
+    .own = sizeof(OWN),
+    .name = "predict",
+    .operands = "SPEC...",
+    .summary = "say what error rates a filter will have",
+    .text = "Prints what mathematics says of a filter after a stream: the memory that it takes, "
+            "the rates of false positives and false negatives for the next key, their mean over "
+            "the stream, and when they settle; or, with --plot and --svg, draws them.",
+    .options = predict_options,
+    .examples = predict_examples,
+    .min_operands = 1,
+    .max_operands = PREDICT_SPECS,
+    .run = run_predict};

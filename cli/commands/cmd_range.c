@@ -3,6 +3,7 @@
  * The stream goes through the loop of add, with numbers for hashes.  Questions are read before it,
  * so that a bad one costs no time, and answered when it has ended. */
 #include "input/numbers.h"
+#include "options/options.h"
 #include "output/table.h"
 #include "parts/filterfile.h"
 #include "parts/health.h"
@@ -12,10 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+typedef struct range_own {                   /* options of its own */
+    const char *values, *min, *max, *ranges; /* NULL: not given */
+    uint64_t bits;                           /* 0: not given */
+    texts from, to, quantiles;
+} range_own;
+
 /* ---- The domain. */
 
 static bool names_domain(const settings *set) {
-    return set->values || set->min || set->max || set->bits;
+    const range_own *const own = set->own;
+    return own->values || own->min || own->max || own->bits;
 }
 
 static uint64_t read_bound(const cli_command *c, number_kind kind, const char *option,
@@ -43,19 +51,20 @@ static uint64_t usual_low(number_kind kind, unsigned width) {
 
 /* The spec of a new filter, from --values, --min, --max and --bits. */
 static void domain_spec(const cli_command *c, const settings *set, char *spec, size_t cap) {
+    const range_own *const own = set->own;
     number_kind kind = NUMBER_SIGNED;
-    unsigned width = set->bits ? (unsigned)set->bits : 32;
-    if (set->values) (void)number_kind_named(set->values, &kind);
-    if (!set->min != !set->max) cli_misuse(c, "--min and --max: give both of them");
-    if (set->min && set->bits) cli_misuse(c, "--bits and --min: give one of them");
-    if (kind == NUMBER_REAL && (set->min || set->bits))
+    unsigned width = own->bits ? (unsigned)own->bits : 32;
+    if (own->values) (void)number_kind_named(own->values, &kind);
+    if (!own->min != !own->max) cli_misuse(c, "--min and --max: give both of them");
+    if (own->min && own->bits) cli_misuse(c, "--bits and --min: give one of them");
+    if (kind == NUMBER_REAL && (own->min || own->bits))
         cli_misuse(c, "--values real takes all numbers: no --min, --max or --bits");
-    if (set->bits > 64)
-        cli_misuse(c, "--bits must be 1..64, not %llu", (unsigned long long)set->bits);
+    if (own->bits > 64)
+        cli_misuse(c, "--bits must be 1..64, not %llu", (unsigned long long)own->bits);
     uint64_t low = usual_low(kind, width);
-    if (set->min) {
-        const uint64_t high = read_bound(c, kind, "--max", set->max);
-        low = read_bound(c, kind, "--min", set->min);
+    if (own->min) {
+        const uint64_t high = read_bound(c, kind, "--max", own->max);
+        low = read_bound(c, kind, "--min", own->min);
         if (low > high) cli_misuse(c, "--min must be at most --max");
         width = bits_of(high - low);
         if (low > UINT64_MAX - ones(width)) low = UINT64_MAX - ones(width);
@@ -180,18 +189,19 @@ static double read_quantile(const cli_command *c, const char *text) {
 /* A single --from or --to goes to the end of the domain. */
 static void read_questions(asker *a) {
     const settings *const set = a->set;
-    const size_t ranges = set->from.n > set->to.n ? set->from.n : set->to.n;
+    const range_own *const own = set->own;
+    const size_t ranges = own->from.n > own->to.n ? own->from.n : own->to.n;
     for (size_t i = 0; i < ranges; i++)
-        push_range(a, "--from", key_of(i < set->from.n ? set->from.text[i] : NULL), "--to",
-                   key_of(i < set->to.n ? set->to.text[i] : NULL));
-    if (set->ranges) {
+        push_range(a, "--from", key_of(i < own->from.n ? own->from.text[i] : NULL), "--to",
+                   key_of(i < own->to.n ? own->to.text[i] : NULL));
+    if (own->ranges) {
         reader in = {.separator = set->nul ? '\0' : '\n'};
-        reader_open_one(&in, set->ranges);
+        reader_open_one(&in, own->ranges);
         reader_each(&in, take_range_line, a);
         reader_close(&in);
     }
-    for (size_t i = 0; i < set->quantiles.n; i++)
-        push(a, (question){.quantile = read_quantile(a->c, set->quantiles.text[i]),
+    for (size_t i = 0; i < own->quantiles.n; i++)
+        push(a, (question){.quantile = read_quantile(a->c, own->quantiles.text[i]),
                            .is_quantile = true});
 }
 
@@ -289,18 +299,20 @@ static int answer_all(asker *a) {
 /* ---- The command. */
 
 static void check_stdin(const cli_command *c, const settings *set, char *const *paths) {
+    const range_own *const own = set->own;
     bool lines = !set->snapshot && !*paths;
     for (; *paths; paths++) lines = lines || strcmp(*paths, "-") == 0;
-    if (!set->ranges || strcmp(set->ranges, "-") != 0) return;
+    if (!own->ranges || strcmp(own->ranges, "-") != 0) return;
     if (lines) cli_misuse(c, "the lines and the ranges cannot both come from standard input");
     if (set->snapshot && strcmp(set->snapshot, "-") == 0)
         cli_misuse(c, "the snapshot and the ranges cannot both come from standard input");
 }
 
 static void check_usage(const cli_command *c, const settings *set) {
-    const bool asks = set->from.n + set->to.n + set->quantiles.n > 0 || set->ranges;
+    const range_own *const own = set->own;
+    const bool asks = own->from.n + own->to.n + own->quantiles.n > 0 || own->ranges;
     if (set->save && set->state) cli_misuse(c, "--save and --state: give one of them");
-    if (set->from.n != set->to.n && set->from.n + set->to.n > 1)
+    if (own->from.n != own->to.n && own->from.n + own->to.n > 1)
         cli_misuse(c, "--from and --to: give as many of one as of the other");
     if (!asks && !set->save && !set->state)
         cli_misuse(c, "nothing to do: ask with --from and --to, --ranges or --quantile, or keep "
@@ -353,20 +365,21 @@ static void keep_numbers(const stream *s, const eb_key *key, size_t n, eb_hash *
     (void)s, (void)key, (void)n, (void)out;
 }
 
-bool range_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+static bool range_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
     (void)c, (void)set;
     snprintf(spec, cap, "%s", DEFAULT_RANGE);
     return false;
 }
 
-int run_range(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_range(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const range_own *const own = set->own;
     char spec[200];
     settings with_domain = *set;
     asker a;
     (void)n;
     check_usage(c, set);
     check_stdin(c, set, operands);
-    if (set->ranges) reader_check(set->ranges);
+    if (own->ranges) reader_check(own->ranges);
     if (set->snapshot) return ask_snapshot(c, set, operands);
     if (names_domain(set)) {
         domain_spec(c, set, spec, sizeof spec);
@@ -391,3 +404,71 @@ int run_range(const cli_command *c, const settings *set, char **operands, size_t
     eb_free(s.filter);
     return status;
 }
+
+/* ---- Options and help. */
+#define OWN range_own
+
+static const cli_option range_options[] = {
+    KEY_OPTIONS,
+    WEIGHT_OPTION,
+    HEADING("What values there are"),
+    OWN_CHOICE("values", "WHAT", "signed|unsigned|time|real", values,
+               "signed or unsigned: whole numbers; time: seconds since 1970, or times such as "
+               "2026-01-31T12:00:00+01:00, of which parts of a second are left out; real: any "
+               "number, such as -0.25 or 1e9, of which six digits count. (default: signed)"),
+    OWN_OPTION(0, "min", "A", OPT_TEXT, min, "The least value that can come. With --max."),
+    OWN_OPTION(0, "max", "B", OPT_TEXT, max,
+               "The largest. The domain is rounded up to a power of two; the smaller it is, the "
+               "faster and the better the answers."),
+    OWN_OPTION(0, "bits", "N", OPT_INDEX, bits,
+               "Instead: values of N bits, 1 to 64; times from 1970 on. 32 unless given."),
+    HEADING("What is asked"),
+    OWN_OPTION(0, "from", "A", OPT_TEXTS, from,
+               "Say how many values lie in the range from A to the --to that belongs to it, both "
+               "included. May be given several times; alone it goes to the end."),
+    OWN_OPTION(0, "to", "B", OPT_TEXTS, to, "The end of a range."),
+    OWN_OPTION(0, "ranges", "FILE", OPT_TEXT, ranges,
+               "The same for each line of FILE: two values with a tab between."),
+    OWN_OPTION(0, "quantile", "Q", OPT_TEXTS, quantiles,
+               "The least value such that a share Q of all values, 0 to 1, is no larger. May be "
+               "given several times."),
+    SNAPSHOT_OPTION,
+    HEADING("What is printed"),
+    AS_OPTIONS,
+    FILTER_OPTIONS("dyadic"),
+    KEEP_OPTIONS,
+    RUN_REPORTS,
+    END};
+
+static const cli_example range_examples[] = {
+    {"everbloom range --csv -f 3 --min -50 --max 60 --from 0 --to 9 weather.csv",
+     "How many readings are from 0 to 9?"},
+    {"everbloom range --values time -f 1 --save times.eb events.tsv", "Keep the times of events."},
+    {"everbloom range --snapshot times.eb --from 2026-01-01T00:00:00Z", "How many came this year?"},
+    {"everbloom range --values real --quantile 0.5 --quantile 0.99 seconds.txt",
+     "Median and tail."},
+    {NULL, NULL}};
+
+static const char range_text[] =
+    "Counts the numbers or times in the lines of the FILEs, or of standard input if there is none "
+    "or it is -, in one pass and in fixed memory, and then says how many of them lie in a range, "
+    "or which value is a quantile. The filter can be kept (--save, --state), merged, and asked "
+    "later (--snapshot).\n\n"
+    "An answer is a line with tabs between: for a range the estimate, a lower and an upper bound, "
+    "and its two ends; for a quantile the estimate, the least and the largest value that it can "
+    "be, and the share. Both bounds are certain. The estimate of a range is its upper bound, which "
+    "is nearly always right in a filter that is large enough.\n\n"
+    "A line whose value is no number, or outside of the domain, ends the command without an "
+    "answer. Adding a value takes time in proportion to the bits of the domain.";
+
+const cli_command command_range = {.own = sizeof(OWN),
+                                   .name = "range",
+                                   .operands = "[FILE]...",
+                                   .summary = "say how many numbers or times lie in a range",
+                                   .text = range_text,
+                                   .options = range_options,
+                                   .examples = range_examples,
+                                   .status = "if counters are full",
+                                   .max_operands = CLI_MANY,
+                                   .run = run_range,
+                                   .filter = range_filter};

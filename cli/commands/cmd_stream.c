@@ -1,4 +1,5 @@
 /* cmd_stream.c - the commands that read lines: add, test; what dedup shares with them. */
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include "parts/stream.h"
 #include "remote/commands.h"
@@ -9,6 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+
+typedef struct stream_own { /* options of its own */
+    bool absent, remove;
+} stream_own;
 
 /* Chance that the filter misses a repeat of a key that came anywhere in the stream so far: where
  * the kind has no formula for that, the mean over gaps spread evenly. */
@@ -109,21 +114,23 @@ void stream_end(stream *s) {
 
 /* Keys are taken out of a filter that is there and can do that. */
 static void check_removal(const cli_command *c, const settings *set) {
+    const stream_own *const own = set->own;
     struct stat st;
-    if (!set->remove) return;
+    if (!own->remove) return;
     if (!set->state) cli_misuse(c, "--remove needs --state FILE, the filter to take keys out of");
     if (set->classes) cli_misuse(c, "--classes is for a new filter: not with --remove");
     if (stat(set->state, &st) != 0) cli_fail("%s: %s", set->state, strerror(errno));
 }
 
 static void check_removable(const settings *set, const eb_filter *f) {
-    if (set->remove && !(eb_caps(f) & EB_CAN_REMOVE))
+    const stream_own *const own = set->own;
+    if (own->remove && !(eb_caps(f) & EB_CAN_REMOVE))
         cli_fail("%s: keys cannot be taken out of this filter; 'everbloom count --removable' makes "
                  "one that can",
                  set->state);
 }
 
-bool add_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+static bool add_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
     (void)c;
     if (set->importance_field.n)
         snprintf(spec, cap, "%s,fpr=%.9g", DEFAULT_IMPORTANCE, DEFAULT_IMPORTANCE_DROP);
@@ -132,13 +139,14 @@ bool add_filter(const cli_command *c, const settings *set, char *spec, size_t ca
     return false;
 }
 
-int run_add(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_add(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const stream_own *const own = set->own;
     (void)n;
     if (set->output && set->state) cli_misuse(c, "-o and --state: give one of them");
     refuse_terminal(c, set, "a snapshot");
     check_removal(c, set);
     stream s = {.set = set, .print = PRINT_NONE, .adds = true, .state = set->state};
-    s.removes = set->remove;
+    s.removes = own->remove;
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);
     check_removable(set, s.filter);
@@ -150,7 +158,8 @@ int run_add(const cli_command *c, const settings *set, char **operands, size_t n
 }
 
 static void check_test(const cli_command *c, const settings *set, char **operands) {
-    if (set->mark && set->absent) cli_misuse(c, "--mark and --absent: give one of them");
+    const stream_own *const own = set->own;
+    if (set->mark && own->absent) cli_misuse(c, "--mark and --absent: give one of them");
     if (!set->keys.n && operands[1] == NULL && strcmp(operands[0], "-") == 0)
         cli_misuse(c, "the snapshot and the lines cannot both come from standard input");
     if (set->keys.n && (operands[1] || set->field.n || set->header || set->class_field.n))
@@ -159,11 +168,12 @@ static void check_test(const cli_command *c, const settings *set, char **operand
 }
 
 /* Exit status as grep has it: 0 if a line was selected. */
-int run_test(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_test(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const stream_own *const own = set->own;
     (void)n;
     check_test(c, set, operands);
-    if (nodes_is_url(operands[0])) return remote_test(c, set, operands[0], operands + 1);
-    print_mode print = set->mark ? PRINT_MARKED : set->absent ? PRINT_NEW : PRINT_SEEN;
+    print_mode print = set->mark ? PRINT_MARKED : own->absent ? PRINT_NEW : PRINT_SEEN;
+    if (nodes_is_url(operands[0])) return remote_test(c, set, print, operands[0], operands + 1);
     snapshot snap;
     snapshot_open_or_fail(&snap, operands[0]);
     refuse_numbers(c, snap.view);
@@ -178,6 +188,101 @@ int run_test(const cli_command *c, const settings *set, char **operands, size_t 
         status = stream_run(&s);
     stream_close(&s);
     snapshot_close(&snap);
-    const uint64_t selected = set->absent ? s.lines - s.seen - s.bad.lines : s.seen;
+    const uint64_t selected = own->absent ? s.lines - s.seen - s.bad.lines : s.seen;
     return status ? status : selected == 0 ? STATUS_NO : STATUS_YES;
 }
+
+/* ---- Options and help. */
+#define OWN stream_own
+
+static const cli_option add_options[] = {
+    KEY_OPTIONS,
+    FILTER_OPTIONS(DEFAULT_ADD),
+    ON_FULL_OPTION,
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the snapshot of a new filter to FILE; to standard output unless -o or --state is "
+           "given."),
+    STATE_OPTIONS,
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."),
+    IMPORTANCE_OPTIONS,
+    HEADING("Filters that count"),
+    WEIGHT_OPTION,
+    OWN_FLAG(0, "remove", remove,
+             "Take the keys out of the filter in --state, once for each line. If a key is known "
+             "not to be there so often, it is named and the file stays as it is."),
+    HEADING("Classes of keys, for weighted filters"),
+    OPTION(0, "classes", "FILE", OPT_TEXT, classes,
+           "FILE has lines of a class, a tab and a key, as 'everbloom weigh' prints them. A new "
+           "filter keeps them as its hot list; all other keys are of class 1, and test needs no "
+           "options. hot= in --filter is the number of lines in FILE unless given."),
+    CLASS_OPTIONS,
+    STATS_OPTIONS,
+    QUIET,
+    END};
+
+static const cli_example add_examples[] = {
+    {"everbloom add --filter bloom:distinct=1e6,fpr=1e-4 -o bad.eb bad-hosts.txt",
+     "A filter of a list of keys."},
+    {"everbloom add --state seen.eb today.txt", "Add today's keys to a filter."},
+    {"everbloom add --remove --state window.eb yesterday.txt", "Take yesterday's keys out again."},
+    {"everbloom add --filter weighted:class_bits=5:9 --class-rules rules -o p.eb in",
+     "More bits for the keys that a pattern in rules gives class 2."},
+    {NULL, NULL}};
+
+const cli_command command_add = {
+    .own = sizeof(OWN),
+    .name = "add",
+    .operands = "[FILE]...",
+    .summary = "make or update a snapshot of the keys in lines",
+    .text = "Adds the key of each line to a filter and saves the filter as a snapshot: a new one "
+            "with -o, or with --state one that goes on from what it held.\n\n"
+            "A weighted filter gives each class of keys its own number of bits. Classes come from "
+            "a hot list in the filter (--classes), from the line (--class-field) or from rules "
+            "about keys (--class-rules).\n\n"
+            "--remove takes keys out again, of filters of the kinds that can do that ('everbloom "
+            "kinds'). Taking out what was never added is not always noticed, and makes the counts "
+            "of other keys too low.",
+    .options = add_options,
+    .examples = add_examples,
+    .max_operands = CLI_MANY,
+    .run = run_add,
+    .filter = add_filter};
+
+static const cli_option test_options[] = {
+    KEY_OPTIONS_TEST,
+    HEADING("What is asked"),
+    OPTION(0, "key", "KEY", OPT_TEXTS, keys,
+           "Ask about KEY, as if it were a line; no lines are read. May be given several times."),
+    HEADING("What is printed"),
+    OWN_FLAG(0, "absent", absent, "Print the lines whose keys the snapshot does not know."),
+    FLAG(0, "mark", mark,
+         "Print every line, with 0 (absent) or 1 (known) and a delimiter in front."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write to FILE, which appears whole at the end or not at all."),
+    HEADING("Classes of keys, for weighted filters"),
+    CLASS_OPTIONS,
+    HEADING("Reports"),
+    QUIET,
+    END};
+
+static const cli_example test_examples[] = {
+    {"everbloom test bad.eb hosts.txt", "Print the hosts that are (probably) on the list."},
+    {"everbloom test bad.eb --key \"$host\" > /dev/null && echo known",
+     "Ask about one key in a script."},
+    {NULL, NULL}};
+
+const cli_command command_test = {
+    .own = sizeof(OWN),
+    .name = "test",
+    .operands = "SNAPSHOT [FILE]...",
+    .summary = "print the lines whose keys a snapshot knows",
+    .text = "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "
+            "SNAPSHOT, which is not changed; or, with --key, each KEY that is.\n\n"
+            "A weighted filter whose classes came with the lines is asked with the fewest bits of "
+            "all classes unless --class-field or --class-rules say what class a key has.",
+    .options = test_options,
+    .examples = test_examples,
+    .status = "if no line is selected",
+    .min_operands = 1,
+    .max_operands = CLI_MANY,
+    .run = run_test};

@@ -4,6 +4,7 @@
  * The list is known before the lines are, so it is enough to look each key up in it: exactly, and
  * with decimals.  A filter is for lists that come later: the stream then goes through the loop of
  * count; with values, a second filter counts lines beside it. */
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include "parts/health.h"
 #include "parts/keytable.h"
@@ -12,6 +13,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+typedef struct sum_own { /* options of its own */
+    const char *per;
+} sum_own;
 
 /* ---- The list of keys. */
 
@@ -276,10 +281,11 @@ static int sum_exactly(const cli_command *c, const settings *set, char **operand
 /* ---- The command. */
 
 static void check_usage(const cli_command *c, const settings *set, char *const *paths) {
+    const sum_own *const own = set->own;
     const bool dash = set->queries && strcmp(set->queries, "-") == 0;
     if (!set->queries && set->keys.n == 0)
         cli_misuse(c, "nothing to do: name keys with --key or --queries");
-    if (set->per && !set->snapshot) cli_misuse(c, "--per needs --snapshot");
+    if (own->per && !set->snapshot) cli_misuse(c, "--per needs --snapshot");
     if (dash && !set->snapshot && (!*paths || strcmp(*paths, "-") == 0))
         cli_misuse(c, "the lines and the queries cannot both come from standard input");
     if (set->snapshot && *paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE");
@@ -296,12 +302,13 @@ static void open_counting(const cli_command *c, snapshot *s, const char *path) {
 }
 
 static int ask_snapshots(const cli_command *c, const settings *set) {
+    const sum_own *const own = set->own;
     snapshot sums, counts = {0};
     open_counting(c, &sums, set->snapshot);
-    if (set->per) open_counting(c, &counts, set->per);
+    if (own->per) open_counting(c, &counts, own->per);
     const int status = answer(set, sums.view, counts.view);
     snapshot_close(&sums);
-    if (set->per) snapshot_close(&counts);
+    if (own->per) snapshot_close(&counts);
     return status;
 }
 
@@ -337,13 +344,13 @@ static eb_filter *another(const eb_filter *f) {
     return g;
 }
 
-bool sum_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
+static bool sum_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
     (void)c, (void)set;
     snprintf(spec, cap, "%s", DEFAULT_SUM);
     return false;
 }
 
-int run_sum(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_sum(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     check_usage(c, set, operands);
     if (set->snapshot) return ask_snapshots(c, set);
@@ -367,3 +374,58 @@ int run_sum(const cli_command *c, const settings *set, char **operands, size_t n
     eb_free(counts);
     return status;
 }
+
+/* ---- Options and help. */
+#define OWN sum_own
+
+static const cli_option sum_options[] = {
+    KEY_OPTIONS,
+    OPTION(0, "weight-field", "FIELD", OPT_FIELD, weight_field,
+           "This field of a line is its value, such as 3, -1.5 or 19.99. Sums and averages of "
+           "values are printed then, beside counts of lines. A line of value 0 counts as a line."),
+    HEADING("What is asked"),
+    OPTION(0, "key", "KEY", OPT_TEXTS, keys, "KEY is in the list. May be given several times."),
+    OPTION(0, "queries", "FILE", OPT_TEXT, queries,
+           "Each line of FILE is in the list; twice is once. - is standard input."),
+    SNAPSHOT_OPTION,
+    OWN_OPTION(0, "per", "FILE", OPT_TEXT, per,
+               "With --snapshot, which holds sums of values: the filter in FILE holds counts of "
+               "lines, and averages are printed too. Equal seeds."),
+    HEADING("What is printed"),
+    FLAG(0, "json", json, "One JSON object."),
+    FILTER_OPTIONS("spectral:update=plain,span=0"),
+    HEADING("Reports"),
+    QUIET,
+    END};
+
+static const cli_example sum_examples[] = {
+    {"everbloom sum --csv -f 2 --queries vip.txt orders.csv", "Orders of a list of customers."},
+    {"everbloom sum --csv -f 2 --weight-field 4 --queries vip.txt orders.csv",
+     "What they spent, and on average."},
+    {"everbloom sum --snapshot euros.eb --per orders.eb --queries vip.txt", "The same, later."},
+    {NULL, NULL}};
+
+static const char sum_text[] =
+    "Reads the lines of the FILEs, or of standard input if there is none or it is -, once, and "
+    "prints how often the keys of a list occur together, what their values add up to "
+    "(--weight-field), and the mean value. Only the list is held in memory, and all numbers are "
+    "exact.\n\n"
+    "With -m, --filter or --snapshot the answers come from a filter that counts all keys: whole "
+    "numbers only, for a list that may be made later. Counts and sums are then right on average, "
+    "with the standard error that is printed; what is printed as 'at most' is certain. With many "
+    "small counts the first is nearer to the truth, with few large ones the second; the first may "
+    "then even be above it, or below 0. The average lies between the two numbers that are printed, "
+    "unless count or sum is off by more than two standard errors. Filters to be asked with "
+    "--snapshot should have update=plain and span=0; others can only say 'at most'.";
+
+const cli_command command_sum = {.own = sizeof(OWN),
+                                 .name = "sum",
+                                 .operands = "[FILE]...",
+                                 .summary = "add up the counts or values of a list of keys",
+                                 .text = sum_text,
+                                 .options = sum_options,
+                                 .examples = sum_examples,
+                                 .status = "if counters are full",
+                                 .max_operands = CLI_MANY,
+                                 .run = run_sum,
+                                 .filter = sum_filter};

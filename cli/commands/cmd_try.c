@@ -3,6 +3,7 @@
  * The first lines are kept as hashes, so that the truth is exact.  What they look like (skew, how
  * near repeats are) chooses the candidates, as 'everbloom plan' would; then each of them sees the
  * lines. */
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include "parts/sample.h"
 #include "parts/stream.h"
@@ -11,6 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+typedef struct try_own {             /* options of its own */
+    double sample, max_fpr, max_fnr; /* 0: not given */
+} try_own;
 
 enum { TRY_CANDIDATES = 5, TRY_OFFERS = 3, TRY_BATCH = 4096 };
 static const double try_sample = 2e6, try_sample_max = 1e9;
@@ -83,13 +88,13 @@ static void try_add(trial *t, const eb_offer *o) {
 }
 
 static void try_plan(trial *t, eb_workload *w, double bytes) {
-    const settings *const set = t->set;
+    const try_own *const own = t->set->own;
     const eb_goal goal = {.size = sizeof goal,
                           .load = w,
                           .options = "seed=1",
                           .max_bytes = bytes,
-                          .max_fpr = set->max_fpr > 0 ? set->max_fpr : DEFAULT_MAX_DROP,
-                          .max_fnr = set->max_fnr,
+                          .max_fpr = own->max_fpr > 0 ? own->max_fpr : DEFAULT_MAX_DROP,
+                          .max_fnr = own->max_fnr,
                           .prefer = EB_FEWEST_MISSES};
     eb_offer offers[TRY_OFFERS] = {{.size = sizeof offers[0]}};
     eb_error err;
@@ -212,9 +217,10 @@ static void try_json(const trial *t) {
     report_end(&r);
 }
 
-int run_try(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_try(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const try_own *const own = set->own;
     const settings hasher = {.filter = "bloom:cells=64,k=1", .seed = set->seed ? set->seed : "1"};
-    const double lines = set->sample > 0 ? set->sample : try_sample;
+    const double lines = own->sample > 0 ? own->sample : try_sample;
     const double bytes = size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY);
     trial *const t = cli_alloc(sizeof *t);
     (void)n;
@@ -249,3 +255,47 @@ int run_try(const cli_command *c, const settings *set, char **operands, size_t n
     free(t);
     return status;
 }
+
+/* ---- Options and help. */
+#define OWN try_own
+
+static const cli_option try_options[] = {
+    KEY_OPTIONS,
+    HEADING("The filters"),
+    OPTION('m', "memory", "SIZE", OPT_WORD, memory,
+           "Their memory, such as 500K, 64M or 2G. (default: " DEFAULT_MEMORY ")"),
+    OWN_OPTION(0, "max-fpr", "SHARE", OPT_SHARE, max_fpr,
+               "At most this share of the new lines may be taken for repeats. (default: " TEXT_OF(
+                   DEFAULT_MAX_DROP) ")"),
+    OWN_OPTION(0, "max-fnr", "SHARE", OPT_SHARE, max_fnr,
+               "At most this share of the repeats may be missed. (default: as few as possible)"),
+    OWN_OPTION(
+        0, "sample", "COUNT", OPT_COUNT, sample,
+        "Look at the first COUNT lines, which takes up to 60 bytes for each. (default: 2e6)"),
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed, "Of the hashes. (default: 1)"),
+    HEADING("Reports"),
+    FLAG(0, "json", json, "One JSON object."),
+    QUIET,
+    END};
+
+static const cli_example try_examples[] = {
+    {"everbloom try -m 1M --max-fpr 0.1% access.log",
+     "Which filter of 1 MiB finds most repeats in this file?"},
+    {"everbloom try --csv -f 3 -m 64K orders.csv", "The same for the values of column 3."},
+    {NULL, NULL}};
+
+static const char try_text[] =
+    "Reads the first lines of the FILEs, or of standard input, exactly, says what they look like "
+    "(skew, and how near repeats are), and runs the best few filters over them: new lines lost and "
+    "repeats that pass, measured beside predicted, and time a line.\n\n"
+    "The numbers can be given to 'everbloom plan', for a stream that is longer than the sample.";
+
+const cli_command command_try = {.own = sizeof(OWN),
+                                 .name = "try",
+                                 .operands = "[FILE]...",
+                                 .summary = "run the best few filters over your own lines",
+                                 .text = try_text,
+                                 .options = try_options,
+                                 .examples = try_examples,
+                                 .max_operands = CLI_MANY,
+                                 .run = run_try};

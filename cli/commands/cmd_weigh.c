@@ -6,6 +6,7 @@
  * memory, of members only their hashes, which are those of the filter to be. */
 #include "input/bad.h"
 #include "io.h"
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include "parts/weigh.h"
 #include <math.h>
@@ -13,11 +14,18 @@
 #include <string.h>
 #include <unistd.h>
 
+typedef struct weigh_own { /* options of its own */
+    double hot;
+    const char *members; /* NULL: not given */
+} weigh_own;
+
 enum { LEARNT_QUARTERS = 3, SPEC_CAP = 1024, BATCH = 512, TRIALS = 100, TRIAL_KEYS = 20000000 };
+#define HOT_MAX 1e9
 #define BITS_PER_MEMBER 10 /* of a filter to be, whose members nobody has counted */
 
 typedef struct weighing {
     const settings *set;
+    const weigh_own *own;
     eb_filter *hasher; /* with the seed of the filter to be */
     keytable sample;
     uint32_t *order; /* numbers of the keys that were asked for, if some are kept */
@@ -59,7 +67,7 @@ static void take_query(void *ctx, reader *r, const char *line, const char *end) 
     table_key *const k = keytable_get(&w->sample, hash_of(w, key), key);
     const size_t number = (size_t)(k - w->sample.keys);
     k->count++;
-    if (w->set->members) {
+    if (w->own->members) {
         if (number > UINT32_MAX) cli_fail("the sample has more than 2^32 different keys");
         w->order = cli_grow(w->order, &w->order_cap, (w->queries + 1) * sizeof *w->order);
         w->order[w->queries] = (uint32_t)number;
@@ -116,9 +124,9 @@ static void read_all(weighing *w, const cli_command *c, char **operands) {
     bad_tell(&w->bad, w->lines, true);
     reader_close(&r);
     if (w->queries == 0) cli_fail("the sample is empty");
-    if (!w->set->members) return;
+    if (!w->own->members) return;
     keep_last_quarter(w);
-    read_members(w, w->set->members);
+    read_members(w, w->own->members);
 }
 
 /* ---- Filters. */
@@ -297,7 +305,7 @@ static void print_report(const weighing *w, const measured *m) {
     report_real(&r, "expected_fpr", "expected rate", w->plan.fpr);
     report_real(&r, "plain_expected_fpr", "  of a plain filter", w->plain.fpr);
     report_real(&r, "expected_improvement", "  improvement", w->plain.fpr / w->plan.fpr);
-    if (w->set->members) report_measured(&r, m);
+    if (w->own->members) report_measured(&r, m);
     report_end(&r);
 }
 
@@ -305,7 +313,7 @@ static void say_if_useless(const weighing *w, const measured *m) {
     if (w->plan.hot == 0)
         cli_warn("no hot list pays for its memory here: the filter is as good as a plain one, and "
                  "no better");
-    else if (w->set->members && m->queries > 0 && m->all_weighted >= m->all_plain)
+    else if (w->own->members && m->queries > 0 && m->all_weighted >= m->all_plain)
         cli_warn(
             "measured on the kept queries, the weighted filter is not better than a plain one");
 }
@@ -324,13 +332,14 @@ static void say_if_it_drifts(const weighing *w, const measured *m) {
 /* ---- The command. */
 
 static void check_options(const cli_command *c, const settings *set, char **operands) {
+    const weigh_own *const own = set->own;
     bool from_stdin = !operands[0];
     for (; *operands; operands++) from_stdin |= strcmp(*operands, "-") == 0;
-    if (from_stdin && set->members && strcmp(set->members, "-") == 0)
+    if (from_stdin && own->members && strcmp(own->members, "-") == 0)
         cli_misuse(c, "the members and the sample cannot both come from standard input");
-    if (set->save && !set->members)
+    if (set->save && !own->members)
         cli_misuse(c, "--save needs --members: what shall be in the filter");
-    if (set->members && set->distinct > 0)
+    if (own->members && set->distinct > 0)
         cli_misuse(c, "--members and --distinct: give one of them");
     if (set->save) refuse_terminal(c, set, "a snapshot");
 }
@@ -338,16 +347,17 @@ static void check_options(const cli_command *c, const settings *set, char **oper
 static weighing begin(const cli_command *c, const settings *set, char **operands) {
     const settings hasher = {.filter = "bloom:cells=64,k=1", .seed = set->seed};
     check_options(c, set, operands);
-    return (weighing){.set = set, .hasher = filter_open(c, &hasher)};
+    return (weighing){.set = set, .own = set->own, .hasher = filter_open(c, &hasher)};
 }
 
 static void plan(weighing *w, const cli_command *c) {
     const settings *const set = w->set;
+    const weigh_own *const own = w->own;
     const char *const memory =
         size_for_spec(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY, w->memory);
     w->task =
-        (weigh_task){&w->sample, memory, (double)w->n_members, set->members != NULL, set->hot};
-    if (!set->members)
+        (weigh_task){&w->sample, memory, (double)w->n_members, own->members != NULL, own->hot};
+    if (!own->members)
         w->task.members = set->distinct > 0
                               ? set->distinct
                               : ceil(8 * size_in_bytes(c, "-m", memory) / BITS_PER_MEMBER);
@@ -360,13 +370,14 @@ static void finish(weighing *w) {
     free(w->members);
 }
 
-int run_weigh(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_weigh(const cli_command *c, const settings *set, char **operands, size_t n) {
+    const weigh_own *const own = set->own;
     (void)n;
     weighing w = begin(c, set, operands);
     measured m = {0};
     read_all(&w, c, operands);
     plan(&w, c);
-    if (set->members) {
+    if (own->members) {
         eb_filter *const weighted = build_weighted(&w, 0);
         if (!set->quiet) m = measure(&w, weighted);
         if (set->save) filter_save(weighted, set->save);
@@ -379,3 +390,62 @@ int run_weigh(const cli_command *c, const settings *set, char **operands, size_t
     finish(&w);
     return STATUS_YES;
 }
+
+/* ---- Options and help. */
+#define OWN weigh_own
+
+static const cli_option weigh_options[] = {
+    KEY_OPTIONS,
+    HEADING("The filter to be"),
+    OPTION('m', "memory", "SIZE", OPT_WORD, memory,
+           "Its memory, hot list included, such as 500K, 64M or 2G. " DEFAULT_MEMORY
+           " unless given."),
+    OWN_OPTION(0, "members", "FILE", OPT_TEXT, members,
+               "The keys that shall be in it, one a line."),
+    OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
+           "Without --members, how many there will be; one for 10 bits of memory unless given."),
+    OWN_OPTION(
+        0, "hot", "COUNT", OPT_COUNT, hot,
+        "At most so many keys in the hot list; as many as pay for their memory unless given."),
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
+           "Its seed; drawn at random unless given. Equal seed, equal input: equal answers."),
+    OPTION(0, "save", "FILE", OPT_TEXT, save,
+           "Build the filter of the members and write it to FILE; nothing is printed then."),
+    FLAG(0, "force", force, "Write a snapshot even to a terminal."),
+    HEADING("Reports"),
+    FLAG(0, "json", json, "The report as one JSON object, on standard error as well."),
+    FLAG('q', "quiet", quiet, "No report."),
+    END};
+
+static const cli_example weigh_examples[] = {
+    {"everbloom weigh -m 1M --members members.txt --save filter.eb queries.log",
+     "Build a weighted filter and measure it against a plain one."},
+    {"everbloom weigh -m 1M --distinct 1e6 queries.log > classes",
+     "A hot list for 'everbloom add --classes', and what --filter to give it."},
+    {NULL, NULL}};
+
+static void weigh_defaults(settings *set) {
+    ((weigh_own *)set->own)->hot = HOT_MAX;
+}
+
+const cli_command command_weigh = {
+    .defaults = weigh_defaults,
+    .own = sizeof(OWN),
+    .name = "weigh",
+    .operands = "[SAMPLE]...",
+    .summary = "learn from a query log which keys deserve more bits",
+    .text = "Reads a sample of a query log, one key a line, counts the queries for each key, and "
+            "prints a hot list: a class, a tab and a key on each line, hottest first. Classes are "
+            "powers of two of the frequency, at most 8; class 1 is all keys that are not listed. A "
+            "listed key takes 43 bits of the filter's memory; as many are listed as make the "
+            "expected false positive rate least. A report on standard error says what filter to "
+            "make and what rates to expect.\n\n"
+            "With --members, the keys that are asked for and are no members are listed, the "
+            "weighted filter is built, and its rate is measured and compared with that of a plain "
+            "filter of the same size: the last quarter of the sample is kept for this, and nothing "
+            "is learnt from it. --save writes the filter; 'everbloom test' then needs no classes. "
+            "Members are never missed, whatever the queries are.",
+    .options = weigh_options,
+    .examples = weigh_examples,
+    .max_operands = CLI_MANY,
+    .run = run_weigh};

@@ -167,10 +167,14 @@ static void append(texts *list, const char *text) {
     list->text[list->n++] = text;
 }
 
+static void *place(const cli_option *o, settings *set) {
+    return (char *)(o->own ? set->own : set) + o->offset;
+}
+
 /* Stores the value at its place; NULL, or what would have been right. */
 static const char *store(const cli_option *o, const char *value, settings *set) {
     static char listed[CHOICES_TEXT];
-    void *at = (char *)set + o->offset;
+    void *at = place(o, set);
     switch (o->type) {
     case OPT_FLAG:
         *(bool *)at = true;
@@ -271,4 +275,10 @@ size_t args_parse(const cli_command *c, char **argv, settings *set) {
         cli_misuse(c, "%s: one operand too many: %s", c->name, operands[n - 1]);
     operands[n] = NULL;
     return n;
+}
+
+void args_free(const cli_command *c, settings *set) {
+    for (const cli_option *o = c->options; !is_end(o); o++)
+        if (is_option(o) && o->type == OPT_TEXTS) free(((texts *)place(o, set))->text);
+    free(set->own);
 }

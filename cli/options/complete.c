@@ -3,8 +3,8 @@
 #include <string.h>
 
 static void put_commands(void) {
-    for (const cli_command *c = cli_commands; c->name; c++)
-        printf("%s%s", c == cli_commands ? "" : " ", c->name);
+    for (const cli_command *const *c = cli_commands; *c; c++)
+        printf("%s%s", c == cli_commands ? "" : " ", (*c)->name);
 }
 
 static void put_kinds(void) {
@@ -103,7 +103,7 @@ void complete_bash(void) {
          "        return\n    fi\n"
          "    case ${COMP_WORDS[1]} in\n"
          "    help) COMPREPLY=($(compgen -W \"$commands\" -- \"$cur\")); return ;;");
-    for (const cli_command *c = cli_commands; c->name; c++) bash_command(c);
+    for (const cli_command *const *c = cli_commands; *c; c++) bash_command(*c);
     puts("    esac\n"
          "    if [[ $cur == -* ]]; then\n"
          "        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n    else\n"
@@ -151,9 +151,9 @@ static void zsh_command(const cli_command *c) {
 
 void complete_zsh(void) {
     puts("#compdef everbloom\n_everbloom() {\n    local -a commands\n    commands=(");
-    for (const cli_command *c = cli_commands; c->name; c++) {
-        printf("        '%s:", c->name);
-        put_brief(c->summary, ":\\");
+    for (const cli_command *const *c = cli_commands; *c; c++) {
+        printf("        '%s:", (*c)->name);
+        put_brief((*c)->summary, ":\\");
         puts("'");
     }
     puts("    )\n    if (( CURRENT == 2 )); then\n"
@@ -162,7 +162,7 @@ void complete_zsh(void) {
          "version]'\n        return\n    fi\n"
          "    local command=$words[2]\n    shift words\n    (( CURRENT-- ))\n"
          "    case $command in");
-    for (const cli_command *c = cli_commands; c->name; c++) zsh_command(c);
+    for (const cli_command *const *c = cli_commands; *c; c++) zsh_command(*c);
     puts("    esac\n}\n_everbloom \"$@\"");
 }
 
@@ -204,5 +204,5 @@ void complete_fish(void) {
     put_kinds();
     puts("\ncomplete -c everbloom -s h -l help -d 'Help'\n"
          "complete -c everbloom -n __fish_use_subcommand -s V -l version -d 'The version'");
-    for (const cli_command *c = cli_commands; c->name; c++) fish_command(c);
+    for (const cli_command *const *c = cli_commands; *c; c++) fish_command(*c);
 }

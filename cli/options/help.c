@@ -80,8 +80,8 @@ void help_program(void) {
     puts("Usage: everbloom COMMAND [OPTION]... [FILE]...\n");
     print_wrapped(cli_text, 0, 0);
     puts("\nCommands:");
-    for (const cli_command *c = cli_commands; c->name; c++)
-        printf("  %-10s %s\n", c->name, c->summary);
+    for (const cli_command *const *c = cli_commands; *c; c++)
+        printf("  %-10s %s\n", (*c)->name, (*c)->summary);
     puts("\nOptions:\n"
          "  -h, --help     this help; everbloom COMMAND --help tells about a command\n"
          "  -V, --version  the version\n\n"

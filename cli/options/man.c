@@ -106,9 +106,9 @@ static void command_page(const cli_command *c) {
 
 static void put_command_list(void) {
     puts(".SH COMMANDS");
-    for (const cli_command *c = cli_commands; c->name; c++) {
-        printf(".TP\n\\fBeverbloom\\-%s\\fR(1)\n", c->name);
-        put_roff(c->summary);
+    for (const cli_command *const *c = cli_commands; *c; c++) {
+        printf(".TP\n\\fBeverbloom\\-%s\\fR(1)\n", (*c)->name);
+        put_roff((*c)->summary);
         putchar('\n');
     }
 }
@@ -151,5 +151,5 @@ void man_page(const char *page) {
 
 void man_list_pages(void) {
     puts("everbloom");
-    for (const cli_command *c = cli_commands; c->name; c++) printf("everbloom-%s\n", c->name);
+    for (const cli_command *const *c = cli_commands; *c; c++) printf("everbloom-%s\n", (*c)->name);
 }

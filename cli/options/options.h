@@ -4,16 +4,22 @@
 #include "cli.h"
 
 #define OPTION(letter, name, value, type, member, help)                                            \
-    { letter, name, value, type, offsetof(settings, member), help, NULL }
+    { letter, name, value, type, false, offsetof(settings, member), help, NULL }
 #define CHOICE(name, value, choices, member, help)                                                 \
-    { 0, name, value, OPT_CHOICE, offsetof(settings, member), help, choices }
+    { 0, name, value, OPT_CHOICE, false, offsetof(settings, member), help, choices }
+/* The same for members of the structure OWN, which a command defines for options of its own. */
+#define OWN_OPTION(letter, name, value, type, member, help)                                        \
+    { letter, name, value, type, true, offsetof(OWN, member), help, NULL }
+#define OWN_CHOICE(name, value, choices, member, help)                                             \
+    { 0, name, value, OPT_CHOICE, true, offsetof(OWN, member), help, choices }
+#define OWN_FLAG(letter, name, member, help) OWN_OPTION(letter, name, NULL, OPT_FLAG, member, help)
 #define TEXT_OF(number) TEXT_OF_(number)
 #define TEXT_OF_(number) #number
 #define FLAG(letter, name, member, help) OPTION(letter, name, NULL, OPT_FLAG, member, help)
 #define HEADING(text)                                                                              \
-    { 0, NULL, NULL, OPT_FLAG, 0, text, NULL }
+    { 0, NULL, NULL, OPT_FLAG, false, 0, text, NULL }
 #define END                                                                                        \
-    { 0, NULL, NULL, OPT_FLAG, 0, NULL, NULL }
+    { 0, NULL, NULL, OPT_FLAG, false, 0, NULL, NULL }
 
 #define ON_BAD_OPTION(choices, what)                                                               \
     CHOICE("on-bad", "WHAT", choices, on_bad,                                                      \
@@ -58,7 +64,7 @@
         FLAG('i', "ignore-case", ignore_case, "A and a are the same letter (ASCII only)."),        \
         FLAG(0, "trim", trim, "Leave out blanks at both ends of a field."),                        \
         FLAG('0', "null", nul, "Lines end with NUL instead of newline, in and out."), {            \
-        'z', "compressed", "FORMAT", OPT_CHOICE, offsetof(settings, packed),                       \
+        'z', "compressed", "FORMAT", OPT_CHOICE, false, offsetof(settings, packed),                \
             "The FILEs are gzip, zstd, xz, bzip2 or lz4 data, or none: plain. (default: auto, by " \
             "their first bytes)",                                                                  \
             "auto|none|gzip|zstd|xz|bzip2|lz4"                                                     \
@@ -223,41 +229,4 @@
 
 #define COUNT_FILTERS                                                                              \
     DEFAULT_COUNT ", or " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS " with --weight-field,"
-
-/* options_count.c: the commands that count. */
-extern const cli_option count_options[];
-extern const cli_example count_examples[];
-extern const char count_text[];
-extern const cli_option distinct_options[];
-extern const cli_example distinct_examples[];
-extern const char distinct_text[];
-extern const cli_option top_options[]; /* options_top.c */
-extern const cli_example top_examples[];
-extern const char top_text[];
-
-/* options_plan.c: the commands that choose a filter. */
-enum { PREDICT_SPECS = 6 };
-extern const cli_option plan_options[];
-extern const cli_example plan_examples[];
-extern const char plan_text[];
-extern const cli_option try_options[];
-extern const cli_example try_examples[];
-extern const char try_text[];
-extern const cli_option predict_options[];
-extern const cli_example predict_examples[];
-
-extern const cli_option corpus_options[]; /* options_corpus.c */
-extern const cli_example corpus_examples[];
-extern const char corpus_text[];
-
-/* options_query.c: the commands with questions of their own. */
-extern const cli_option range_options[];
-extern const cli_example range_examples[];
-extern const char range_text[];
-extern const cli_option sum_options[];
-extern const cli_example sum_examples[];
-extern const char sum_text[];
-extern const cli_option join_options[];
-extern const cli_example join_examples[];
-extern const char join_text[];
 #endif

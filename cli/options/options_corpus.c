@@ -1,17 +1,15 @@
 /* options_corpus.c - the options of corpus. */
 #include "options.h"
 
-const char corpus_text[] =
+static const char corpus_text[] =
     "Reads collections of text (JSON lines or plain text, plain or packed with gzip or zstd), "
-    "finds "
-    "what was there before, and writes the rest as a tree of files with the same names under the "
-    "folder of -o. A file appears when it is complete.\n\n"
+    "finds what was there before, and writes the rest as a tree of files with the same names under "
+    "the folder of -o. A file appears when it is complete.\n\n"
     "A document is compared first, then decided, then learned, so it never matches itself; what is "
     "dropped is not learned. The filter is planned from a sample for all units being new, and "
-    "grows "
-    "if there are more.";
+    "grows if there are more.";
 
-const cli_option corpus_options[] = {
+static const cli_option corpus_options[] = {
     HEADING("Input"),
     OPTION(0, "files-from", "FILE", OPT_TEXT, corpus.files_from,
            "Read the names of more files from FILE, one a line."),
@@ -55,10 +53,19 @@ const cli_option corpus_options[] = {
     FLAG('q', "quiet", quiet, "No plan, report or progress line."),
     END};
 
-const cli_example corpus_examples[] = {
+static const cli_example corpus_examples[] = {
     {"everbloom corpus crawl/ -o unique/", "Each document once."},
     {"everbloom corpus crawl/ -o clean/ --unit line --action remove",
      "Take lines out that were there before."},
     {"everbloom corpus crawl/ --unit ngram:13 --action report --threads 4",
      "How much of it is repeated?"},
     {NULL, NULL}};
+
+const cli_command command_corpus = {.name = "corpus",
+                                    .operands = "[FILE|FOLDER]...",
+                                    .summary = "drop or take out repeats in collections of text",
+                                    .text = corpus_text,
+                                    .options = corpus_options,
+                                    .examples = corpus_examples,
+                                    .max_operands = CLI_MANY,
+                                    .run = run_corpus};

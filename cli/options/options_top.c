@@ -1,7 +1,7 @@
 /* options_top.c - the options of top: see options.c. */
 #include "options.h"
 
-const cli_option top_options[] = {
+static const cli_option top_options[] = {
     KEY_OPTIONS,
     WEIGHT_OPTION,
     HEADING("What is asked"),
@@ -65,7 +65,7 @@ const cli_option top_options[] = {
     FLAG('q', "quiet", quiet, "No progress line, and no word when the input is read again."),
     END};
 
-const cli_example top_examples[] = {
+static const cli_example top_examples[] = {
     {"everbloom top -f 7 -d ' ' access.log", "The 20 pages that are read most."},
     {"tail -F access.log | everbloom top -f 1 -d ' ' --window 5m",
      "Watch the hosts with the most requests of the last five minutes."},
@@ -83,7 +83,7 @@ const cli_example top_examples[] = {
      "In a megabyte, whatever the number of keys."},
     {NULL, NULL}};
 
-const char top_text[] =
+static const char top_text[] =
     "Reads the lines of the FILEs, or of standard input if there is none or it is -, once, in "
     "fixed "
     "memory, and prints the keys that occur most often: their count, a tab and the key, most "
@@ -102,3 +102,14 @@ const char top_text[] =
     "files; "
     "if it cannot be, what is known is printed, a message says what may be missing, and the exit "
     "status is 1.";
+
+const cli_command command_top = {.name = "top",
+                                 .operands = "[FILE]...",
+                                 .summary = "print the keys that occur most often",
+                                 .text = top_text,
+                                 .options = top_options,
+                                 .examples = top_examples,
+                                 .status = "if some answer may lack keys, or counters are full",
+                                 .max_operands = CLI_MANY,
+                                 .run = run_top,
+                                 .filter = top_filter};

@@ -44,6 +44,7 @@ bool having_holds(having h, uint64_t count);
 bool having_possible(having h, uint64_t r, uint64_t s);
 uint64_t multiplied(uint64_t a, uint64_t b); /* no more than UINT64_MAX */
 
-int join_size(const settings *set, relation *r, relation *s);
-int join_size_of_snapshots(const cli_command *c, const settings *set, char *const *paths);
+/* method: product, sample, or NULL: the better one */
+int join_size(const settings *set, const char *method, relation *r, relation *s);
+int join_size_of_snapshots(const settings *set, char *const *paths);
 #endif

@@ -65,16 +65,13 @@ static void print_size(const settings *set, const eb_join *j, const char *method
     finish_stdout();
 }
 
-static bool wants(const settings *set, const char *method) {
-    return !set->method || strcmp(set->method, method) == 0;
-}
-
-int join_size(const settings *set, relation *r, relation *s) {
+int join_size(const settings *set, const char *method, relation *r, relation *s) {
     eb_join product = {.size = sizeof product}, sample = {.size = sizeof sample};
     eb_filter *f, *g;
     eb_error err;
     char spec[EB_SPEC_MAX];
-    const bool by_product = wants(set, "product"), by_sample = wants(set, "sample");
+    const bool by_product = !method || strcmp(method, "product") == 0;
+    const bool by_sample = !method || !by_product;
     double distinct = 0;
     if (!set->filter) {
         distinct = relation_distinct(r);
@@ -98,12 +95,10 @@ int join_size(const settings *set, relation *r, relation *s) {
     return STATUS_YES;
 }
 
-int join_size_of_snapshots(const cli_command *c, const settings *set, char *const *paths) {
+int join_size_of_snapshots(const settings *set, char *const *paths) {
     eb_join j = {.size = sizeof j};
     snapshot a, b;
     eb_error err;
-    if (!wants(set, "product"))
-        cli_misuse(c, "--snapshots hold no samples: --method must be product");
     snapshot_open_or_fail(&a, paths[0]);
     snapshot_open_or_fail(&b, paths[1]);
     if (eb_join_size(a.view, b.view, &j, &err) != EB_OK)

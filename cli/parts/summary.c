@@ -8,13 +8,11 @@
 
 enum { SUMMARY_KEYS = 1000000 }; /* repeated keys in a window; more are not told */
 
-void summary_open(summary *m, const cli_command *c, const settings *set) {
-    *m = (summary){.window = (uint64_t)ceil(set->window.seconds * 1000), .refresh = set->refresh};
+void summary_open(summary *m, const cli_command *c, const settings *set, bool refresh) {
+    *m = (summary){.window = (uint64_t)ceil(set->window.seconds * 1000), .refresh = refresh};
     m->due = UINT64_MAX;
     if (!(set->window.seconds > 0))
         cli_misuse(c, "--summary needs a --window in time, such as 10m");
-    if (set->mark || set->repeated)
-        cli_misuse(c, "--summary and %s: give one of them", set->mark ? "--mark" : "--repeated");
 }
 
 void summary_close(summary *m) {

@@ -18,7 +18,7 @@ typedef struct summary {
     uint64_t window, due; /* milliseconds; due: when the first window can end */
     bool refresh, full;
 } summary;
-void summary_open(summary *m, const cli_command *c, const settings *set);
+void summary_open(summary *m, const cli_command *c, const settings *set, bool refresh);
 /* Prints the new lines of a batch, and summaries where their windows end; of 0 lines: the rest. */
 void summary_print(stream *s, size_t n);
 void summary_tick(stream *s); /* windows by the clock end without a line */

@@ -26,15 +26,6 @@ double stretch_ticks(stretch s) {
     return s.lines > 0 ? s.lines : ceil(s.seconds * MILLI - 1e-6);
 }
 
-void window_spec(const settings *set, double max_drop, char *spec, size_t cap) {
-    const char *give = set->on_overload    ? set->on_overload
-                       : set->max_drop > 0 ? "shorten"
-                                           : "degrade";
-    snprintf(spec, cap, "window:fpr=%.9g,overload=%s,refresh=%s,unit=%s,window=%.0f", max_drop,
-             give, set->refresh ? "yes" : "no", set->window.lines > 0 ? "records" : "time",
-             stretch_ticks(set->window));
-}
-
 /* ---- Times of lines. */
 
 static bool counts_time(const eb_filter *f) {

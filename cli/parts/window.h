@@ -8,8 +8,6 @@
 /* A window in lines or in milliseconds: the ticks of filters. */
 bool stretch_is_given(stretch s);
 double stretch_ticks(stretch s);
-/* The spec that --window and the options around it ask for, without memory. */
-void window_spec(const settings *set, double max_drop, char *spec, size_t cap);
 
 /* Times of lines, in milliseconds since 1970. */
 enum { TIMES_WHY = 200 };

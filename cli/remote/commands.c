@@ -67,10 +67,9 @@ void commands_open(remote *r, const cli_command *c, const settings *set) {
     remote_open(r, set->redis, spec);
 }
 
-int remote_dedup(const cli_command *c, const settings *set, char **paths) {
+int remote_dedup(const cli_command *c, const settings *set, print_mode print, char **paths) {
     remote r;
-    stream s = {.set = set, .adds = true, .passes_bad = true};
-    s.print = set->mark ? PRINT_MARKED : set->repeated ? PRINT_SEEN : PRINT_NEW;
+    stream s = {.set = set, .print = print, .adds = true, .passes_bad = true};
     commands_refuse(c, set);
     commands_open(&r, c, set);
     const int status = commands_stream(&s, c, &r, paths);
@@ -78,12 +77,10 @@ int remote_dedup(const cli_command *c, const settings *set, char **paths) {
     return status;
 }
 
-int remote_test(const cli_command *c, const settings *set, const char *url, char **paths) {
+int remote_test(const cli_command *c, const settings *set, print_mode print, const char *url,
+                char **paths) {
     remote r;
-    stream s = {.set = set,
-                .print = set->mark     ? PRINT_MARKED
-                         : set->absent ? PRINT_NEW
-                                       : PRINT_SEEN};
+    stream s = {.set = set, .print = print};
     int status = STATUS_YES;
     remote_open(&r, url, NULL);
     if (set->keys.n) {
@@ -97,7 +94,7 @@ int remote_test(const cli_command *c, const settings *set, const char *url, char
         status = commands_stream(&s, c, &r, paths);
     }
     remote_close(&r);
-    const uint64_t selected = set->absent ? s.lines - s.seen - s.bad.lines : s.seen;
+    const uint64_t selected = print == PRINT_NEW ? s.lines - s.seen - s.bad.lines : s.seen;
     return status ? status : selected == 0 ? STATUS_NO : STATUS_YES;
 }
 

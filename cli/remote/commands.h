@@ -4,8 +4,9 @@
 #include "parts/stream.h"
 #include "remote.h"
 
-int remote_dedup(const cli_command *c, const settings *set, char **paths);
-int remote_test(const cli_command *c, const settings *set, const char *url, char **paths);
+int remote_dedup(const cli_command *c, const settings *set, print_mode print, char **paths);
+int remote_test(const cli_command *c, const settings *set, print_mode print, const char *url,
+                char **paths);
 int remote_count(const cli_command *c, const settings *set, char **paths);
 int remote_list(const cli_command *c, const settings *set, char **paths); /* top */
 

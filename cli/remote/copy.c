@@ -1,6 +1,7 @@
 /* copy.c - copy: a snapshot from a file to a server, or back, in chunks; the same bytes on both
  * sides. */
 #include "nodes.h"
+#include "options/options.h"
 #include "parts/filterfile.h"
 #include <string.h>
 
@@ -70,7 +71,7 @@ static void copy_down(const char *url, const char *path, bool force) {
     nodes_close(&n);
 }
 
-int run_copy(const cli_command *c, const settings *set, char **operands, size_t n) {
+static int run_copy(const cli_command *c, const settings *set, char **operands, size_t n) {
     (void)n;
     const bool up = nodes_is_url(operands[1]), down = nodes_is_url(operands[0]);
     if (up == down)
@@ -81,3 +82,26 @@ int run_copy(const cli_command *c, const settings *set, char **operands, size_t 
         copy_down(operands[0], operands[1], set->force);
     return STATUS_YES;
 }
+
+/* ---- Options and help. */
+
+static const cli_option copy_options[] = {
+    FLAG(0, "force", force, "Replace the file or the filter that is there."), END};
+
+static const cli_example copy_examples[] = {
+    {"everbloom copy seen.eb redis://localhost/seen",
+     "Give a server what the command has learned."},
+    {"everbloom copy redis://localhost:6379/seen seen.eb", "And back, byte by byte."},
+    {0}};
+
+const cli_command command_copy = {
+    .name = "copy",
+    .operands = "FROM TO",
+    .summary = "copy a filter between a file and a Redis or Valkey server",
+    .text = "One of FROM and TO is a snapshot's file, the other redis://host:port/name, on a "
+            "server that has loaded our module. The snapshot has the same bytes on both sides.",
+    .options = copy_options,
+    .examples = copy_examples,
+    .min_operands = 2,
+    .max_operands = 2,
+    .run = run_copy};
