@@ -22,10 +22,11 @@ static void make_duel(lru *t) {
     const double fpr = (double)t->b / (double)((UINT64_C(1) << t->w) - 1);
     const int64_t d = (int64_t)t->leaders;
     const bool often = fpr >= 0.01; /* false hits are as common as true ones in a small sample */
-    t->limit = (often && d < 2 ? 8 : 4 * d) * HIT;
+    t->limit = (d < 2 ? 8 : 4 * d) * HIT;
     t->lead = d * HIT / 4;
     if (t->lead < 3 * HIT / 2) t->lead = 3 * HIT / 2;
     if (often && t->lead < 2 * HIT) t->lead = 2 * HIT;
+    if (d == 1) t->lead = 3 * HIT;
     for (unsigned e = 1; e < t->experts && !t->ranked; e++) t->score[e] = -(d < 3 ? 3 : d) * HIT;
     t->drift = 1 + (int64_t)(256 * fpr + 0.5);
 }
@@ -129,7 +130,7 @@ static void learn(lru *t, uint64_t value) {
     for (unsigned c = 0; c < CLASSES; c++) {
         t->rank[c] = floor(16 * ((double)below + (double)t->met[c] / 2) / (double)all);
         below += t->met[c];
-        if (all > 65536) t->met[c] /= 2;
+        if (all > 32768) t->met[c] /= 2;
     }
 }
 

@@ -487,8 +487,10 @@ static void must_be_zero(const suite_case *c) {
     const size_t start = payload_of(bytes), spec_end = 64 + strlen(eb_spec(f));
     for (size_t i = 0; i < start + ebi_bytes(f); i++) {
         const size_t in_block = i >= start ? (i - start) % f->p.span : SIZE_MAX;
+        const bool own = in_block >= 32 && in_block < 64;
         const bool reserved = (i >= 14 && i < 16) || (i >= 48 && i < 56) ||
-                              (i >= spec_end && i < start) || (in_block >= 32 && in_block < 64);
+                              (i >= spec_end && i < start) ||
+                              (own && !(f->kind->traits & EBI_OWN_HEAD));
         if (!reserved) continue;
         HOLDS(bytes[i] == 0);
         bytes[i] = 0x40;

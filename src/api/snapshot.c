@@ -179,7 +179,8 @@ static eb_status snapshot_check_head(const eb_filter *f, const uint8_t *block, e
     const ebi_kind *const kind = f->kind;
     ebi_block_head head;
     memcpy(&head, block, sizeof head);
-    if (!snapshot_is_zero((const uint8_t *)head.reserved, sizeof head.reserved))
+    if (!(kind->traits & EBI_OWN_HEAD) &&
+        !snapshot_is_zero((const uint8_t *)head.own, sizeof head.own))
         return ebi_fail(err, EB_EFORMAT, "damaged snapshot: a reserved field is not zero");
     const bool unknown = ebi_counts_new(kind) && head.new_keys == EB_UNKNOWN;
     if (!unknown && head.new_keys > (ebi_counts_new(kind) ? head.items : 0))

@@ -66,8 +66,8 @@ typedef struct ebi_block_head { /* the first 64 bytes of every block */
     uint64_t items;             /* keys added; all numbers here stay at their largest value */
     uint64_t clock;             /* time of the last one; equal to items where time is not used */
     uint64_t rng;
-    uint64_t new_keys;    /* keys added that were not seen before; 0 in kinds that count */
-    uint64_t reserved[4]; /* zero */
+    uint64_t new_keys; /* keys added that were not seen before; 0 in kinds that count */
+    uint64_t own[4];   /* the kind's, with EBI_OWN_HEAD; else zero */
 } ebi_block_head;
 static_assert(sizeof(ebi_block_head) == 64, "the head is one cache line");
 
@@ -226,7 +226,9 @@ enum {
     /* A merged filter keeps its guarantees but is not byte-identical to one built from the whole
      * stream.  That is so, too, where counters are no sums: in all kinds that count but cannot
      * remove. */
-    EBI_MERGE_BOUNDS = 4
+    EBI_MERGE_BOUNDS = 4,
+    /* Keeps something in ebi_block_head.own, and checks it. */
+    EBI_OWN_HEAD = 8
 };
 
 typedef struct ebi_kind {

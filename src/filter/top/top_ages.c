@@ -297,8 +297,8 @@ static void top_ages_merge(const ebi_top *into, const ebi_top *from, uint64_t ti
 
 static bool top_ages_check_inside(const ebi_params *q, const uint8_t *block, uint64_t time) {
     const ebi_block_head *const head = ebi_head_of(block);
-    const uint64_t any = head->items | head->rng | head->new_keys | head->reserved[0] |
-                         head->reserved[1] | head->reserved[2] | head->reserved[3];
+    const uint64_t any = head->items | head->rng | head->new_keys | head->own[0] | head->own[1] |
+                         head->own[2] | head->own[3];
     return any == 0 && head->clock <= time && ebi_kind_aging.check(q, block, NULL) == EB_OK;
 }
 

@@ -157,15 +157,14 @@ static uint64_t lru_leaders_of(const ebi_params *p, uint64_t lines) {
 static uint64_t lru_bytes_of(const ebi_params *p, uint64_t buckets) { /* of a shard's segments */
     const uint64_t leaders = lru_leaders_of(p, buckets);
     const uint64_t copies = leaders * (ebi_lru_experts(p) - 1);
-    return ebi_lru_state_bytes(p, leaders) +
-           ebi_round_up((buckets + copies) * lru_bucket_bytes(p), 64);
+    return ebi_lru_ranks_bytes(p) + ebi_round_up((buckets + copies) * lru_bucket_bytes(p), 64);
 }
 
 /* As many as the memory holds, with the copies of their leaders. */
 static uint64_t lru_buckets_in(const ebi_params *p, uint64_t budget) {
     const uint64_t all = budget / lru_bucket_bytes(p);
     const uint64_t copies = lru_leaders_of(p, all) * (ebi_lru_experts(p) - 1);
-    uint64_t buckets = all - ebi_min(all, copies + 2);
+    uint64_t buckets = all - ebi_min(all, copies + 1);
     while (lru_bytes_of(p, buckets + 1) <= budget) buckets++;
     return buckets;
 }
@@ -343,8 +342,8 @@ const ebi_kind ebi_kind_lru = {
     .info = {"lru", "the last keys seen, in lists that move to front: for endless streams",
              "everbloom's own", EB_FORGETS | EB_USES_VALUE, lru_options,
              "Was it there before, in a stream that never ends?"},
-    .version = 2,
-    .traits = EBI_LONG_BATCHES,
+    .version = 3,
+    .traits = EBI_LONG_BATCHES | EBI_OWN_HEAD,
     .resolve = lru_resolve,
     .select = lru_select,
     .caps = lru_caps,

@@ -60,17 +60,18 @@ EBI_INLINE uint64_t ebi_lru_leaders(const ebi_params *p) {
 /* The duel.  Each leader has a copy for each expert: the line itself is expert 0's. */
 enum { EBI_LRU_EXPERTS_MAX = 5, EBI_LRU_CLASSES = 16 };
 
-typedef struct ebi_lru_duel { /* the first segment, if there are leaders */
+typedef struct ebi_lru_duel { /* the head's `own`; zero if there are no leaders */
     uint32_t winner;
     int32_t score[EBI_LRU_EXPERTS_MAX];
-    uint32_t counted;              /* keys in ebi_lru_ranks since ranks were last computed */
-    uint8_t rank[EBI_LRU_CLASSES]; /* share of all keys that are less important, in sixteenths */
-    uint32_t reserved[5];          /* zero; without keep=important, all from `counted` on */
+    uint32_t counted; /* keep=important: keys since ranks were last computed */
+    uint32_t reserved;
 } ebi_lru_duel;
-static_assert(sizeof(ebi_lru_duel) == 64, "one cache line");
+static_assert(sizeof(ebi_lru_duel) == sizeof(((ebi_block_head *)0)->own), "all that a kind has");
 
-typedef struct ebi_lru_ranks { /* the second segment of keep=important */
-    uint32_t count[EBI_LRU_CLASSES];
+typedef struct ebi_lru_ranks {       /* the first segment of keep=important */
+    uint16_t count[EBI_LRU_CLASSES]; /* keys that met leaders */
+    uint8_t rank[EBI_LRU_CLASSES];   /* share of all keys that are less important, in sixteenths */
+    uint8_t reserved[16];
 } ebi_lru_ranks;
 static_assert(sizeof(ebi_lru_ranks) == 64, "one cache line");
 
@@ -82,17 +83,16 @@ EBI_INLINE unsigned ebi_lru_experts(const ebi_params *p) {
     return ebi_lru_is_ranked(p) ? 5 : 3;
 }
 
-EBI_INLINE uint64_t ebi_lru_state_bytes(const ebi_params *p, uint64_t leaders) {
-    if (leaders == 0) return 0;
-    return sizeof(ebi_lru_duel) + (ebi_lru_is_ranked(p) ? sizeof(ebi_lru_ranks) : 0);
+EBI_INLINE uint64_t ebi_lru_ranks_bytes(const ebi_params *p) {
+    return ebi_lru_is_ranked(p) ? sizeof(ebi_lru_ranks) : 0;
 }
 
 EBI_INLINE uint64_t ebi_lru_first(const ebi_params *p) { /* offset of bucket 0 in the block */
-    return sizeof(ebi_block_head) + ebi_lru_state_bytes(p, ebi_lru_leaders(p));
+    return sizeof(ebi_block_head) + ebi_lru_ranks_bytes(p);
 }
 
 EBI_INLINE const ebi_lru_duel *ebi_lru_duel_of(const uint8_t *block) {
-    return (const ebi_lru_duel *)(const void *)(block + sizeof(ebi_block_head));
+    return (const ebi_lru_duel *)(const void *)ebi_head_of(block)->own;
 }
 
 /* Which line is expert e's copy of leader i. */

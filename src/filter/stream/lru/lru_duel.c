@@ -23,8 +23,8 @@
  * all other lines insert as the winner does:
  *
  *     score[e] += hits in 1/1024, less a drift but for the first winner; the best is set to 0, none
- *     is below -4D
- *     the winner changes if another's score leads by D/4 hits, at least 1.5
+ *     is below -4D, for one leader -8
+ *     the winner changes if another's score leads by D/4 hits, at least 1.5, for one leader 3
  *
  * A hit of a key with importance v counts 2 v/high.  Ranks are those of 16 equal slices of
  * low..high among the keys that met leaders, computed anew every 256 of them.
@@ -75,11 +75,15 @@ static lru_duel_rules lru_duel_rules_of(const ebi_params *p) {
     const uint64_t b = ebi_lru_b(p), prints = ebi_ones((unsigned)p->opt[EBI_LRU_W]);
     const uint64_t leaders = ebi_lru_leaders(p);
     const bool often = b * LRU_DUEL_OFTEN >= prints;
-    const uint64_t limit = often ? ebi_max(4 * leaders, 8) : 4 * leaders;
-    const uint64_t lead = ebi_max(leaders * LRU_DUEL_HIT / 4, (often ? 4 : 3) * LRU_DUEL_HIT / 2);
-    return (lru_duel_rules){(int32_t)(limit * LRU_DUEL_HIT), (int32_t)lead,
+    const uint64_t halves = leaders == 1 ? 6 : often ? 4 : 3;
+    const uint64_t lead = ebi_max(leaders * LRU_DUEL_HIT / 4, halves * LRU_DUEL_HIT / 2);
+    return (lru_duel_rules){(int32_t)(4 * ebi_max(leaders, 2) * LRU_DUEL_HIT), (int32_t)lead,
                             (int32_t)(ebi_max(leaders, 3) * LRU_DUEL_HIT),
                             (int32_t)(1 + (256 * b + prints / 2) / prints)};
+}
+
+static ebi_lru_duel *lru_duel_in(uint8_t *block) {
+    return (ebi_lru_duel *)(void *)ebi_head(block)->own;
 }
 
 /* Ranks */
@@ -88,30 +92,35 @@ enum {
     LRU_DUEL_WHOLE = 16,
     LRU_DUEL_UPPER_FROM = 12,
     LRU_DUEL_RERANK = 256,
-    LRU_DUEL_COUNTED_MOST = 1 << 16
+    LRU_DUEL_COUNTED_MOST = 1 << 15
 };
 
 static ebi_lru_ranks *lru_duel_ranks(uint8_t *block) {
-    return (ebi_lru_ranks *)(void *)(block + sizeof(ebi_block_head) + sizeof(ebi_lru_duel));
+    return (ebi_lru_ranks *)(void *)(block + sizeof(ebi_block_head));
+}
+
+static const ebi_lru_ranks *lru_duel_ranks_of(const uint8_t *block) {
+    return (const ebi_lru_ranks *)(const void *)(block + sizeof(ebi_block_head));
 }
 
 /* Share of the keys below the middle of each class; halves all counts when they are many, so that
  * ranks follow the stream. */
-static void lru_duel_rerank(ebi_lru_duel *duel, ebi_lru_ranks *ranks) {
+static void lru_duel_rerank(ebi_lru_ranks *ranks) {
     uint64_t all = 0, below = 0;
     for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) all += ranks->count[c];
     for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) {
-        duel->rank[c] = (uint8_t)((2 * below + ranks->count[c]) * LRU_DUEL_WHOLE / (2 * all));
+        ranks->rank[c] = (uint8_t)((2 * below + ranks->count[c]) * LRU_DUEL_WHOLE / (2 * all));
         below += ranks->count[c];
         if (all > LRU_DUEL_COUNTED_MOST) ranks->count[c] /= 2;
     }
-    duel->counted = 0;
 }
 
 static void lru_duel_learn(uint8_t *block, ebi_lru_duel *duel, unsigned class) {
     ebi_lru_ranks *const ranks = lru_duel_ranks(block);
     ranks->count[class]++;
-    if (++duel->counted == LRU_DUEL_RERANK) lru_duel_rerank(duel, ranks);
+    if (++duel->counted < LRU_DUEL_RERANK) return;
+    duel->counted = 0;
+    lru_duel_rerank(ranks);
 }
 
 /* Places */
@@ -162,8 +171,10 @@ void ebi_lru_make_rule(const ebi_params *p, const uint8_t *block, ebi_lru_rule *
     assert(ebi_lru_leaders(p) > 0 && duel->winner > 0);
     const lru_duel_expert expert = lru_duel_expert_of(p, duel->winner);
     rule->place[0] = lru_duel_place(f, 0);
-    for (unsigned c = 0; c < (ebi_lru_is_ranked(p) ? EBI_LRU_CLASSES : 1); c++) {
-        rule->place[1 + c] = lru_duel_place(f, lru_duel_slot(p, expert, duel->rank[c]));
+    const bool ranked = ebi_lru_is_ranked(p);
+    for (unsigned c = 0; c < (ranked ? EBI_LRU_CLASSES : 1); c++) {
+        const unsigned rank = ranked ? lru_duel_ranks_of(block)->rank[c] : 0;
+        rule->place[1 + c] = lru_duel_place(f, lru_duel_slot(p, expert, rank));
         rule->front[c] = lru_duel_front(expert);
     }
 }
@@ -191,10 +202,11 @@ static void lru_duel_score(const ebi_params *p, ebi_lru_duel *duel, const bool *
 bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, uint64_t before,
                   uint64_t value) {
     assert(i < ebi_lru_leaders(p));
-    ebi_lru_duel *const duel = (ebi_lru_duel *)(void *)(block + sizeof(ebi_block_head));
+    ebi_lru_duel *const duel = lru_duel_in(block);
     const unsigned w = (unsigned)p->opt[EBI_LRU_W], winner = duel->winner;
     const bool ranked = ebi_lru_is_ranked(p);
-    const unsigned class = ranked ? ebi_lru_class(p, value) : 0, rank = duel->rank[class];
+    const unsigned class = ranked ? ebi_lru_class(p, value) : 0;
+    const unsigned rank = ranked ? lru_duel_ranks_of(block)->rank[class] : 0;
     const ebi_lru_shape s = ebi_lru_shape_of(w, ebi_lru_b(p));
     const uint64_t coin = ebi_lru_coin(h, before);
     bool hit[EBI_LRU_EXPERTS_MAX];
@@ -216,36 +228,39 @@ bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, ui
 
 void ebi_lru_duel_init(const ebi_params *p, uint8_t *block) {
     if (ebi_lru_leaders(p) == 0) return;
-    ebi_lru_duel *const duel = (ebi_lru_duel *)(void *)(block + sizeof(ebi_block_head));
+    ebi_lru_duel *const duel = lru_duel_in(block);
     duel->winner = lru_duel_home(p);
     if (!ebi_lru_is_ranked(p)) {
         for (unsigned e = 1; e < ebi_lru_experts(p); e++)
             duel->score[e] = -lru_duel_rules_of(p).start;
         return;
     }
-    for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) duel->rank[c] = (uint8_t)c;
+    for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) lru_duel_ranks(block)->rank[c] = (uint8_t)c;
 }
 
 /* Ranks rise with the class, and fewer keys were counted than came. */
 static bool lru_duel_ranks_are_possible(const ebi_params *p, const uint8_t *block) {
     const ebi_lru_duel *const duel = ebi_lru_duel_of(block);
-    const uint8_t *const counts = block + sizeof(ebi_block_head) + sizeof *duel;
-    const ebi_lru_ranks *const ranks = (const ebi_lru_ranks *)(const void *)counts;
-    if (!ebi_lru_is_ranked(p)) return duel->counted == 0 && ebi_tail_is_zero(duel->rank, 0, 16);
+    if (!ebi_lru_is_ranked(p)) return duel->counted == 0;
+    const ebi_lru_ranks *const ranks = lru_duel_ranks_of(block);
     uint64_t all = 0;
     bool ok = duel->counted < LRU_DUEL_RERANK;
     for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) {
-        ok =
-            ok && duel->rank[c] <= LRU_DUEL_WHOLE && (c == 0 || duel->rank[c] >= duel->rank[c - 1]);
+        ok = ok && ranks->rank[c] <= LRU_DUEL_WHOLE &&
+             (c == 0 || ranks->rank[c] >= ranks->rank[c - 1]);
         all += ranks->count[c];
     }
-    return ok && all >= duel->counted && all <= LRU_DUEL_COUNTED_MOST + LRU_DUEL_RERANK &&
+    return ok && ebi_tail_is_zero(ranks->reserved, 0, sizeof ranks->reserved) &&
+           all >= duel->counted && all <= LRU_DUEL_COUNTED_MOST + LRU_DUEL_RERANK &&
            all <= ebi_head_of(block)->items;
 }
 
 eb_status ebi_lru_duel_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
-    if (ebi_lru_leaders(p) == 0) return EB_OK;
     const ebi_lru_duel *const duel = ebi_lru_duel_of(block);
+    if (ebi_lru_leaders(p) == 0) {
+        if (ebi_tail_is_zero((const uint8_t *)duel, 0, sizeof *duel)) return EB_OK;
+        return ebi_fail(err, EB_EFORMAT, "damaged lru filter: it has scores and no duel");
+    }
     const lru_duel_rules rules = lru_duel_rules_of(p);
     const unsigned experts = ebi_lru_experts(p);
     bool ok = duel->winner < experts, best = false;
@@ -255,7 +270,7 @@ eb_status ebi_lru_duel_check(const ebi_params *p, const uint8_t *block, eb_error
     }
     for (unsigned e = experts; e < EBI_LRU_EXPERTS_MAX; e++) ok = ok && duel->score[e] == 0;
     ok = ok && best && duel->score[duel->winner] >= -rules.lead;
-    for (size_t i = 0; i < EBI_COUNT_OF(duel->reserved); i++) ok = ok && duel->reserved[i] == 0;
+    ok = ok && duel->reserved == 0;
     if (!ok)
         return ebi_fail(err, EB_EFORMAT,
                         "damaged lru filter: the scores of its duel are impossible");
