@@ -31,8 +31,9 @@ void atomic_discard(atomic_file *a);
 void atomic_discard_all(void); /* on the way out */
 void atomic_unlink_all(void);  /* the least of it, for a handler of signals */
 
-/* lock.c.  The state is this run's until it ends; if it is another's, no return. */
-void state_lock(const char *state);
+/* lock.c.  The state is this run's until it ends; if it is another's, no return.  A run has one,
+ * and the option that names it. */
+void state_lock(const char *state, const char *option);
 void state_unlock(void);      /* on the way out, if exit is not called */
 void state_unlink_lock(void); /* the least of it, for a handler of signals */
 

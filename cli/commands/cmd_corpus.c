@@ -39,6 +39,7 @@ static void corpus_units(corpus_run *run) {
                 cli_misuse(run->command, "--unit %s is given twice", list[i]);
         run->hasher[i] = hasher;
         run->match[i].rule = i;
+        run->match[i].own = true;
         snprintf(run->match[i].name, sizeof run->match[i].name, "%s", run->rule[i].name);
     }
     run->rules = run->matchers = n;
@@ -63,24 +64,10 @@ static void corpus_action_of(corpus_run *run) {
     if (run->level > 9) cli_misuse(run->command, "--level must be from 1 to 9");
 }
 
-/* Files of the same names would be replaced. */
-static void corpus_out(const corpus_run *run) {
-    if (!run->out) return;
-    if (mkdir(run->out, 0777) == 0) return;
-    if (errno != EEXIST) cli_fail("%s: %s", run->out, strerror(errno));
-    if (rmdir(run->out) == 0) {
-        if (mkdir(run->out, 0777) == 0) return;
-        cli_fail("%s: %s", run->out, strerror(errno));
-    }
-    if (!run->set->force)
-        cli_fail("%s: the folder is not empty: give another one, or --force to replace files in it",
-                 run->out);
-}
-
 static void corpus_tell(const corpus_run *run, double seconds) {
     corpus_counts all = {0};
     for (size_t i = 0; i < run->files.folders; i++) {
-        const corpus_counts *const c = &run->counts[i];
+        const corpus_counts *const c = &run->found.counts[i];
         all.documents += c->documents, all.kept += c->kept, all.bad += c->bad;
         all.empty += c->empty, all.words += c->words, all.kept_words += c->kept_words;
         all.text_bytes += c->text_bytes, all.kept_bytes += c->kept_bytes;
@@ -90,7 +77,7 @@ static void corpus_tell(const corpus_run *run, double seconds) {
     if (all.bad)
         cli_warn("%s %llu bad records; the first is %s",
                  run->on_bad == BAD_SKIP ? "skipped" : "passed on", (unsigned long long)all.bad,
-                 run->first_bad);
+                 run->found.first_bad);
     if (run->set->quiet && !run->set->json) return;
     report r;
     report_begin(&r, stderr, run->set->json);
@@ -113,6 +100,22 @@ static void corpus_tell(const corpus_run *run, double seconds) {
     }
     report_real(&r, "seconds", "seconds", seconds);
     report_end(&r);
+}
+
+static void corpus_work(corpus_run *run) {
+    const settings *const set = run->set;
+    corpus_place from;
+    if (!resume_load(run, &from))
+        filters_plan(run);
+    else if (!set->quiet)
+        cli_warn("going on with file %zu of %zu", from.file - run->first + 1,
+                 run->end - run->first);
+    filters_ready(run);
+    const double start = now_seconds();
+    progress_start(&run->progress, set->quiet);
+    pipeline_run(run, set->corpus.threads ? (size_t)set->corpus.threads : 1, &from);
+    resume_end(run);
+    corpus_tell(run, now_seconds() - start);
 }
 
 int run_corpus(const cli_command *c, const settings *set, char **operands, size_t n) {
@@ -142,12 +145,7 @@ int run_corpus(const cli_command *c, const settings *set, char **operands, size_
             cli_fail("%s: plain text has no place for annotations: use JSON lines, or --action "
                      "report",
                      run->files.file[i].path);
-    corpus_out(run);
-    filters_plan(run);
-    const double start = now_seconds();
-    progress_start(&run->progress, set->quiet);
-    pipeline_run(run, set->corpus.threads ? (size_t)set->corpus.threads : 1);
-    corpus_tell(run, now_seconds() - start);
+    if (resume_begin(run)) corpus_work(run);
     for (size_t m = 0; m < run->matchers; m++) eb_free(run->match[m].filter);
     eb_filter *const hasher = (eb_filter *)(uintptr_t)run->hasher[0];
     eb_free(hasher);

@@ -7,6 +7,7 @@
  *   render    the bytes that are passed on                render.c
  *   pipeline  these stages on several threads             pipeline.c
  *   plan      which filters, from a sample                plan.c
+ *   resume    what a run that was killed goes on from     resume.c
  *
  * A chunk is some records of one file.  Where chunks end depends on the input alone, and only one
  * thread at a time decides, chunk after chunk: so the output does not depend on threads. */
@@ -24,6 +25,7 @@ typedef enum packing { PACK_NONE, PACK_GZIP, PACK_ZSTD } packing;
 typedef struct corpus_file {
     char *path, *out; /* out: under the folder of -o */
     uint64_t bytes;   /* as it is on disk */
+    uint64_t changed; /* when, in nanoseconds */
     bool json;        /* else plain text, one document */
     packing pack;     /* by its name: what the output gets */
     size_t folder;    /* for the report */
@@ -84,6 +86,12 @@ typedef struct corpus_counts {
     uint64_t units[CORPUS_MATCHERS], seen[CORPUS_MATCHERS];
 } corpus_counts;
 
+/* What was found so far: saved with a checkpoint as it is. */
+typedef struct corpus_found {
+    corpus_counts counts[CORPUS_FOLDERS];
+    char first_bad[400];
+} corpus_found;
+
 typedef struct corpus_run {
     const cli_command *command;
     const settings *set;
@@ -105,10 +113,7 @@ typedef struct corpus_run {
     size_t forms;
     matcher match[CORPUS_MATCHERS];
     size_t matchers;
-    /* What was found so far. */
-    size_t next; /* file */
-    corpus_counts counts[CORPUS_FOLDERS];
-    char first_bad[400];
+    corpus_found found;
     /* While it runs. */
     progress progress;
 } corpus_run;
@@ -136,8 +141,9 @@ typedef enum chunk_state {
 typedef struct chunk {
     chunk_state state;
     size_t file;
-    bool first, last; /* of its file */
-    uint64_t line;    /* lines of the file before it */
+    bool last;      /* of its file */
+    uint64_t line;  /* lines of the file before it */
+    uint64_t plain; /* bytes of the file, unpacked, up to its end */
     char *bytes;
     size_t n, cap;
     char *text; /* unescaped */
@@ -161,10 +167,35 @@ void chunk_parse(const corpus_run *run, chunk *c);
 void chunk_decide(corpus_run *run, chunk *c);
 void chunk_render(const corpus_run *run, chunk *c);
 void chunk_free(chunk *c);
-void pipeline_run(corpus_run *run, size_t threads);
+
+/* ---- resume.c */
+
+/* A place between two chunks. */
+typedef struct corpus_place {
+    size_t file;
+    uint64_t plain, lines; /* of the file, done */
+    uint64_t written;      /* bytes of its output */
+    bool open;             /* the output has begun */
+} corpus_place;
+#define RESUME_FOLDER ".everbloom"
+#define RESUME_RUN RESUME_FOLDER "/run"
+#define RESUME_CHECKPOINT RESUME_FOLDER "/checkpoint"
+char *corpus_path(const corpus_run *run, const char *name); /* in the folder of -o; free() */
+char *resume_part(const corpus_run *run,
+                  size_t file);     /* the output of a file, while it is written */
+bool resume_begin(corpus_run *run); /* false: it is complete, there is nothing to do */
+/* Filters, counts and place of the last checkpoint; false: there is none, and the place is the
+ * start. */
+bool resume_load(corpus_run *run, corpus_place *place);
+void resume_save(const corpus_run *run, const corpus_place *place);
+void resume_end(const corpus_run *run);
+
+/* pipeline.c: from a place to the end. */
+void pipeline_run(corpus_run *run, size_t threads, const corpus_place *from);
 
 /* ---- plan.c */
 void filters_plan(corpus_run *run);
+void filters_ready(corpus_run *run); /* what follows from filters that are there */
 /* Before keys are added: says if they are more than planned.  False: they are not to be, as the
  * chunk's error says. */
 bool filters_take(corpus_run *run, chunk *c, matcher *m, size_t more);

@@ -84,7 +84,7 @@ static bool decide_bad(corpus_run *run, chunk *c, const document *d, uint64_t li
     char text[400];
     snprintf(text, sizeof text, "%.200s: line %llu: %.100s", run->files.file[c->file].path,
              (unsigned long long)line, d->why);
-    if (!run->first_bad[0]) memcpy(run->first_bad, text, sizeof text);
+    if (!run->found.first_bad[0]) memcpy(run->found.first_bad, text, sizeof text);
     counts->bad++;
     if (run->on_bad != BAD_FAIL) return true;
     memcpy(c->error, text, sizeof text);
@@ -92,7 +92,7 @@ static bool decide_bad(corpus_run *run, chunk *c, const document *d, uint64_t li
 }
 
 void chunk_decide(corpus_run *run, chunk *c) {
-    corpus_counts *const counts = &run->counts[run->files.file[c->file].folder];
+    corpus_counts *const counts = &run->found.counts[run->files.file[c->file].folder];
     for (size_t i = 0; i < c->docs; i++) {
         document *const d = &c->doc[i];
         c->now = i;

@@ -63,13 +63,15 @@ static size_t files_folder(corpus_files *f, const char *out) {
     return f->folders++;
 }
 
-static void files_add(corpus_files *f, const char *path, const char *out, uint64_t bytes) {
+static void files_add(corpus_files *f, const char *path, const char *out, const struct stat *st) {
     f->file = cli_grow(f->file, &f->cap, (f->n + 1) * sizeof *f->file);
     corpus_file *const file = &f->file[f->n++];
-    *file = (corpus_file){.path = files_copy(path), .out = files_inside(out), .bytes = bytes};
+    *file = (corpus_file){.path = files_copy(path), .out = files_inside(out)};
+    file->bytes = (uint64_t)st->st_size;
+    file->changed = (uint64_t)st->st_mtim.tv_sec * 1000000000 + (uint64_t)st->st_mtim.tv_nsec;
     (void)files_kind(path, &file->pack, &file->json);
     file->folder = files_folder(f, file->out);
-    f->bytes += bytes;
+    f->bytes += file->bytes;
 }
 
 /* ---- Folders. */
@@ -104,7 +106,7 @@ static void files_walk_folder(files_walk *w, const char *path) {
         if (S_ISDIR(st.st_mode)) {
             if (st.st_dev != w->out_dev || st.st_ino != w->out_ino) files_walk_folder(w, inner);
         } else if (S_ISREG(st.st_mode) && files_kind(inner, &pack, &json))
-            files_add(w->f, inner, inner + w->strip, (uint64_t)st.st_size);
+            files_add(w->f, inner, inner + w->strip, &st);
         else
             w->f->skipped++;
         free(inner);
@@ -126,7 +128,7 @@ static void files_operand(files_walk *w, const char *path, bool only) {
         files_walk_folder(w, folder);
         free(folder);
     } else if (S_ISREG(st.st_mode))
-        files_add(w->f, path, path, (uint64_t)st.st_size);
+        files_add(w->f, path, path, &st);
     else
         cli_fail("%s: neither a file nor a folder", path);
 }

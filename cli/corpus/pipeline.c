@@ -6,10 +6,12 @@
  * the first trouble in input order is what is told, whatever the number of threads. */
 #include "corpus.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { PIPE_CHUNK = 1 << 20, PIPE_BLOCK = 64 << 10, PIPE_LARGE = 16 << 20 };
 
@@ -20,22 +22,28 @@ typedef struct pipeline {
     chunk *ring;
     size_t slots;
     uint64_t next_read, next_decide, next_write; /* chunks */
-    bool reading, deciding, writing, all_read, stop;
+    bool reading, deciding, writing, saving, all_read;
+    bool stop; /* nothing more is decided; what was is written */
     char error[CORPUS_ERROR];
     /* The file that is read. */
     size_t file;
     source *in;
     char *rest; /* read already, for the next chunk */
     size_t rest_n, rest_cap;
-    uint64_t lines, packed;
+    uint64_t lines, plain, packed;
+    uint64_t skip; /* plain bytes of the file that are done already */
     /* As of the last chunk that was read, for the progress line: the reader works without the lock.
      */
     size_t files_read;
     uint64_t packed_read;
     /* The file that is written. */
-    atomic_file out;
-    char *out_path;
-    bool out_open;
+    int out; /* -1: none */
+    char *part;
+    corpus_place place; /* behind the last chunk that was written */
+    /* Checkpoints. */
+    bool due;
+    double saved, saving_took; /* when, and how long that took */
+    uint64_t saved_at;         /* chunk */
 } pipeline;
 
 /* ---- Reading. */
@@ -89,29 +97,46 @@ static uint64_t pipe_lines(const chunk *c) {
     return lines;
 }
 
-static void pipe_read(pipeline *p, chunk *c) {
+/* What was done before the run was interrupted is read again, and dropped. */
+static bool pipe_skip(pipeline *p, chunk *c) {
     char why[200];
+    while (p->skip > 0) {
+        c->bytes = cli_grow(c->bytes, &c->cap, PIPE_BLOCK);
+        const size_t most = p->skip < PIPE_BLOCK ? (size_t)p->skip : PIPE_BLOCK;
+        const long n = source_read(p->in, c->bytes, most, why, sizeof why);
+        if (n <= 0) return pipe_trouble(p, c, n < 0 ? why : "the file is shorter than it was");
+        p->skip -= (uint64_t)n;
+    }
+    return true;
+}
+
+static void pipe_open_in(pipeline *p, chunk *c) {
+    char why[200];
+    p->in = source_open(p->run->files.file[c->file].path, why, sizeof why);
+    if (!p->in)
+        pipe_trouble(p, c, why);
+    else
+        (void)pipe_skip(p, c);
+}
+
+static void pipe_read(pipeline *p, chunk *c) {
     c->file = p->file;
-    c->first = !p->in;
     c->last = false;
     c->n = c->docs = 0;
     c->error[0] = '\0';
-    if (c->first) {
-        p->lines = 0;
-        p->in = source_open(p->run->files.file[c->file].path, why, sizeof why);
-    }
-    if (!p->in)
-        pipe_trouble(p, c, why);
-    else if (pipe_fill(p, c)) {
+    if (!p->in) pipe_open_in(p, c);
+    if (!c->error[0] && pipe_fill(p, c)) {
         c->line = p->lines;
         p->lines += pipe_lines(c);
+        p->plain += c->n;
+        c->plain = p->plain;
         p->packed = source_packed_bytes(p->in);
     }
     if (c->last || c->error[0]) {
         source_close(p->in);
         p->in = NULL;
         p->file++;
-        p->packed = 0;
+        p->lines = p->plain = p->packed = 0;
     }
 }
 
@@ -125,32 +150,56 @@ static void pipe_make_folders(char *path) {
     }
 }
 
+/* An output that was begun before an interruption may have been completed behind the checkpoint:
+ * then it becomes a part again. */
 static void pipe_open_out(pipeline *p, const corpus_file *file) {
-    const size_t size = strlen(p->run->out) + strlen(file->out) + 2;
-    p->out_path = cli_alloc(size);
-    snprintf(p->out_path, size, "%s/%s", p->run->out, file->out);
-    pipe_make_folders(p->out_path);
-    atomic_open(&p->out, p->out_path);
-    p->out_open = true;
+    char *const path = corpus_path(p->run, file->out);
+    p->part = resume_part(p->run, (size_t)(file - p->run->files.file));
+    if (p->place.open && access(p->part, F_OK) != 0) (void)rename(path, p->part);
+    p->out = open(p->part, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+    struct stat st;
+    if (p->out < 0 || fstat(p->out, &st) != 0) cli_fail("%s: %s", p->part, strerror(errno));
+    if ((uint64_t)st.st_size < p->place.written)
+        cli_fail("%s: the output that was begun is gone: give --force to begin anew", p->part);
+    if (ftruncate(p->out, (off_t)p->place.written) != 0 || lseek(p->out, 0, SEEK_END) < 0)
+        cli_fail("%s: %s", p->part, strerror(errno));
+    p->place.open = true;
+    free(path);
 }
 
-static void pipe_write(pipeline *p, chunk *c) {
+static void pipe_name_out(pipeline *p, const corpus_file *file) {
+    char *const path = corpus_path(p->run, file->out);
+    pipe_make_folders(path);
+    if (close(p->out) != 0 || rename(p->part, path) != 0) cli_fail("%s: %s", path, strerror(errno));
+    p->out = -1;
+    free(p->part);
+    p->part = NULL;
+    free(path);
+}
+
+static void pipe_put(pipeline *p, chunk *c) {
     const corpus_file *const file = &p->run->files.file[c->file];
-    corpus_counts *const counts = &p->run->counts[file->folder];
-    counts->kept_bytes += c->kept.kept_bytes;
-    counts->kept_words += c->kept.kept_words;
-    if (c->last) p->run->next = c->file + 1;
-    if (!p->run->out) return;
     const bool packed = file->pack != PACK_NONE;
     const size_t n = packed ? c->packed_n : c->out_n;
     /* A plain text that was dropped leaves no file. */
-    if (!p->out_open && !file->json && c->out_n == 0 && c->n > 0) return;
-    if (!p->out_open) pipe_open_out(p, file);
-    if (n > 0) atomic_write(&p->out, packed ? c->packed : c->out, n);
-    if (!c->last) return;
-    atomic_commit(&p->out);
-    free(p->out_path);
-    p->out_open = false;
+    if (!p->place.open && !file->json && c->out_n == 0 && c->n > 0) return;
+    if (p->out < 0) pipe_open_out(p, file);
+    if (n > 0) write_all(p->out, p->part, packed ? c->packed : c->out, n);
+    p->place.written += n;
+    if (c->last) pipe_name_out(p, file);
+}
+
+static void pipe_write(pipeline *p, chunk *c) {
+    corpus_counts *const counts = &p->run->found.counts[p->run->files.file[c->file].folder];
+    counts->kept_bytes += c->kept.kept_bytes;
+    counts->kept_words += c->kept.kept_words;
+    if (p->run->out) pipe_put(p, c);
+    if (c->last)
+        p->place = (corpus_place){.file = c->file + 1};
+    else {
+        p->place.plain = c->plain;
+        p->place.lines = c->line + pipe_lines(c);
+    }
 }
 
 /* ---- The work. */
@@ -166,8 +215,8 @@ static void pipe_progress(pipeline *p) {
     corpus_run *const run = p->run;
     uint64_t units = 0, seen = 0, bytes = 0;
     for (size_t i = 0; i < run->files.folders; i++) {
-        units += run->counts[i].units[0];
-        seen += run->counts[i].seen[0];
+        units += run->found.counts[i].units[0];
+        seen += run->found.counts[i].seen[0];
     }
     for (size_t i = run->first; i < p->files_read && i < run->end; i++)
         bytes += run->files.file[i].bytes;
@@ -206,8 +255,36 @@ static bool pipe_try_write(pipeline *p) {
     return true;
 }
 
+/* Often enough to lose little, and seldom enough to cost little. */
+static bool pipe_is_save_due(const pipeline *p) {
+    const double every =
+        p->run->set->every_seconds > 0 ? p->run->set->every_seconds : DEFAULT_EVERY_SECONDS;
+    const double least = 20 * p->saving_took;
+    return p->run->out && p->next_decide > p->saved_at &&
+           now_seconds() - p->saved >= (every > least ? every : least);
+}
+
+static void pipe_save(pipeline *p) {
+    const double start = now_seconds();
+    resume_save(p->run, &p->place);
+    p->saved = now_seconds();
+    p->saving_took = p->saved - start;
+    p->saved_at = p->next_decide;
+}
+
+/* The filters as they are when all that was decided is written, and nothing else. */
+static bool pipe_try_save(pipeline *p) {
+    if (p->saving || p->deciding || p->writing || p->next_write != p->next_decide || !p->due)
+        return false;
+    p->saving = true;
+    PIPE_UNLOCKED(pipe_save(p));
+    p->saving = p->due = false;
+    return true;
+}
+
 static bool pipe_try_decide(pipeline *p) {
     chunk *const c = pipe_at(p, p->next_decide);
+    if (p->stop || p->saving || p->due) return false;
     if (p->deciding || p->next_decide == p->next_read || c->state != CHUNK_PARSED) return false;
     p->deciding = true;
     if (!c->error[0]) PIPE_UNLOCKED(chunk_decide(p->run, c));
@@ -225,7 +302,7 @@ static bool pipe_try_decide(pipeline *p) {
 
 static bool pipe_try_chunk(pipeline *p, chunk_state from, chunk_state to) {
     chunk *const c = pipe_find(p, from);
-    if (!c) return false;
+    if (!c || (p->stop && from == CHUNK_READ)) return false;
     c->state = CHUNK_BUSY;
     if (from == CHUNK_DECIDED)
         PIPE_UNLOCKED(chunk_render(p->run, c));
@@ -236,7 +313,8 @@ static bool pipe_try_chunk(pipeline *p, chunk_state from, chunk_state to) {
 }
 
 static bool pipe_try_read(pipeline *p) {
-    if (p->reading || p->all_read || p->next_read - p->next_write == p->slots) return false;
+    if (p->stop || p->reading || p->all_read || p->next_read - p->next_write == p->slots)
+        return false;
     chunk *const c = pipe_at(p, p->next_read);
     p->reading = true;
     PIPE_UNLOCKED(pipe_read(p, c));
@@ -249,15 +327,21 @@ static bool pipe_try_read(pipeline *p) {
     return true;
 }
 
+static bool pipe_is_done(const pipeline *p) {
+    return (p->stop && !p->deciding && p->next_write == p->next_decide) ||
+           (p->all_read && p->next_write == p->next_read);
+}
+
 static void *pipe_work(void *context) {
     pipeline *const p = context;
     pthread_mutex_lock(&p->lock);
-    while (!p->stop && !(p->all_read && p->next_write == p->next_read)) {
+    while (!pipe_is_done(p)) {
         if (signals_stop()) p->stop = true;
-        const bool done = pipe_try_write(p) || pipe_try_decide(p) ||
+        p->due |= pipe_is_save_due(p);
+        const bool done = pipe_try_write(p) || pipe_try_save(p) || pipe_try_decide(p) ||
                           pipe_try_chunk(p, CHUNK_DECIDED, CHUNK_RENDERED) ||
                           pipe_try_chunk(p, CHUNK_READ, CHUNK_PARSED) || pipe_try_read(p);
-        if (!done && !p->stop) pthread_cond_wait(&p->changed, &p->lock);
+        if (!done && !pipe_is_done(p)) pthread_cond_wait(&p->changed, &p->lock);
     }
     pthread_cond_broadcast(&p->changed);
     pthread_mutex_unlock(&p->lock);
@@ -274,9 +358,29 @@ static void pipe_threads(pipeline *p, size_t threads) {
     free(thread);
 }
 
-void pipeline_run(corpus_run *run, size_t threads) {
-    pipeline p = {.run = run, .slots = 2 * threads + 2, .file = run->next, .files_read = run->next};
-    p.all_read = run->next >= run->end;
+static void pipe_free(pipeline *p) {
+    if (p->out >= 0) close(p->out);
+    source_close(p->in);
+    for (size_t i = 0; i < p->slots; i++) chunk_free(&p->ring[i]);
+    free(p->ring);
+    free(p->rest);
+    free(p->part);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+}
+
+void pipeline_run(corpus_run *run, size_t threads, const corpus_place *from) {
+    pipeline p = {.run = run,
+                  .slots = 2 * threads + 2,
+                  .file = from->file,
+                  .files_read = from->file,
+                  .skip = from->plain,
+                  .plain = from->plain,
+                  .lines = from->lines,
+                  .place = *from,
+                  .out = -1,
+                  .saved = now_seconds()};
+    p.all_read = from->file >= run->end;
     p.ring = cli_alloc(p.slots * sizeof *p.ring);
     memset(p.ring, 0, p.slots * sizeof *p.ring);
     pthread_mutex_init(&p.lock, NULL);
@@ -284,19 +388,14 @@ void pipeline_run(corpus_run *run, size_t threads) {
     signals_catch();
     pipe_threads(&p, threads);
     progress_clear();
-    if (p.out_open) {
-        atomic_discard(&p.out);
-        free(p.out_path);
-    }
-    source_close(p.in);
-    for (size_t i = 0; i < p.slots; i++) chunk_free(&p.ring[i]);
-    free(p.ring);
-    free(p.rest);
-    pthread_cond_destroy(&p.changed);
-    pthread_mutex_destroy(&p.lock);
-    if (p.error[0]) cli_fail("%s", p.error);
+    /* After an error the filters know documents that were not written. */
+    if (signals_stop() && !p.error[0] && run->out) resume_save(run, &p.place);
+    char error[CORPUS_ERROR];
+    memcpy(error, p.error, sizeof error);
+    pipe_free(&p);
+    if (error[0]) cli_fail("%s", error);
     if (signals_stop()) {
-        cli_warn("stopped; files that are in the folder of -o are whole");
+        cli_warn("stopped%s", run->out ? "; the same command goes on from here" : "");
         end_by_signal(signals_stop());
     }
 }

@@ -63,7 +63,7 @@ static uint64_t plan_bytes(const char *spec) {
 /* New keys that a filter may take before it would need more than `most` bytes: it grows by parts
  * that hold twice the keys of the one before. */
 static double plan_room(const eb_filter *f, double most) {
-    char spec[EB_SPEC_MAX], number[8];
+    char spec[EB_SPEC_MAX], number[16];
     double limit = NAN, keys = 0;
     eb_spec_info info;
     EB_INIT(info);
@@ -100,7 +100,7 @@ static void plan_tell_forgetting(const matcher *m, const char *spec, double keys
 static void plan_tell(const corpus_run *run, const matcher *m, const char *spec, double keys) {
     char text[32], all[32], promise[32];
     if (run->set->quiet) return;
-    if (!m->idempotent) {
+    if (run->on_full == FULL_FORGET) {
         plan_tell_forgetting(m, spec, keys);
         return;
     }
@@ -139,8 +139,6 @@ static void plan_filter(corpus_run *run, matcher *m, double keys, double most) {
         snprintf(spec, sizeof spec, "lru:memory=%.0f,fpr=%.3g,seed=%s",
                  set->memory ? most : fmin(need, most), fmax(m->promise, 3.7e-9), seed);
     if (eb_new(&m->filter, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
-    m->own = true;
-    m->idempotent = (eb_caps(m->filter) & EB_ADD_IS_IDEMPOTENT) != 0;
     plan_tell(run, m, spec, keys);
 }
 
@@ -168,7 +166,17 @@ void filters_plan(corpus_run *run) {
     const double most = plan_most(run);
     for (size_t i = 0; i < run->matchers; i++) {
         matcher *const m = &run->match[i];
-        plan_filter(run, m, s.packed > 0 ? s.keys[m->rule] * bytes / s.packed : 0, most);
+        if (m->own)
+            plan_filter(run, m, s.packed > 0 ? s.keys[m->rule] * bytes / s.packed : 0, most);
+    }
+}
+
+void filters_ready(corpus_run *run) {
+    const double most = plan_most(run);
+    for (size_t i = 0; i < run->matchers; i++) {
+        matcher *const m = &run->match[i];
+        if (!m->own) continue;
+        m->idempotent = (eb_caps(m->filter) & EB_ADD_IS_IDEMPOTENT) != 0;
         m->room = m->idempotent ? plan_room(m->filter, most) : INFINITY;
     }
 }

@@ -35,7 +35,13 @@ static const cli_option corpus_options[] = {
            "Of --unit near: how much two documents must share. (default: 0.8)"),
     HEADING("Output and filter"),
     OPTION('o', "output", "FILE", OPT_TEXT, output, "Write the files under the folder FILE."),
-    FLAG(0, "force", force, "Replace files in a folder that is not empty."),
+    FLAG(
+        0, "force", force,
+        "Begin anew in a folder that is not empty, and replace files in it. Without it, a run that "
+        "was interrupted goes on."),
+    OPTION(0, "save-every", "TIME", OPT_TIME, every_seconds,
+           "How often to save what a run that is killed goes on from; at most a twentieth of the "
+           "time is spent on it. (default: 30s)"),
     OPTION(0, "level", "N", OPT_INDEX, corpus.level, "Of compression. (default: the format's own)"),
     OPTION(0, "threads", "N", OPT_INDEX, corpus.threads,
            "Work in N threads; the output is the same for every N. (default: 1)"),

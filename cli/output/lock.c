@@ -47,15 +47,14 @@ static bool still_has_name(int fd, const char *path) {
            open_file.st_ino == named.st_ino && open_file.st_dev == named.st_dev;
 }
 
-static _Noreturn void refuse(int fd, const char *state) {
+static _Noreturn void refuse(int fd, const char *state, const char *option) {
     char text[24] = "";
     const ssize_t n = pread(fd, text, sizeof text - 1, 0);
     const long process = n > 0 ? strtol(text, NULL, 10) : 0;
     if (process > 0)
-        cli_fail("%s: process %ld is using this state; wait for its end, or give another --state",
-                 state, process);
-    cli_fail("%s: another run is using this state; wait for its end, or give another --state",
-             state);
+        cli_fail("%s: process %ld is using it; wait for its end, or give another %s", state,
+                 process, option);
+    cli_fail("%s: another run is using it; wait for its end, or give another %s", state, option);
 }
 
 static void sign(int fd) {
@@ -64,13 +63,13 @@ static void sign(int fd) {
     if (ftruncate(fd, 0) == 0) (void)!pwrite(fd, text, (size_t)n, 0);
 }
 
-void state_lock(const char *state) {
+void state_lock(const char *state, const char *option) {
     char *const path = path_beside(state);
     for (;;) {
         const int fd = open_lock(path);
         if (fd < 0) cli_fail("%s: %s", path, strerror(errno));
         const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
-        if (!locked && errno == EWOULDBLOCK) refuse(fd, state);
+        if (!locked && errno == EWOULDBLOCK) refuse(fd, state, option);
         if (!locked)
             cli_warn("%s: %s: see to it that no other run uses this state", path, strerror(errno));
         if (still_has_name(fd, path)) {

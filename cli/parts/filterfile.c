@@ -546,7 +546,7 @@ static eb_filter *open_filter(const cli_command *c, const settings *set, snapsho
     struct stat st;
     if (set->state) {
         check_can_save(set->state);
-        state_lock(set->state);
+        state_lock(set->state, "--state");
     }
     bool exists = set->state && stat(set->state, &st) == 0;
     if (set->state && !exists && errno != ENOENT) cli_fail("%s: %s", set->state, strerror(errno));

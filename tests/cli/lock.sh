@@ -11,7 +11,7 @@ holder() { # holder COMMAND... - a run that has its state open, fed by descripto
 ended() { exec 3>&-; wait $pid || fail "status $? of the first: $(shown holder.err)"; }
 refused() { # refused ARGUMENT... - of everbloom
     everbloom "$@" < <(echo other); status_is 2; no_output
-    err_is "everbloom: d/s: process $pid is using this state; wait for its end, or give another --state\n"
+    err_is "everbloom: d/s: process $pid is using it; wait for its end, or give another --state\n"
 }
 
 # Also when there is no state yet, and while it is replaced all the time.
@@ -38,7 +38,7 @@ folder_holds d s
 ln -s s d/link
 holder dedup --state d/link
 refused dedup --state d/s
-everbloom dedup --state "$PWD/d/../d/link" </dev/null; status_is 2; err_has "process $pid is using this state"
+everbloom dedup --state "$PWD/d/../d/link" </dev/null; status_is 2; err_has "process $pid is using it"
 ended
 
 # However a run ends, the lock ends with it: killed, by a signal, by an error, by a closed pipe.
@@ -63,7 +63,7 @@ for ((i = 0; i < 40; i++)); do
 done
 wait
 cat many.err.* >many.err
-refusals=$(grep -c 'using this state' many.err)
+refusals=$(grep -c 'using it' many.err)
 [ "$(wc -l <many.err)" -eq "$refusals" ] || fail "$(shown many.err)"
 everbloom info --json d/many
 [ "$(value items out)" -eq $((40 - refusals)) ] || fail "$(value items out) keys, $refusals refusals"
