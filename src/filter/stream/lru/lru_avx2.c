@@ -33,12 +33,10 @@ typedef struct lru_place {
     __m256i open, at;
 } lru_place;
 
-/* The rule's deeper place if there is no hit, not `front`, and the last slot is in use; else the
- * front.  Each of these is hard to foresee, so nothing branches on them. */
-LRU_AVX2 EBI_INLINE lru_place lru_place_of(const ebi_lru_rule *rule, unsigned hits, unsigned class,
-                                           bool front, uint64_t last) {
-    const uint64_t deep = (uint64_t)((hits | (unsigned)front) == 0) & (uint64_t)(last != 0);
-    const ebi_lru_place *const place = rule->place + ((1 + class) & (0 - deep));
+/* The rule's deeper place if there is no hit, else the front.  A hit is hard to foresee, so nothing
+ * branches on it. */
+LRU_AVX2 EBI_INLINE lru_place lru_place_of(const ebi_lru_rule *rule, bool hit, unsigned class) {
+    const ebi_lru_place *const place = rule->place + ((1 + class) & ((unsigned)hit - 1));
     return (lru_place){lru_load_mask(place->open), lru_load_mask(place->at)};
 }
 
@@ -94,15 +92,13 @@ LRU_AVX2 EBI_INLINE bool lru_lane_observe(uint8_t *line, uint64_t print, unsigne
     return hits != 0;
 }
 
-/* As ebi_lru_line_put. */
+/* Into a full line, not at the front. */
 LRU_AVX2 EBI_INLINE bool lru_lane_put(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
-                                      const ebi_lru_rule *rule, unsigned class, bool front,
-                                      unsigned lane) {
+                                      const ebi_lru_rule *rule, unsigned class, unsigned lane) {
     const lru_line x = lru_load(line), f = lru_lane_print(print, lane);
     const uint32_t hits = lru_lane_hits(x, f, lane);
     const unsigned last = ebi_ctz(hits | UINT32_C(1) << (s->b - 1) * lane);
-    const lru_place place =
-        lru_place_of(rule, hits, class, front, ebi_lru_last_of(line, s->last_field));
+    const lru_place place = lru_place_of(rule, hits != 0, class);
     const __m256i at = place.at, moved = _mm256_and_si256(lru_first_bytes(last + lane), place.open);
     const __m256i low = _mm256_blendv_epi8(lru_lane_up(x.low, f.low, lane), f.low, at);
     const __m256i high = _mm256_blendv_epi8(lru_lane_up(x.high, f.high, lane), f.high, at);
@@ -152,6 +148,21 @@ LRU_AVX2 EBI_INLINE __m256i lru_word_gate(unsigned misses) {
     return _mm256_loadu_si256((const __m256i *)(const void *)gate[misses]);
 }
 
+/* A rule by which words have no hit: with one, its gate and the front; with none, at 15 + class,
+ * the rule's place. */
+typedef struct lru_word_rule {
+    lru_place place[15 + EBI_LRU_CLASSES];
+} lru_word_rule;
+
+LRU_AVX2 EBI_INLINE void lru_word_rule_of(lru_word_rule *to, const ebi_lru_rule *rule,
+                                          unsigned classes) {
+    for (unsigned i = 0; i < 15; i++)
+        to->place[i] = (lru_place){lru_word_gate(i), lru_load_mask(rule->place[0].at)};
+    for (unsigned c = 0; c < classes; c++)
+        to->place[15 + c] = (lru_place){lru_load_mask(rule->place[1 + c].open),
+                                        lru_load_mask(rule->place[1 + c].at)};
+}
+
 /* The fields in `moved` go one place up, the lowest comes from print. */
 LRU_AVX2 EBI_INLINE __m256i lru_word_up(__m256i x, __m256i print, __m256i moved, ebi_lru_fields f) {
     const __m256i before = _mm256_blend_epi32(_mm256_permute4x64_epi64(x, 0x90), print, 3);
@@ -160,10 +171,10 @@ LRU_AVX2 EBI_INLINE __m256i lru_word_up(__m256i x, __m256i print, __m256i moved,
     return _mm256_xor_si256(x, _mm256_and_si256(_mm256_xor_si256(x, up), moved));
 }
 
-/* All of the words before the hit and its word's fields up to it; without a hit, all slots. */
-LRU_AVX2 EBI_INLINE __m256i lru_word_upto(__m256i equal, unsigned misses, __m256i used) {
+/* The fields up to the hit in words that have one, all slots of the others. */
+LRU_AVX2 EBI_INLINE __m256i lru_word_upto(__m256i equal, __m256i used) {
     const __m256i upto = _mm256_xor_si256(equal, _mm256_add_epi64(equal, _mm256_set1_epi64x(-1)));
-    return _mm256_and_si256(_mm256_and_si256(upto, used), lru_word_gate(misses));
+    return _mm256_and_si256(upto, used);
 }
 
 LRU_AVX2 EBI_INLINE bool lru_word_observe(uint8_t *line, uint64_t print, const lru_avx2_shape *s) {
@@ -171,7 +182,7 @@ LRU_AVX2 EBI_INLINE bool lru_word_observe(uint8_t *line, uint64_t print, const l
     const lru_line x = lru_load(line), y = lru_word_print(print, f);
     const __m256i equal = lru_avx2_word_equal(x, y, f);
     const unsigned misses = lru_word_misses(equal);
-    const __m256i moved = lru_word_upto(equal, misses, s->used);
+    const __m256i moved = _mm256_and_si256(lru_word_upto(equal, s->used), lru_word_gate(misses));
     lru_store(line, lru_word_up(x.low, y.low, moved, f), lru_word_up(x.high, y.high, moved, f));
     return misses != 15;
 }
@@ -186,16 +197,15 @@ LRU_AVX2 EBI_INLINE __m256i lru_word_open(__m256i x, __m256i print, __m256i at, 
     return _mm256_xor_si256(x, _mm256_and_si256(_mm256_xor_si256(x, in), moved));
 }
 
-/* As ebi_lru_line_put. */
+/* Into a full line, not at the front. */
 LRU_AVX2 EBI_INLINE bool lru_word_put(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
-                                      const ebi_lru_rule *rule, unsigned class, bool front) {
+                                      const lru_word_rule *rule, unsigned class) {
     const lru_line x = lru_load(line), y = lru_word_print(print, s->f);
     const __m256i equal = lru_avx2_word_equal(x, y, s->f);
     const unsigned misses = lru_word_misses(equal);
-    const lru_place place =
-        lru_place_of(rule, misses ^ 15, class, front, ebi_lru_last_of(line, s->last_field));
-    const __m256i at = place.at;
-    const __m256i moved = _mm256_and_si256(lru_word_upto(equal, misses, s->used), place.open);
+    const lru_place *const place = rule->place + misses + (class & (0u - (misses == 15)));
+    const __m256i at = place->at;
+    const __m256i moved = _mm256_and_si256(lru_word_upto(equal, s->used), place->open);
     lru_store(line, lru_word_open(x.low, y.low, at, moved, s->f),
               lru_word_open(x.high, y.high, at, moved, s->f));
     return misses != 15;
@@ -215,10 +225,11 @@ LRU_AVX2 EBI_INLINE bool lru_observe(uint8_t *line, uint64_t print, const lru_av
 }
 
 LRU_AVX2 EBI_INLINE bool lru_put(uint8_t *line, uint64_t print, const lru_avx2_shape *s,
-                                 const ebi_lru_rule *rule, unsigned class, bool front, unsigned w) {
-    return w == 16   ? lru_lane_put(line, print, s, rule, class, front, 1)
-           : w == 32 ? lru_lane_put(line, print, s, rule, class, front, 2)
-                     : lru_word_put(line, print, s, rule, class, front);
+                                 const ebi_lru_rule *rule, const lru_word_rule *words,
+                                 unsigned class, unsigned w) {
+    return w == 16   ? lru_lane_put(line, print, s, rule, class, 1)
+           : w == 32 ? lru_lane_put(line, print, s, rule, class, 2)
+                     : lru_word_put(line, print, s, words, class);
 }
 
 LRU_AVX2 EBI_INLINE lru_avx2_shape lru_avx2_shape_of(unsigned w, unsigned b) {
@@ -237,7 +248,9 @@ LRU_AVX2 EBI_INLINE void lru_avx2_add(const ebi_params *p, uint8_t *block, const
     uint8_t *const lines = block + ebi_lru_first(p);
     const uint64_t before = ebi_head_of(block)->items;
     ebi_lru_rule rule;
+    lru_word_rule words;
     bool deep = ebi_lru_rule_of(p, block, &rule);
+    if (deep) lru_word_rule_of(&words, &rule, ranked ? EBI_LRU_CLASSES : 1);
     ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, true);
     for (size_t i = 0; i < keys.n; i++) {
         ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, true);
@@ -247,13 +260,16 @@ LRU_AVX2 EBI_INLINE void lru_avx2_add(const ebi_params *p, uint8_t *block, const
             seen[i] =
                 ebi_lru_lead(p, block, at, keys.hash[i], before + i, ranked ? b->value[i] : 0);
             deep = ebi_lru_rule_of(p, block, &rule);
-        } else if (!deep) {
-            seen[i] = lru_observe(line, print, &s, w);
-        } else {
-            const unsigned class = ranked ? ebi_lru_class(p, b->value[i]) : 0;
-            const bool front = ebi_lru_coin(keys.hash[i], before + i) < rule.front[class];
-            seen[i] = lru_put(line, print, &s, &rule, class, front, w);
+            if (deep) lru_word_rule_of(&words, &rule, ranked ? EBI_LRU_CLASSES : 1);
+            continue;
         }
+        const unsigned class = ranked ? ebi_lru_class(p, b->value[i]) : 0;
+        /* Coins for the front and lines that are not full are rare: a branch costs less. */
+        if (deep && ebi_lru_coin(keys.hash[i], before + i) >= rule.front[class] &&
+            ebi_lru_last_of(line, s.last_field) != 0)
+            seen[i] = lru_put(line, print, &s, &rule, &words, class, w);
+        else
+            seen[i] = lru_observe(line, print, &s, w);
     }
 }
 
