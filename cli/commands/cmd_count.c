@@ -7,6 +7,7 @@
 #include "parts/fade.h"
 #include "parts/filterfile.h"
 #include "parts/health.h"
+#include "parts/late.h"
 #include "parts/stream.h"
 #include "remote/commands.h"
 #include <everbloom/query.h>
@@ -179,6 +180,10 @@ static int run_count(const cli_command *c, const settings *set, char **operands,
         cli_misuse(c, "count needs a filter that counts, such as " DEFAULT_COUNT);
     values_open(&s.values, c, set, s.filter, true);
     times_open(&s.times, c, set, s.filter);
+    if (s.times.wanted && s.times.of_lines) {
+        s.times.keeps_place = true;
+        s.late = late_lines();
+    }
     int status = stream_run(&s);
     if (status == STATUS_YES) {
         if (set->save) filter_save(s.filter, set->save);
@@ -200,7 +205,7 @@ static const cli_option count_options[] = {
                   "poly: (1 + x) to the power of minus --power; polyexp: (1 + x) to the power of "
                   "--power, halved with each --half-life, relative to its largest value.",
                   "poly and polyexp", ", or a number of lines such as 1e6 or 10M"),
-    TIME_FIELD_OPTION,
+    TIME_FIELD_IN_PLACE,
     HEADING("What is asked"),
     OPTION(0, "key", "KEY", OPT_TEXTS, keys, "Say how often KEY came. May be given several times."),
     OPTION(0, "queries", "FILE", OPT_TEXT, queries,

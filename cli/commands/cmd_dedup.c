@@ -1,6 +1,7 @@
 /* cmd_dedup.c - dedup: each line that was not seen before. */
 #include "options/options.h"
 #include "parts/filterfile.h"
+#include "parts/late.h"
 #include "parts/stream.h"
 #include "parts/summary.h"
 #include "remote/commands.h"
@@ -174,11 +175,16 @@ static int run_dedup(const cli_command *c, const settings *set, char **operands,
     s.filter = filter_open(c, set);
     values_open(&s.values, c, set, s.filter, true);
     times_open(&s.times, c, set, s.filter);
+    if (s.times.wanted && s.times.of_lines) {
+        s.times.keeps_place = true;
+        s.late = late_keys((uint64_t)filter_option(s.filter, "window"),
+                           strstr(eb_spec(s.filter), "refresh=yes"));
+    }
     echo_window(set);
     if (worth_a_look(set, s.filter) && look_open(&s.look, set->items, set->distinct))
         s.looked = dedup_looked;
     int status = stream_run(&s);
-    const int kept = window_verdict(&s.times, s.filter);
+    const int kept = window_verdict(s.filter);
     stream_end(&s);
     summary_close(&told);
     return status ? status : kept;
@@ -220,7 +226,7 @@ static const cli_option dedup_options[] = {
            "a time such as 90s, 10m, 12h or 7d. A repeat that comes up to about a 14th of LENGTH "
            "later may be dropped as well, no other. A window of lines takes the memory that it "
            "needs; for a time, -m says how many lines there is room for."),
-    TIME_FIELD_OPTION,
+    TIME_FIELD_IN_PLACE,
     OWN_FLAG(0, "summary", summary,
              "When the window of a line that was repeated has ended, print how often it was: 'KEY: "
              "repeated 412 times until 2026-01-31T12:03:10Z', or a JSON object with --jsonl. With "

@@ -211,21 +211,28 @@
                "Of --decay polygonal: heights from 1 to 255 at equal distances of age, of which "  \
                "the first counts as 1; 0 at the age --window. 100:50:20 unless given.")
 
-#define TIME_FIELD_OPTION                                                                          \
+/* late: what becomes of a line that is older than the line before; jumps: the default of
+ * --max-jump. */
+#define TIME_FIELD_OPTIONS(late, jumps)                                                            \
     OPTION(0, "time-field", "LIST", OPT_FIELDS, time_field,                                        \
            "This field of a line is its time: seconds, milliseconds, microseconds or "             \
            "nanoseconds since 1970; 2026-01-31T12:00:00Z, 2026-01-31 12:00:00,250 or 2026-01-31; " \
            "a web server's [31/Jan/2026:12:00:00 +0100]; or syslog's Jan 31 12:00:00, of the "     \
            "nearest year. UTC if it names no zone. It may be several fields, such as 1-2 with -d " \
-           "' '. A line that is older than the line before it is taken as of its time. (default: " \
-           "when a line is read)"),                                                                \
+           "' '. A line that is older than the line before " late                                  \
+           ". (default: when a line is read)"),                                                    \
         OPTION(0, "time-format", "FORMAT", OPT_TEXT, time_format,                                  \
                "How times are written, with the letters of strptime: '%d.%m.%Y %H:%M:%S %z'."),    \
         OPTION(                                                                                    \
             0, "max-jump", "TIME", OPT_TIME, max_jump,                                             \
             "A line whose time is further ahead of the line before is a bad line, unless three "   \
-            "in a row agree. (default: only times in the future are bad, by more than the "        \
-            "window and an hour)")
+            "in a row agree. (default: a time in the future is bad, by more than the window and "  \
+            "at least an hour" jumps ")")
+#define TIME_FIELD_OPTION TIME_FIELD_OPTIONS("is taken as of its time", "")
+#define TIME_FIELD_IN_PLACE                                                                        \
+    TIME_FIELD_OPTIONS(                                                                            \
+        "counts at its own place",                                                                 \
+        "; a time so far ahead of the line before is bad if the next line does not agree")
 
 #define COUNT_FILTERS                                                                              \
     DEFAULT_COUNT ", or " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS " with --weight-field,"

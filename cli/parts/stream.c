@@ -6,6 +6,7 @@
  * but never loses one. */
 #include "stream.h"
 #include "filterfile.h"
+#include "late.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -51,6 +52,13 @@ static void move_line(stream *s, size_t to, size_t from) {
     if (s->text) s->text[to] = s->text[from];
 }
 
+/* The time of the line before was wrong; that line was seen to as if it were right. */
+static void note_refuted(stream *s) {
+    snprintf(s->bad.why, sizeof s->bad.why, "the time is far ahead of those before and after");
+    bad_note(&s->bad, s->name, s->record - 1);
+    if (s->bad.policy == BAD_FAIL) bad_fail(&s->bad);
+}
+
 /* Line `from` of the batch becomes line `to`, with what depends on the lines before.  False: it is
  * a bad line. */
 static bool settle_line(stream *s, const keyed_lines *l, size_t at, size_t to, size_t from) {
@@ -61,8 +69,11 @@ static bool settle_line(stream *s, const keyed_lines *l, size_t at, size_t to, s
     }
     if (s->times.wanted && !s->times.of_lines) s->time[to] = times_now(&s->times);
     if (s->times.wanted && s->times.of_lines &&
-        !time_of_text(&s->times, l->time[at + from], &s->time[to], s->bad.why))
+        !time_of_text(&s->times, l->time[at + from], &s->time[to], &s->place[to], &s->refuted[to],
+                      s->bad.why))
         return false;
+    s->now[to] = s->times.last;
+    if (s->late && s->refuted[to]) note_refuted(s);
     return !s->accept || s->accept(s, to);
 }
 
@@ -149,6 +160,8 @@ static void look_up(stream *s, size_t n) {
     eb_error err;
     if (s->look_up)
         s->look_up(s, &batch);
+    else if (s->late)
+        late_add(s, n);
     else if (s->removes)
         status = take_out(s, &batch, &err);
     else {
@@ -256,6 +269,7 @@ static bool take_ready_block(stream *s) {
 /* ---- The loop. */
 
 static void save(stream *s, bool at_end) {
+    if (s->late) late_settle(s);
     if (s->save)
         s->save(s);
     else
@@ -394,6 +408,7 @@ int stream_run(stream *s) {
     bool trouble = got == FILL_ERROR;
     close_lines(s);
     progress_clear();
+    if (s->late) late_settle(s);
     if (s->print_lines && !trouble) s->print_lines(s, 0);
     /* Without a state to match it, part of an output file is of no use. */
     if (s->file.target && !s->state && (trouble || signals_stop()))
@@ -486,6 +501,7 @@ void stream_again(stream *s, const cli_command *c, char *const *paths) {
 void stream_close(stream *s) {
     if (s->state) state_end();
     look_close(&s->look);
+    late_close(s->late);
     reader_close(&s->in);
     output_close(&s->out);
     values_close(&s->values);

@@ -78,7 +78,11 @@ typedef struct stream {
     uint64_t *value; /* if values says where they come from */
     values values;
     uint64_t time[STREAM_BATCH]; /* if times are wanted */
+    uint64_t now[STREAM_BATCH];  /* the present then, which is later if a line is late */
+    time_place place[STREAM_BATCH];
+    bool refuted[STREAM_BATCH];
     times times;
+    struct late *late; /* lines that are not in order, or NULL */
     uint8_t hit[STREAM_BATCH];
 } stream;
 

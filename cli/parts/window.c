@@ -1,8 +1,7 @@
 /* window.c - dedup --window: what filter it takes, the times of lines, and what became of it.
  *
  * A window is a number of lines, or a time.  Times go to the filter in milliseconds.  Logs are
- * seldom quite in order: a line whose time is before that of the line before it is taken as of the
- * same time, which can only keep keys longer, and counted. */
+ * seldom quite in order: late.h. */
 #include "window.h"
 #include "filterfile.h"
 #include "input/times.h"
@@ -57,7 +56,7 @@ void times_open(times *t, const cli_command *c, const settings *set, const eb_fi
                           : "--time-field needs --half-life, or a --window in time");
     if (set->time_format && !t->of_lines) cli_misuse(c, "--time-format needs --time-field");
     if (set->max_jump > 0 && !t->of_lines) cli_misuse(c, "--max-jump needs --time-field");
-    if (set->state) t->last = clock_of(f);
+    if (set->state) t->last = t->begun = clock_of(f);
     t->format = set->time_format;
     t->max_jump = (uint64_t)ceil(set->max_jump * MILLI);
     const double window = ceil((set->window.seconds + set->half_life) * MILLI);
@@ -101,9 +100,25 @@ static bool jumps(times *t, uint64_t now) {
     return t->agreed < JUMP_LINES;
 }
 
-bool time_of_text(times *t, eb_key text, uint64_t *time, char why[TIMES_WHY]) {
+/* One wrong time must not become the present, or all lines behind it would be late. */
+static time_place find_place(times *t, uint64_t now, bool *refuted) {
+    *refuted = t->doubted > 0 && now + t->ahead < t->doubted;
+    if (t->doubted > 0 && !*refuted && t->doubted > t->last) t->last = t->doubted;
+    t->doubted = 0;
+    if (now < t->last) return PLACE_LATE;
+    if (t->max_jump == 0 && now > t->last + t->ahead) {
+        t->doubted = now;
+        return PLACE_AHEAD;
+    }
+    t->last = now;
+    return PLACE_IN_ORDER;
+}
+
+bool time_of_text(times *t, eb_key text, uint64_t *time, time_place *place, bool *refuted,
+                  char why[TIMES_WHY]) {
     /* A first line without a year is of the last twelve months. */
-    const uint64_t about = t->last ? t->last : arrival() - half_year;
+    const uint64_t before = t->doubted ? t->doubted : t->last;
+    const uint64_t about = before ? before : arrival() - half_year;
     uint64_t now;
     if (!time_read(text, t->format, about, &now))
         return bad_time(why,
@@ -115,11 +130,14 @@ bool time_of_text(times *t, eb_key text, uint64_t *time, char why[TIMES_WHY]) {
                         t->max_jump ? "the time %.*s is too far ahead of the line before"
                                     : "the time %.*s is in the future",
                         text);
-    if (now >= t->last)
-        t->last = now;
-    else
-        t->late++;
-    *time = t->last;
+    if (t->keeps_place) {
+        *place = find_place(t, now, refuted);
+        *time = now;
+        return true;
+    }
+    *time = t->last = now > t->last ? now : t->last;
+    *place = PLACE_IN_ORDER;
+    *refuted = false;
     return true;
 }
 
@@ -135,14 +153,11 @@ void window_report(report *r, const eb_filter *f) {
     report_count(r, "saturated", "without room", stats.saturated);
 }
 
-int window_verdict(const times *t, const eb_filter *f) {
+int window_verdict(const eb_filter *f) {
     if (!filter_is(f, "window")) return STATUS_YES;
     const eb_stats stats = filter_stats(f);
     const double wanted = (double)filter_option(f, "window"), unit = counts_time(f) ? MILLI : 1;
     const char *const name = counts_time(f) ? "seconds" : "lines";
-    if (t->late > 0)
-        cli_warn("%llu %s older than the line before, and taken as of its time",
-                 (unsigned long long)t->late, t->late == 1 ? "line was" : "lines were");
     if (stats.window < wanted)
         cli_warn("more came than there is room for: the window was %.10g %s at its shortest, not "
                  "%.10g",

@@ -35,5 +35,22 @@ err_has 'skipped 1 of 5 lines'
 printf '%s\tx\n' 1000 9000 1001 1030 9001 9002 9003 9030 >in
 everbloom dedup --window 10s --time-field 1 -f 2 --max-jump 1h --on-bad skip in
 status_is 0; out_is '1000\tx\n1030\tx\n9003\tx\n9030\tx\n'; err_has 'skipped 3 of 8 lines; the first is in: line 2: the time 9000 is too far ahead of the line before'
+# The same in the past, where the machine's clock says nothing: the next lines show that it was wrong.
+printf '%s\tx\n' 1600000000 1650000000 1600000005 1600000012 1600000013 1600000024 >in
+everbloom dedup --window 10s --time-field 1 -f 2 in
+status_is 0; out_is '1600000000\tx\n1650000000\tx\n1600000012\tx\n1600000024\tx\n'
+err_is 'everbloom: passed on 1 of 6 lines; the first is in: line 2: the time is far ahead of those before and after\n'
+everbloom count --window 10m --time-field 1 -f 2 --key x in; [ "$(cut -f 1 out)" = 5 ] || fail "$(shown out)"
+err_has 'skipped 1 of 6 lines; the first is in: line 2: the time is far ahead'
+everbloom dedup --window 10s --time-field 1 -f 2 --on-bad fail in; status_is 2; err_has 'in: line 2: the time is far ahead'
+# Also if it is the first line.
+printf '%s\tx\n' 1650000000 1600000000 1600000005 1600000012 >in
+everbloom dedup --window 10s --time-field 1 -f 2 in
+status_is 0; out_is '1650000000\tx\n1600000000\tx\n1600000012\tx\n'; err_has 'line 1: the time is far ahead'
+# A night without lines is no wrong time, nor are lines that are all far apart.
+printf '%s\tx\n' 1600000000 1600000001 1600030000 1600030001 1600060000 1600090000 1600090001 >in
+everbloom dedup --window 10s --time-field 1 -f 2 in
+status_is 0; silent; out_is '1600000000\tx\n1600030000\tx\n1600060000\tx\n1600090000\tx\n'
+everbloom count --window 1m --time-field 1 -f 2 --key x in; silent; [ "$(cut -f 1 out)" = 2 ] || fail "$(shown out)"
 misused dedup '--max-jump needs --time-field' dedup --window 10m --max-jump 1h
 misused dedup '--time-format needs --time-field' dedup --window 10m --time-format %s

@@ -19,7 +19,7 @@ printf '%s\tx\n' 1700000000 1700000599.9 1700000600000 2023-11-14T22:23:20.5Z 20
     1700000700 >in
 everbloom dedup --window 10m --time-field 1 -f 2 in
 status_is 0; out_is '1700000000\tx\n1700000700\tx\n'
-err_is 'everbloom: 1 line was older than the line before, and taken as of its time\n'
+silent
 everbloom dedup --window 10m --refresh --time-field 1 -f 2 --json in
 status_is 0; out_is '1700000000\tx\n'
 [ "$(value window_seconds)" = 600 ] || fail "$(shown err)"

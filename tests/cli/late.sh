@@ -1,0 +1,51 @@
+# Lines that come late count at their own place, in dedup --window and in count.
+. "$EXPECT"
+
+# A late line begins its own window, which ends before that of the lines around it.
+printf '%s\t%s\n' 1000 a 1009 b 1001 c 1010 c 1012 c 1013 d 1005 d 1014 d 1016 d >in
+everbloom dedup --window 10s --time-field 1 -f 2 in
+status_is 0; silent
+out_is '1000\ta\n1009\tb\n1001\tc\n1012\tc\n1013\td\n'
+everbloom dedup --window 10s --refresh --time-field 1 -f 2 in
+status_is 0; out_is '1000\ta\n1009\tb\n1001\tc\n1013\td\n'
+# Older than the window: nobody knows what came then, so it is printed; but not twice.
+printf '%s\t%s\n' 1000 a 1500 b 1005 b 1004 b 1501 b >in
+everbloom dedup --window 10s --time-field 1 -f 2 in
+out_is '1000\ta\n1500\tb\n1005\tb\n'
+# What is kept beside the filter goes into the state.
+printf '%s\t%s\n' 1000 a 1009 b 1001 c >in
+everbloom dedup --window 10s --time-field 1 -f 2 --state s in
+everbloom dedup --window 10s --time-field 1 -f 2 --state s < <(printf '1010\tc\n1030\tc\n'); out_is '1030\tc\n'
+
+# Against the slow truth: 20000 lines of 60 keys, up to 300 s late, in a window of 600 s.  Nothing is
+# lost: a line that is not printed is near a printed one of its key.  And none is printed too much: a line that is
+# printed has no printed one of its key near it that is still in the window of the clock.
+awk 'BEGIN { srand(5); for (i = 0; i < 20000; i++) printf "%d\t%d\n", 1600000000 + 20 * i + 300 - (rand() < .3 ? int(300 * rand()) : 0), 60 * rand() }' >in
+everbloom dedup --window 600s --time-field 1 -f 2 --max-drop 1e-8 --mark in
+status_is 0; silent
+awk -F'\t' -v W=600 '
+    { t = $2; k = $3; if (t > now) now = t; near = known = 0
+      for (i = n[k]; i > 0 && at[k, i] > now - 4 * W; i--) { d = t - at[k, i]; if (d < 0) d = -d
+          if (d <= W * 15 / 14 + 1) near = 1
+          if (d < W && at[k, i] > now - W) known = 1 }
+      if ($1 == 1 && !near) { print "lost: line " NR ": " $0; bad = 1 }
+      if ($1 == 0 && known) { print "printed: line " NR ": " $0; bad = 1 }
+      if ($1 == 0) at[k, ++n[k]] = t }
+    END { exit bad }' out >wrong || fail "$(head -n 3 wrong)"
+[ "$(grep -c '^0' out)" -gt 10000 ] || fail "$(grep -c '^0' out) printed"
+
+# count: as if the lines had come in order, byte by byte.
+sort -s -n -k 1,1 in >ordered
+for how in '--window 600s' '--window 600s --decay chordal' '--half-life 100s'; do
+    for file in in ordered; do
+        everbloom count $how --time-field 1 -f 2 -m 1M --save "$file.eb" --key 7 --key 31 "$file"
+        status_is 0; silent; mv out "$file.out"
+    done
+    same in.out ordered.out
+    cmp -s in.eb ordered.eb || fail "$how: other bytes"
+done
+# Later than 65536 lines: as of the line before, and told.
+{ seq 1600000001 1600140000; echo 1600000500; } | awk '{ print $1 "\t" $1 % 1000 }' >in
+everbloom count --window 2d --time-field 1 -f 2 --key 500 in
+status_is 0; [ "$(cut -f 1 out)" = 141 ] || fail "$(shown out)"
+err_is 'everbloom: 1 line was too late to count at its own place, and taken as of the line before\n'
