@@ -144,8 +144,10 @@ static int cf_ask(server_ctx *ctx, server_string **argv, int argc, cf_question q
     c.want_count = q == CF_COUNT;
     if (s.v && ev_ask(s.v, &c, &err) != EB_OK) {
         ev_reply_status(ctx, &err);
+    } else if (q == CF_COUNT && s.v) {
+        ev_reply_count(ctx, s.v, c.count[0]);
     } else if (q == CF_COUNT) {
-        RedisModule_ReplyWithLongLong(ctx, s.v ? (long long)c.count[0] : 0);
+        RedisModule_ReplyWithLongLong(ctx, 0);
     } else {
         if (q == CF_MEXISTS) RedisModule_ReplyWithArray(ctx, argc - 2);
         for (size_t i = 0; i < c.n; i++) RedisModule_ReplyWithBool(ctx, s.v && c.seen[i]);

@@ -94,12 +94,12 @@ int ev_reply_done(server_ctx *ctx) {
     return RedisModule_ReplyWithSimpleString(ctx, "OK");
 }
 
-/* Counts that fade have fractions; others are whole. */
+/* Counts that fade have fractions; others are whole.  Full counters say inf. */
 void ev_reply_count(server_ctx *ctx, const ev_value *v, double count) {
-    if (v->caps & EB_USES_TIME)
+    if (v->caps & EB_USES_TIME || !(count < 9e18))
         RedisModule_ReplyWithDouble(ctx, count);
     else
-        RedisModule_ReplyWithLongLong(ctx, count < 9e18 ? (long long)count : INT64_MAX);
+        RedisModule_ReplyWithLongLong(ctx, (long long)count);
 }
 
 int ev_is(const server_string *s, const char *word) {

@@ -387,7 +387,7 @@ static double plain_count(plain *t, eb_hash h) {
     for (uint64_t epoch = 0; epoch < PLAIN_WINDOW; epoch++) {
         uint64_t least = t->most;
         for (uint64_t i = 0; i < t->k; i++) least = ebi_min(least, *plain_counter(t, h, i, epoch));
-        sum += least == t->most ? 0x1p44 : (double)least;
+        sum += least == t->most ? INFINITY : (double)least;
     }
     return sum;
 }

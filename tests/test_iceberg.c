@@ -184,6 +184,8 @@ static void a_set_is_a_list(void **state) {
 
 /* Icebergs */
 
+static const double ice_most = (double)EBI_COUNTER_MAX;
+
 static double ice_watermark(const eb_iceberg *ice) {
     eb_iceberg_state s = {.size = sizeof s};
     OK(eb_iceberg_state_of(ice, &s, NULL));
@@ -224,11 +226,11 @@ static void try_iceberg(const char *spec, size_t memory, unsigned skew, bool wei
     feed(&w, add_to_iceberg, other, g, 2); /* whatever the batches are */
     HOLDS(suite_equal(f, g) && ice_watermark(ice) == ice_watermark(other));
     const double least = ice_watermark(ice) + 1;
-    for (double t = least; t < least + 300 && t < EB_COUNT_FULL; t += 1 + floor(t / 7))
+    for (double t = least; t < least + 300 && t < ice_most; t += 1 + floor(t / 7))
         HOLDS(check_answer(&w, ice, t, false) == check_answer(&w, other, t, false));
     HOLDS(memory < 512 << 10 || least == 1);
     /* Again: above the watermark, and, with the other, wherever there is room. */
-    if (least < EB_COUNT_FULL) {
+    if (least < ice_most) {
         OK(eb_iceberg_recount(ice, least + 5));
         feed(&w, read_to_iceberg, ice, f, 3);
         HOLDS(ice_watermark(ice) == least + 4);
@@ -237,7 +239,7 @@ static void try_iceberg(const char *spec, size_t memory, unsigned skew, bool wei
     for (double t = 400; t >= 3; t = floor(t / 3)) {
         OK(eb_iceberg_recount(other, t));
         feed(&w, read_to_iceberg, other, g, 4);
-        if (ice_watermark(other) < EB_COUNT_FULL)
+        if (ice_watermark(other) < ice_most)
             (void)check_answer(&w, other, fmax(t, ice_watermark(other) + 1), true);
     }
     eb_iceberg_free(ice);
@@ -291,7 +293,7 @@ static void resumed_icebergs_are_complete(void **state) {
             ice = next;
         }
         const double least = ice_watermark(ice) + 1;
-        for (double t = least; t < least + 300 && t < EB_COUNT_FULL; t += 1 + floor(t / 7))
+        for (double t = least; t < least + 300 && t < ice_most; t += 1 + floor(t / 7))
             (void)check_answer(&w, ice, t, false);
         HOLDS(memory < 512 << 10 || least == 1);
         eb_iceberg_free(ice);

@@ -473,6 +473,76 @@ static void overflow_is_reported(void **state) {
     }
 }
 
+/* Full counters say INFINITY through every door, and what is certain stays a number. */
+static void full_filter_tells_nothing(const char *spec) {
+    enum { FULL_BATCH = 1024, FULL_BATCHES = 256 };
+    static eb_key key[FULL_BATCH];
+    const uint64_t most = UINT32_MAX, now = 1;
+    double count = 0, counts[2] = {0, 0};
+    bool seen = false;
+    eb_stats stats = {.size = sizeof stats};
+    for (size_t i = 0; i < FULL_BATCH; i++) key[i] = (eb_key){"7", 1};
+    const eb_keys keys = eb_keys_array(EB_STRING, key);
+    eb_filter *const f = suite_new(spec);
+    eb_batch b = eb_batch_keys(&keys, FULL_BATCH);
+    suite_at("%s", spec);
+    b.value = &most;
+    b.time = &now;
+    b.flags = EB_SAME_VALUE | EB_SAME_TIME;
+    for (int i = 0; i < FULL_BATCHES; i++) OK(eb_add_batch(f, &b, NULL));
+    calls_stat(f, &stats);
+    HOLDS(stats.saturated > 0);
+    OK(eb_ask(f, "7", 1, &seen, &count, NULL));
+    HOLDS(seen && count == INFINITY);
+    b.n = 2;
+    b.count = counts;
+    OK(eb_add_batch(f, &b, NULL));
+    HOLDS(counts[0] == INFINITY && counts[1] == INFINITY);
+    b.value = NULL;
+    OK(eb_ask_batch(f, &b, NULL));
+    HOLDS(counts[0] == INFINITY && counts[1] == INFINITY);
+    OK(eb_ask(f, "8", 1, NULL, &count, NULL));
+    HOLDS(count == 0);
+    if (eb_caps(f) & EB_KEYS_ARE_NUMBERS) {
+        eb_range r = {.size = sizeof r};
+        OK(eb_range_count(f, 5, 7, &r, NULL));
+        HOLDS(r.upper == INFINITY && isfinite(r.lower));
+        OK(eb_range_count(f, 8, 200, &r, NULL));
+        HOLDS(r.lower <= r.upper);
+    } else if (!(eb_caps(f) & EB_USES_TIME)) {
+        eb_hash h;
+        eb_estimate e = {.size = sizeof e};
+        OK(eb_hash_keys(f, &keys, 1, &h, NULL));
+        OK(eb_estimate_batch(f, SUITE_ONE(h), &e, NULL));
+        HOLDS(e.count == INFINITY && e.upper == INFINITY && isfinite(e.lower));
+    }
+    if (eb_caps(f) & EB_KEEPS_KEYS) {
+        eb_top_key best;
+        eb_top_list list = {.size = sizeof list, .keys = &best, .cap = 1};
+        OK(eb_top(f, &list, NULL));
+        HOLDS(list.n == 1 && best.count == INFINITY && isfinite(best.lower));
+    }
+    eb_free(f);
+}
+
+static void full_counters_tell_nothing(void **state) {
+    (void)state;
+    size_t n, counting = 0;
+    const eb_kind_info *const *const kinds = eb_kinds(&n);
+    for (size_t i = 0; i < n; i++) {
+        char spec[64];
+        if (!(kinds[i]->caps & EB_CAN_COUNT)) continue;
+        (void)snprintf(spec, sizeof spec, "%s:memory=64K", kinds[i]->name);
+        full_filter_tells_nothing(spec);
+        counting++;
+    }
+    HOLDS(counting >= 6);
+    full_filter_tells_nothing("spectral:memory=64K,store=line,shards=4");
+    full_filter_tells_nothing("decay:memory=64K,width=8");
+    full_filter_tells_nothing("aging:memory=64K,width=8");
+    full_filter_tells_nothing("top:memory=64K,halflife=1e6");
+}
+
 /* So are counters that found no room, wherever they go from there: frozen, thawed, merged. */
 static void saturation_is_not_forgotten(void **state) {
     (void)state;
@@ -643,6 +713,7 @@ int main(void) {
         cmocka_unit_test(a_folded_filter_is_one_of_half_the_size),
         cmocka_unit_test(what_would_be_wrong_is_refused),
         cmocka_unit_test(overflow_is_reported),
+        cmocka_unit_test(full_counters_tell_nothing),
         cmocka_unit_test(saturation_is_not_forgotten),
         cmocka_unit_test(operations_survive_a_failing_allocator),
         cmocka_unit_test(a_stream_is_merged_with_a_weight),

@@ -1,6 +1,7 @@
 /* cmd_top.c - top: the keys that occur most often, since the beginning or lately. */
 #include "parts/fade.h"
 #include "parts/filterfile.h"
+#include "parts/health.h"
 #include "parts/top.h"
 #include "remote/commands.h"
 #include <string.h>
@@ -37,7 +38,7 @@ static void check_counts(const cli_command *c, const settings *set) {
     if (set->state && (set->alert > 0 || multiscan))
         cli_misuse(c, "--state is for --at-least and -n, in one reading");
     if (set->alert > 0 && set->stats) cli_misuse(c, "--stats is for --at-least and -n");
-    if (set->alert > 0 && !(set->alert >= 1 && set->alert <= EB_COUNT_FULL))
+    if (set->alert > 0 && !(set->alert >= 1 && set->alert <= COUNT_MOST))
         cli_misuse(c, "--alert must be a count from 1 to 2.8e14, not %g", set->alert);
     if (multiscan && set->top) cli_misuse(c, "--multiscan answers one --at-least");
 }

@@ -12,7 +12,7 @@ threshold threshold_read(const cli_command *c, const char *text) {
     if (length > 1 && text[length - 1] == '%') {
         t.percent = strtod(text, &end);
         if (end == text + length - 1 && t.percent > 0 && t.percent <= 100) return t;
-    } else if (args_count(text, &t.count) && t.count >= 1 && t.count <= EB_COUNT_FULL)
+    } else if (args_count(text, &t.count) && t.count >= 1 && t.count <= COUNT_MOST)
         return t;
     cli_misuse(c, "--at-least must be a count from 1 to 2.8e14 or a share up to 100%%, not \"%s\"",
                text);

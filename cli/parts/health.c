@@ -82,7 +82,7 @@ double total_of_filter(const eb_filter *f) {
 }
 
 double count_or_infinity(double count, double total) {
-    return count >= EB_COUNT_FULL || count > total * (1 + 1e-6) + 1 ? INFINITY : count;
+    return count >= COUNT_MOST || count > total * (1 + 1e-6) + 1 ? INFINITY : count;
 }
 
 void print_count(FILE *to, double count) {

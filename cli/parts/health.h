@@ -18,6 +18,8 @@ void health_report(report *r, const eb_filter *f, const eb_stats *stats);
 
 /* ---- Counters that overflowed.  Warns and returns STATUS_NO, or STATUS_YES. */
 int counters_verdict(const eb_filter *f);
+/* No filter counts higher. */
+#define COUNT_MOST 281474976710655.0
 /* The count to print: INFINITY if it cannot be true, since no more than `total` was added. */
 double count_or_infinity(double count, double total);
 /* As far as a filter knows it: INFINITY if its counts may be of values, which it does not add up.

@@ -165,7 +165,7 @@ static uint64_t full_counts(const iceberg *p, double at_least) {
     eb_candidate c;
     if (state_of(p).exact) return 0;
     for (uint64_t at = 0; eb_iceberg_next(p->ice, at_least, &at, &c);)
-        full += c.count >= EB_COUNT_FULL;
+        full += c.count >= COUNT_MOST;
     return full;
 }
 
@@ -181,13 +181,13 @@ static void say_why_again(const iceberg *p, bool below) {
 /* Is the answer complete, with what is known now?  If not, what may be missing is said. */
 static int verdict(const iceberg *p, double at_least, uint64_t full) {
     const double watermark = state_of(p).watermark;
-    if (full > 0 && watermark < EB_COUNT_FULL)
+    if (full > 0 && watermark < COUNT_MOST)
         cli_warn(
             "%llu count%s not known (inf) since the filter is full: give more -m, --rescan FILE or "
             "--filter " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS,
             (unsigned long long)full, full == 1 ? " is" : "s are");
     if (at_least > watermark || watermark == 0) return full > 0 ? STATUS_NO : STATUS_YES;
-    if (watermark >= EB_COUNT_FULL)
+    if (watermark >= COUNT_MOST)
         cli_fail("the filter is full and tells keys no more apart: give more -m");
     cli_warn("keys that came up to %.0f times may be missing: give more -m%s", watermark,
              p->set->top ? ""
@@ -303,7 +303,7 @@ static void print_stats(const iceberg *p) {
 
 /* The least count that will be asked for; of percentages nothing is known before the end. */
 static double least_asked(const question *questions, size_t n) {
-    double least = n > 0 ? EB_COUNT_FULL : 1;
+    double least = n > 0 ? COUNT_MOST : 1;
     for (size_t i = 0; i < n; i++) least = fmin(least, threshold_of(questions[i].at_least, 0));
     return least;
 }

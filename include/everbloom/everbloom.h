@@ -186,8 +186,10 @@ EB_API eb_status eb_hash_keys(const eb_filter *f, const eb_keys *keys, size_t n,
                               eb_error *err);
 
 /* One key, an EB_STRING.  An add takes one tick of time; questions and removals use the filter's
- * clock.  count needs EB_CAN_COUNT (else EB_ENOTSUP).  For integers, values and times use a batch
- * with one key; it costs a few nanoseconds more. */
+ * clock.  count needs EB_CAN_COUNT (else EB_ENOTSUP), and is INFINITY if the counters of the key
+ * are full.  For integers, values and times use a batch with one key; it costs a few nanoseconds
+ * more.
+ */
 EB_API eb_status eb_add(eb_filter *f, const void *key, size_t len, bool *seen /* or NULL */,
                         eb_error *err);
 EB_API eb_status eb_ask(const eb_filter *f, const void *key, size_t len, bool *seen /* or NULL */,
@@ -213,7 +215,8 @@ EB_API eb_status eb_remove(eb_filter *f, const void *key, size_t len, eb_error *
  *
  * seen: 1 if the key is probably there (adds: was there before).  count needs EB_CAN_COUNT (else
  * EB_ENOTSUP).  In adds it is what a question right after this key would have said (less, if
- * a counter found no room just then).
+ * a counter found no room just then).  Counts that do not fade are whole numbers, exact in a
+ * double.  INFINITY: the counters of the key are full (eb_stats.saturated), and tell nothing more.
  *
  * Removing needs EB_CAN_REMOVE (else EB_ENOTSUP).  EB_EVALUE, with nothing removed, if a key cannot
  * have been there so often.  That is not always known: taking out what was never added makes counts

@@ -15,7 +15,6 @@ extern "C" {
  * whatever the other keys are: at least 1 - e^-k, or 1 - 1/e where counters of a key
  * lie in one window, and near 1 in a filter with room to spare.  A minimum that only one counter
  * attains (single) is wrong about a hundred times as often as one that recurs. */
-#define EB_COUNT_FULL 281474976710655.0 /* 2^48-1: a counter found no room; all that is known */
 typedef struct eb_estimate {
     size_t size; /* sizeof the structure, set before the call */
     double count, lower, upper, confidence;

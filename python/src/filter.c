@@ -508,7 +508,7 @@ PyDoc_STRVAR(filter_seen_doc, "seen(key, value=None, time=None)\n--\n\n"
 PyDoc_STRVAR(filter_count_doc,
              "count(key, time=None)\n--\n\n"
              "How often was a key, or each key of a collection, added?  Never too low, unless\n"
-             "counts fade; time: the moment asked about.\n\n"
+             "counts fade; inf if its counters are full.  time: the moment asked about.\n\n"
              ">>> f = Filter(\"spectral:memory=64K\")\n"
              ">>> f.update([\"a\", \"b\", \"a\"])\n"
              ">>> f.count(\"a\"), list(map(float, f.count([\"b\", \"c\"])))\n"

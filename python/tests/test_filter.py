@@ -146,6 +146,12 @@ class Batches(unittest.TestCase):
         self.assertEqual(g.count("a"), 4)
         g.merge(f, -4)
         self.assertEqual(g.count("a"), 0)
+        full = f
+        for _ in range(5):
+            more = Filter(full.spec)
+            more.merge(full, 1000)
+            full = more
+        self.assertEqual(full.count("a"), float("inf"))
         self.assertRaises(ValueError, f.merge, f)
         self.assertRaises(TypeError, f.merge, "f")
         with self.assertRaises(Error) as caught:

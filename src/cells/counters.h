@@ -24,6 +24,7 @@
 #ifndef EBI_COUNTERS_H
 #define EBI_COUNTERS_H
 #include "base/bits.h"
+#include <math.h>
 
 #define EBI_COUNTER_MAX ((UINT64_C(1) << 48) - 1)
 
@@ -137,6 +138,11 @@ uint64_t ebi_counters_bytes(const ebi_store *store, uint64_t n, uint64_t bits);
 
 /* The values of counters [first, first + count). */
 void ebi_source_read(const ebi_source *from, uint64_t first, uint64_t count, uint64_t *value);
+
+/* What a counter tells: a full one tells nothing. */
+EBI_INLINE double ebi_counter_count(uint64_t value) {
+    return value >= EBI_COUNTER_MAX ? INFINITY : (double)value;
+}
 
 EBI_INLINE uint64_t ebi_counter_sum(uint64_t a, uint64_t b) { /* both at most the maximum */
     return a + b > EBI_COUNTER_MAX ? EBI_COUNTER_MAX : a + b;

@@ -15,8 +15,6 @@
 #include "query.h"
 #include <math.h>
 
-static_assert(EBI_COUNTER_MAX == (uint64_t)EB_COUNT_FULL, "as the public header says");
-
 /* Reasons */
 
 eb_status ebi_query_counts(const eb_filter *f, eb_error *err) {
@@ -190,7 +188,7 @@ static void estimate_key(const eb_filter *f, eb_hash h, const estimate_law *law,
     unsigned times = 0;
     for (unsigned j = 0; j < c.k; j++) times += counter[j] == least;
     e.count = ebi_count(f, h);
-    e.upper = eb_caps(f) & EB_NO_FALSE_NEGATIVES ? e.count : (double)least;
+    e.upper = eb_caps(f) & EB_NO_FALSE_NEGATIVES ? e.count : ebi_counter_count(least);
     e.confidence = 1;
     if (law && least < EBI_COUNTER_MAX && !ebi_is_sealed(f) && estimate_knows_noise(&c)) {
         unsigned level[EBI_COUNTING_K_MAX];

@@ -73,7 +73,7 @@ void eb_iceberg_free(eb_iceberg *ice) {
 
 /* From half of the least T on, since counts are exact from when a key is admitted. */
 eb_status eb_iceberg_expect(eb_iceberg *ice, double at_least) {
-    if (!(at_least >= 1 && at_least <= EB_COUNT_FULL) || ice->total > 0) return EB_EINVAL;
+    if (!(at_least >= 1 && at_least <= (double)EBI_COUNTER_MAX) || ice->total > 0) return EB_EINVAL;
     ice->watermark = (uint64_t)((ceil(at_least) - 1) / 2);
     return EB_OK;
 }
@@ -128,7 +128,7 @@ static void iceberg_admit(eb_iceberg *ice, eb_hash h, eb_key key, uint64_t count
 /* Going on */
 
 static bool iceberg_is_count(double x) {
-    return x >= 0 && x <= EB_COUNT_FULL && x == floor(x);
+    return x >= 0 && x <= (double)EBI_COUNTER_MAX && x == floor(x);
 }
 
 /* Of a key that is named twice, the larger count. */
@@ -167,6 +167,10 @@ static uint64_t iceberg_value(const eb_batch *b, size_t i) {
     return b->value ? b->value[b->flags & EB_SAME_VALUE ? 0 : i] : 1;
 }
 
+static uint64_t iceberg_count(double count) { /* INFINITY: the counters are full */
+    return (uint64_t)fmin(count, (double)EBI_COUNTER_MAX);
+}
+
 static void iceberg_take(eb_iceberg *ice, eb_key key, eb_hash h, uint64_t value, uint64_t after) {
     if (after <= ice->watermark) return;
     ebi_keyset_entry *const e = ebi_keyset_find(&ice->set, h, key);
@@ -189,7 +193,7 @@ eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b)
                 ebi_keyset_prefetch_entry(&ice->set, piece.hash[j]);
         for (size_t j = 0; j < piece.n; j++) {
             iceberg_take(ice, keys[i + j], piece.hash[j], iceberg_value(&piece, j),
-                         (uint64_t)after[j]);
+                         iceberg_count(after[j]));
             ice->total += (double)iceberg_value(&piece, j);
         }
     }
@@ -199,7 +203,7 @@ eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b)
 /* Reading the stream again */
 
 eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least) {
-    if (!(at_least >= 1 && at_least <= EB_COUNT_FULL)) return EB_EINVAL;
+    if (!(at_least >= 1 && at_least <= (double)EBI_COUNTER_MAX)) return EB_EINVAL;
     const uint64_t below = (uint64_t)ceil(at_least) - 1;
     ebi_keyset_entry *e;
     ice->phase = below >= ice->watermark ? ICEBERG_PHASE_KNOWN : ICEBERG_PHASE_FIND;
@@ -214,7 +218,7 @@ eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least) {
 }
 
 static uint64_t iceberg_filter_rank(const void *f, const ebi_keyset_entry *e) {
-    return (uint64_t)ebi_count(f, e->hash);
+    return iceberg_count(ebi_count(f, e->hash));
 }
 
 /* A key to which the filter gives `count`.  That is the same whenever it comes, so who is above
@@ -246,7 +250,7 @@ static void iceberg_read_piece(eb_iceberg *ice, const eb_key *keys, const eb_bat
             ebi_keyset_entry *const e = ebi_keyset_find(&ice->set, b->hash[i], keys[i]);
             if (e) e->count += value;
         } else if (count[i] > (double)ice->watermark)
-            iceberg_find(ice, keys[i], b->hash[i], value, (uint64_t)count[i]);
+            iceberg_find(ice, keys[i], b->hash[i], value, iceberg_count(count[i]));
     }
 }
 

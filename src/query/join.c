@@ -34,7 +34,7 @@ static join_side join_open(const eb_filter *f, const eb_hash *sample, size_t n) 
 }
 
 static double join_count(const join_side *s, eb_hash h) {
-    return ebi_count(s->f, h);
+    return fmin(ebi_count(s->f, h), (double)EBI_COUNTER_MAX);
 }
 
 /* The sum over tuples of one stream of the counts in another, where those are sparse, from the

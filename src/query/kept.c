@@ -89,8 +89,7 @@ static bool kept_next(kept_reader *r, eb_candidate *c) {
     memcpy(entry, r->bytes + r->at, KEPT_ENTRY);
     r->sum = ebi_checksum(r->bytes + r->at, KEPT_ENTRY, r->sum);
     r->at += KEPT_ENTRY;
-    if (entry[0] == 0 || entry[0] > (uint64_t)EB_COUNT_FULL || entry[1] > r->length - r->at)
-        return false;
+    if (entry[0] == 0 || entry[0] > EBI_COUNTER_MAX || entry[1] > r->length - r->at) return false;
     *c = (eb_candidate){{r->bytes + r->at, (size_t)entry[1]}, (double)entry[0]};
     r->sum = ebi_checksum(c->key.p, c->key.len, r->sum);
     r->at += c->key.len;
@@ -103,7 +102,7 @@ static bool kept_is_whole(kept_reader *r, const eb_filter *f) {
     if (r->length < KEPT_HEAD || memcmp(r->bytes, EB_ICEBERG_MAGIC, KEPT_MAGIC) != 0) return false;
     memcpy(head, r->bytes, KEPT_HEAD);
     if (head[KEPT_BYTES] != r->length || head[KEPT_COUNT] > (r->length - KEPT_HEAD) / KEPT_ENTRY ||
-        head[KEPT_WATERMARK] > (uint64_t)EB_COUNT_FULL || head[KEPT_TOTAL] >= kept_total_end ||
+        head[KEPT_WATERMARK] > EBI_COUNTER_MAX || head[KEPT_TOTAL] >= kept_total_end ||
         head[KEPT_ZERO] != 0)
         return false;
     const uint64_t sum = head[KEPT_SUM];

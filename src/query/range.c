@@ -14,6 +14,7 @@
  * right to left, all values behind a node are few enough as long as theirs does. */
 #include "api/filter.h"
 #include "base/decimal.h"
+#include "cells/counters.h"
 #include "filter/counting/dyadic.h"
 #include <assert.h>
 #include <everbloom/experimental.h>
@@ -145,7 +146,9 @@ eb_status eb_range_count(const eb_filter *f, uint64_t from, uint64_t to, eb_rang
     EBI_TRY(range_check(&t, from, "from", err));
     EBI_TRY(range_check(&t, to, "to", err));
     if (from > to) return ebi_fail(err, EB_EINVAL, "from must be at most to");
-    *out = range_answer(&t, from - t.shape.low, to - t.shape.low);
+    eb_range r = range_answer(&t, from - t.shape.low, to - t.shape.low);
+    if (r.upper >= (double)EBI_COUNTER_MAX) r.upper = INFINITY;
+    *out = r;
     return EB_OK;
 }
 

@@ -18,7 +18,7 @@ struct eb_trigger {
 eb_status eb_trigger_new(eb_trigger **out, eb_filter *f, double at_least, size_t memory,
                          const eb_allocator *mem, eb_error *err) {
     EBI_TRY(ebi_query_never_low(f, err));
-    if (!(at_least >= 1 && at_least <= EB_COUNT_FULL))
+    if (!(at_least >= 1 && at_least <= (double)EBI_COUNTER_MAX))
         return ebi_fail(err, EB_EINVAL, "a trigger's count must be 1..2^48-1, not %g", at_least);
     eb_allocator from;
     EBI_TRY(ebi_allocator(&from, mem, err));

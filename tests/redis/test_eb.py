@@ -50,6 +50,10 @@ with Server("eb") as s:
     same(s("EB.COUNT", "m", "x", "y", "q"), [41, 7, 50])
     same(s("EB.MERGE", "m", 1, "c"), b"OK")
     same(s("EB.COUNT", "m", "x", "y", "q"), [42, 14, 50])
+    for i in range(5):  # full counters tell nothing
+        same(s("EB.MERGE", f"brim{i + 1}", 1, f"brim{i}" if i else "d", "WEIGHTS", 1000), b"OK")
+    same(s("EB.COUNT", "brim4", "x"), [4 * 10**12])
+    same(s("EB.COUNT", "brim5", "x", "nobody"), [b"inf", 0])
     digest = s("DEBUG", "DIGEST-VALUE", "m")
     s.refuses("", "EB.MERGE", "m", 2, "c", "a")
     same(s("DEBUG", "DIGEST-VALUE", "m"), digest)

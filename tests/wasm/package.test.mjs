@@ -79,6 +79,10 @@ test('counts, removal, merging, times, top lists and ranges', () => {
   const g = f.clone();
   g.merge(f);
   assert.equal(g.count('a'), 10);
+  f.add(['z'], { values: 4294967295 });
+  g.merge(f, 1000);
+  f.merge(g, 1000);
+  assert.equal(f.count('z'), Infinity);
 
   const w = new Filter('window:window=10,unit=time,memory=16K');
   w.add(['x', 'y'], { times: [1, 5] });

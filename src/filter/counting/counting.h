@@ -96,7 +96,7 @@ bool ebi_counting_adds_up(const ebi_counting *c);
                              double *count) {                                                      \
         uint64_t estimate[EBI_BATCH];                                                              \
         file##_estimates(p, block, b->hash, b->n, estimate);                                       \
-        for (size_t i = 0; i < b->n; i++) count[i] = (double)estimate[i];                          \
+        for (size_t i = 0; i < b->n; i++) count[i] = ebi_counter_count(estimate[i]);               \
     }
 
 EBI_INLINE void ebi_counting_positions(const ebi_counting *c, eb_hash h, uint64_t *pos) {

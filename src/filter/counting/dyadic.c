@@ -334,7 +334,7 @@ static void dyadic_count(const ebi_params *p, const uint8_t *block, const ebi_ba
                          double *count) {
     assert(b->n <= EBI_BATCH);
     const dyadic d = dyadic_open(p, block);
-    for (size_t i = 0; i < b->n; i++) count[i] = (double)dyadic_value(&d, b->hash[i]);
+    for (size_t i = 0; i < b->n; i++) count[i] = ebi_counter_count(dyadic_value(&d, b->hash[i]));
 }
 
 static const ebi_ops *dyadic_select(const ebi_params *p) {

@@ -118,7 +118,7 @@ EBI_INLINE void spectral_add_all(const ebi_params *p, uint8_t *block, const ebi_
             store ? spectral_put(&s, at, b->value[i], linear, raise, lift)
                   : spectral_put(&s, at, b->value[i], linear, table->raise, table->lift);
         if (seen) seen[i] = there;
-        if (after) after[i] = (double)spectral_least(&s, at, store ? get : table->get);
+        if (after) after[i] = ebi_counter_count(spectral_least(&s, at, store ? get : table->get));
         sum += b->value[i];
     }
     ebi_counting_raise_total(&s, sum);

@@ -338,7 +338,7 @@ static void spectral_rm_add_count(const ebi_params *p, uint8_t *block, const ebi
     for (size_t i = 0; i < b->n; i++) {
         const spectral_rm_change c = spectral_rm_raise(&r, pos + i * r.first.k, b->value[i]);
         spectral_rm_follow(&r, b->hash[i], pos + i * r.first.k, c.after, b->value[i]);
-        after[i] = (double)spectral_rm_answer(&r, b->hash[i], c.after);
+        after[i] = ebi_counter_count(spectral_rm_answer(&r, b->hash[i], c.after));
     }
 }
 

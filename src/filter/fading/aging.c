@@ -64,7 +64,6 @@ enum {
     AGING_MILLION = 1000000
 };
 enum { AGING_WORD = 8, AGING_WORDS_MAX = AGING_BUCKETS_MAX * 4 / AGING_WORD, AGING_AHEAD = 10 };
-#define AGING_FULL 17592186044416.0 /* 2^44: what a counter that is full counts */
 
 static const eb_option aging_options[] = {
     EBI_COMMON_OPTIONS,
@@ -544,20 +543,22 @@ static void aging_weights(const ebi_params *p, const aging_list *now, double *we
     for (unsigned i = 0; i < now->n; i++) weight[i] = ebi_aging_g(p, now->now - aging_last(now, i));
 }
 
-static double aging_value(const aging *a, uint64_t counter) {
-    return !a->exact && counter == aging_most(a->bytes) ? AGING_FULL : (double)counter;
+/* A counter that is full may stand for any number. */
+static double aging_part(const aging *a, double weight, uint64_t counter) {
+    if (weight == 0) return 0;
+    return counter >= aging_youngest_most(a) ? INFINITY : weight * (double)counter;
 }
 
 static double aging_weigh(const aging *a, const aging_minima *least, unsigned n,
                           const double *weight) {
     const uint8_t *const counters = (const uint8_t *)least->words;
-    double count = n > 0 ? weight[0] * aging_value(a, least->youngest) : 0;
+    double count = n > 0 ? aging_part(a, weight[0], least->youngest) : 0;
     if (a->exact)
         for (unsigned i = 1; i < n; i++)
-            count += weight[i] * (double)ebi_aging_unfloat(aging_get(2, counters, i));
+            count += aging_part(a, weight[i], ebi_aging_unfloat(aging_get(2, counters, i)));
     else
         for (unsigned i = 1; i < n; i++)
-            count += weight[i] * aging_value(a, aging_get(a->bytes, counters, i));
+            count += aging_part(a, weight[i], aging_get(a->bytes, counters, i));
     return count;
 }
 

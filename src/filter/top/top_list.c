@@ -116,14 +116,18 @@ static top_list_weight top_list_weigh(const ebi_top *t, ebi_moment now, uint32_t
                              fine};
 }
 
-static double top_list_count(const ebi_top *t, uint64_t value, ebi_moment now) {
+static double top_list_scaled(const ebi_top *t, uint64_t value, ebi_moment now) {
     if (!t->halves) return (double)value;
-    if (value == UINT64_MAX) return EB_COUNT_FULL;
     return (double)value * ldexp(ebi_decay_unit(&t->fading, now), TOP_LIST_FINER);
 }
 
+static double top_list_count(const ebi_top *t, uint64_t value, ebi_moment now) {
+    const uint64_t most = t->halves ? UINT64_MAX : EBI_SET_COUNT_MAX;
+    return value >= most ? INFINITY : top_list_scaled(t, value, now);
+}
+
 static double top_list_count_lower(const ebi_top *t, uint64_t value, ebi_moment now) {
-    const double count = top_list_count(t, value, now);
+    const double count = top_list_scaled(t, value, now);
     return t->halves ? count * top_list_certain : count;
 }
 
@@ -283,9 +287,7 @@ static void top_list_add(const ebi_top *t, const ebi_batch *b, uint8_t *seen, do
         const top_list_weight w = top_list_weigh(t, now, b->value[i]);
         const uint64_t before = top_list_add_one(t, b, i, &w, now.era, &after);
         if (seen) seen[i] = before > 0;
-        if (count)
-            count[i] =
-                top_list_count(t, ebi_min(after, t->halves ? UINT64_MAX : EBI_COUNTER_MAX), now);
+        if (count) count[i] = top_list_count(t, after, now);
         top_list_sum(t, w.upper, now.era);
     }
 }
@@ -321,7 +323,7 @@ static double top_list_rest(const ebi_top *t, uint64_t i, uint64_t time) {
 }
 
 static double top_list_total(const ebi_top *t, uint64_t time) {
-    if (!t->halves) return (double)t->state->total;
+    if (!t->halves) return ebi_counter_count(t->state->total);
     const ebi_moment now = top_list_moment(t, time);
     return top_list_count(t, top_list_halved(t->words->total, now.era - t->words->era), now);
 }

@@ -362,7 +362,7 @@ static void decay_count(const ebi_params *p, const uint8_t *block, const ebi_bat
     decay_ask(&d, b, least, now);
     for (size_t i = 0; i < b->n; i++) {
         if (i == 0 || b->time[i] != b->time[i - 1]) unit = ebi_decay_unit(&d, now[i]);
-        count[i] = (double)least[i] * unit;
+        count[i] = least[i] >= d.most ? INFINITY : (double)least[i] * unit;
     }
 }
 
