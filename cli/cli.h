@@ -94,7 +94,9 @@ typedef struct settings {
     const char *candidate_memory;
     bool multiscan, verify;
     struct { /* everbloom corpus */
-        texts units;
+        texts units, against;
+        const char *collect; /* NULL: not given */
+        uint64_t context;    /* 0: not given */
         const char *files_from, *text, *normalise, *action;
         double threshold, similarity;
         uint64_t level, threads;

@@ -6,48 +6,63 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void corpus_units(corpus_run *run) {
-    const settings *const set = run->set;
-    static const char *const usual[] = {"document"};
-    const char *const *const list = set->corpus.units.n ? set->corpus.units.text : usual;
-    const size_t n = set->corpus.units.n ? set->corpus.units.n : 1;
+static unsigned corpus_normal(const corpus_run *run) {
+    const char *const list = run->set->corpus.normalise;
     unsigned normal = NORMAL_NFKC | NORMAL_CASE | NORMAL_SPACE | NORMAL_PUNCT;
-    if (set->corpus.normalise && !normal_read(set->corpus.normalise, &normal))
+    if (list && !normal_read(list, &normal))
         cli_misuse(run->command,
-                   "--normalise must be none, or some of nfkc,case,space,punct, not \"%s\"",
-                   set->corpus.normalise);
+                   "--normalise must be none, or some of nfkc,case,space,punct, not \"%s\"", list);
     if (normal & NORMAL_NFKC && !normal_has_unicode())
         cli_fail("this everbloom was built without utf8proc: give --normalise case,space,punct, "
                  "which then knows ASCII only");
-    const double similarity = set->corpus.similarity > 0 ? set->corpus.similarity : 0.8;
-    if (similarity >= 1) cli_misuse(run->command, "--similarity must be below 1");
-    if (n > CORPUS_RULES) cli_misuse(run->command, "at most 8 units");
+    return normal;
+}
+
+static void corpus_unit(corpus_run *run, const char *text, unsigned normal) {
+    const size_t i = run->rules;
+    unit_rule rule;
+    if (i == CORPUS_RULES) cli_misuse(run->command, "at most 8 units");
+    if (!unit_read(text, run->similarity, normal, &rule))
+        cli_misuse(run->command,
+                   "--unit must be document, paragraph, line, ngram:N or near, not \"%s\"", text);
+    for (size_t j = 0; j < i; j++)
+        if (unit_same(&rule, &run->rule[j]))
+            cli_misuse(run->command, "--unit %s is given twice", text);
+    run->form[i] = corpus_form(run, normal);
+    run->rule[i] = rule;
+    run->hasher[i] = run->hash;
+    run->match[i].rule = i;
+    run->match[i].own = true;
+    snprintf(run->match[i].name, sizeof run->match[i].name, "%s", rule.name);
+    run->rules = run->matchers = i + 1;
+}
+
+/* Without --unit: documents; with --against alone, nothing but what that asks. */
+static void corpus_units(corpus_run *run) {
+    const settings *const set = run->set;
+    const unsigned normal = corpus_normal(run);
+    run->similarity = set->corpus.similarity > 0 ? set->corpus.similarity : 0.8;
+    if (run->similarity >= 1) cli_misuse(run->command, "--similarity must be below 1");
     char spec[64];
-    eb_filter *hasher;
     eb_error err;
     snprintf(spec, sizeof spec, "bloom:cells=64,k=1,seed=%s", set->seed ? set->seed : "0");
-    if (eb_new(&hasher, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
-    run->normal[0] = normaliser_new(normal);
-    run->forms = 1;
-    for (size_t i = 0; i < n; i++) {
-        if (!unit_read(list[i], similarity, normal, &run->rule[i]))
-            cli_misuse(run->command,
-                       "--unit must be document, paragraph, line, ngram:N or near, not \"%s\"",
-                       list[i]);
-        for (size_t j = 0; j < i; j++)
-            if (unit_same(&run->rule[i], &run->rule[j]))
-                cli_misuse(run->command, "--unit %s is given twice", list[i]);
-        run->hasher[i] = hasher;
-        run->match[i].rule = i;
-        run->match[i].own = true;
-        snprintf(run->match[i].name, sizeof run->match[i].name, "%s", run->rule[i].name);
-    }
-    run->rules = run->matchers = n;
+    if (eb_new(&run->hash, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
+    for (size_t i = 0; i < set->corpus.units.n; i++)
+        corpus_unit(run, set->corpus.units.text[i], normal);
+    if (run->rules == 0 && set->corpus.against.n == 0) corpus_unit(run, "document", normal);
+    if (set->corpus.collect && run->rules != 1)
+        cli_misuse(run->command, "--collect takes one --unit");
+    against_open(run);
 }
 
 static void corpus_action_of(corpus_run *run) {
     const settings *const set = run->set;
-    const char *const word = set->corpus.action ? set->corpus.action : "drop";
+    const bool collect = set->corpus.collect != NULL;
+    const char *const word = set->corpus.action ? set->corpus.action : collect ? "report" : "drop";
+    if (collect && (set->output || set->corpus.against.n > 0 || strcmp(word, "report") != 0))
+        cli_misuse(run->command, "--collect goes with neither -o, --action nor --against");
+    if (set->corpus.context && (set->corpus.against.n == 0 || strcmp(word, "remove") != 0))
+        cli_misuse(run->command, "--context is for --against and --action remove");
     run->action = word[0] == 'd'   ? ACTION_DROP
                   : word[0] == 'a' ? ACTION_ANNOTATE
                   : word[2] == 'm' ? ACTION_REMOVE
@@ -115,6 +130,7 @@ static void corpus_work(corpus_run *run) {
     progress_start(&run->progress, set->quiet);
     pipeline_run(run, set->corpus.threads ? (size_t)set->corpus.threads : 1, &from);
     resume_end(run);
+    if (set->corpus.collect) collect_save(run);
     corpus_tell(run, now_seconds() - start);
 }
 
@@ -146,9 +162,12 @@ int run_corpus(const cli_command *c, const settings *set, char **operands, size_
                      "report",
                      run->files.file[i].path);
     if (resume_begin(run)) corpus_work(run);
-    for (size_t m = 0; m < run->matchers; m++) eb_free(run->match[m].filter);
-    eb_filter *const hasher = (eb_filter *)(uintptr_t)run->hasher[0];
-    eb_free(hasher);
+    for (size_t m = 0; m < run->matchers; m++)
+        if (run->match[m].own)
+            eb_free(run->match[m].filter);
+        else
+            against_close(&run->match[m]);
+    eb_free(run->hash);
     json_path_free(&run->text);
     files_free(&run->files);
     free(run);

@@ -6,6 +6,7 @@
  *   decide    what was seen before; in input order        decide.c
  *   render    the bytes that are passed on                render.c
  *   pipeline  these stages on several threads             pipeline.c
+ *   against   filters of other texts                      against.c
  *   plan      which filters, from a sample                plan.c
  *   resume    what a run that was killed goes on from     resume.c
  *
@@ -71,13 +72,14 @@ typedef struct matcher {
     char name[64];
     size_t rule;
     eb_filter *filter;
-    bool own;        /* it learns */
-    bool idempotent; /* what it knows need not be told again */
-    double planned;  /* keys that it was made for */
-    double promise;  /* share of its new keys that are taken for repeats, at most */
-    double room;     /* keys that it may take in the memory it has; INFINITY: it forgets */
-    double taken;    /* new keys so far, at most */
-    bool told;       /* that there are more than planned */
+    struct snapshot *snapshot; /* that the filter is a view of; NULL: it is our own */
+    bool own;                  /* it learns */
+    bool idempotent;           /* what it knows need not be told again */
+    double planned;            /* keys that it was made for */
+    double promise;            /* share of its new keys that are taken for repeats, at most */
+    double room;  /* keys that it may take in the memory it has; INFINITY: it forgets */
+    double taken; /* new keys so far, at most */
+    bool told;    /* that there are more than planned */
 } matcher;
 
 typedef struct corpus_counts {
@@ -102,12 +104,13 @@ typedef struct corpus_run {
     corpus_action action;
     bad_policy on_bad;
     corpus_full on_full; /* what happens if there are more keys than planned */
-    double threshold;
+    double threshold, similarity;
     bool partly; /* seen units are taken out; else documents stay or go as a whole */
     int level;   /* of compression; -1: the usual */
     unit_rule rule[CORPUS_RULES];
-    size_t form[CORPUS_RULES]; /* which normalisation it uses */
-    const eb_filter *hasher[CORPUS_RULES];
+    size_t form[CORPUS_RULES];             /* which normalisation it uses */
+    const eb_filter *hasher[CORPUS_RULES]; /* says how keys are hashed */
+    eb_filter *hash;                       /* the one of our own filters */
     size_t rules;
     const normaliser *normal[CORPUS_RULES];
     size_t forms;
@@ -192,6 +195,12 @@ void resume_end(const corpus_run *run);
 
 /* pipeline.c: from a place to the end. */
 void pipeline_run(corpus_run *run, size_t threads, const corpus_place *from);
+
+/* ---- against.c */
+void against_open(corpus_run *run); /* the filters of --against become matchers */
+void against_close(matcher *m);
+void collect_save(const corpus_run *run);
+size_t corpus_form(corpus_run *run, unsigned normal); /* the normalisation, made if it is new */
 
 /* ---- plan.c */
 void filters_plan(corpus_run *run);

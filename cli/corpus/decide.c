@@ -4,6 +4,7 @@
  * stays in the output is learned: a unit of a document that was dropped has no copy left that a
  * later one could be a repeat of. */
 #include "corpus.h"
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,8 +66,13 @@ static bool decide_document(corpus_run *run, chunk *c, document *d, corpus_count
     for (size_t m = 0; m < run->matchers; m++) {
         const double share = decide_share(run, c, d, m, counts);
         nothing &= d->units[run->match[m].rule] == 0;
-        if (share >= run->threshold && run->action != ACTION_ANNOTATE) d->drop = true;
+        /* One unit in common with a filter of --against is enough, unless the user says more. */
+        const double enough = run->match[m].own || run->partly || run->set->corpus.threshold > 0
+                                  ? run->threshold
+                                  : DBL_MIN;
+        d->drop |= share >= enough;
     }
+    d->drop &= run->action != ACTION_ANNOTATE && !run->set->corpus.collect;
     counts->empty += nothing;
     for (size_t m = 0; m < run->matchers; m++) {
         matcher *const x = &run->match[m];

@@ -145,14 +145,17 @@ static void plan_filter(corpus_run *run, matcher *m, double keys, double most) {
 /* The bytes that each filter may take: -m, or its part of the memory that there is. */
 static double plan_most(const corpus_run *run) {
     char there[32], each[32];
-    const double free_bytes = 0.9 * plan_available(), filters = (double)run->matchers;
+    double filters = 0;
+    for (size_t i = 0; i < run->matchers; i++) filters += run->match[i].own;
+    if (filters == 0) return 0;
+    const double free_bytes = 0.9 * plan_available();
     const double most = run->set->memory ? size_in_bytes(run->command, "-m", run->set->memory)
                                          : free_bytes / filters;
     if (free_bytes == 0) return run->set->memory ? most : INFINITY;
     if (most * filters > free_bytes)
-        cli_fail("-m %s for each of %zu filters is more than nine tenths of the free memory (%s): "
+        cli_fail("-m %s for each of %.0f filters is more than nine tenths of the free memory (%s): "
                  "give -m %.0fK (%s) or less",
-                 run->set->memory, run->matchers, human_bytes(there, free_bytes),
+                 run->set->memory, filters, human_bytes(there, free_bytes),
                  floor(free_bytes / filters / 1024), human_bytes(each, free_bytes / filters));
     return most;
 }

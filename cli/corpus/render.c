@@ -50,12 +50,13 @@ static size_t render_join(span *s, size_t n) {
  * document as well if that is asked for. */
 static size_t render_spans(const corpus_run *run, chunk *c, const document *d, size_t m, bool cut,
                            size_t n) {
+    const size_t from = n;
     const size_t rule = run->match[m].rule, first = d->first[rule];
     const unit_list *const list = &c->list[rule];
     for (size_t i = first; i < first + d->units[rule]; i++) {
         if (!c->seen[m][i] && !(cut && run->match[m].own && list->repeat[i])) continue;
         const span s = list->at[i];
-        if (n > 0 && s.begin >= c->cut[n - 1].begin && s.begin <= c->cut[n - 1].end) {
+        if (n > from && s.begin >= c->cut[n - 1].begin && s.begin <= c->cut[n - 1].end) {
             if (s.end > c->cut[n - 1].end) c->cut[n - 1].end = s.end; /* the usual, of n-grams */
             continue;
         }
@@ -99,6 +100,17 @@ static void render_cut(chunk *c, const document *d, size_t n, bool json) {
     free(at);
 }
 
+/* So many characters more on each side. */
+static span render_widen(const char *text, uint32_t length, span s, uint64_t by) {
+    for (uint64_t i = 0; i < by && s.begin > 0; i++) do
+            s.begin--;
+        while (s.begin > 0 && render_continues(text, s.begin));
+    for (uint64_t i = 0; i < by && s.end < length; i++) do
+            s.end++;
+        while (s.end < length && render_continues(text, s.end));
+    return s;
+}
+
 static size_t render_cuts(const corpus_run *run, chunk *c, const document *d) {
     size_t n = 0;
     for (size_t m = 0; m < run->matchers; m++) {
@@ -106,10 +118,18 @@ static size_t render_cuts(const corpus_run *run, chunk *c, const document *d) {
         const size_t from = n;
         if (kind == UNIT_DOCUMENT || kind == UNIT_NEAR) continue; /* these drop it whole */
         n = render_spans(run, c, d, m, true, n);
-        for (size_t i = from; i < n; i++)
-            c->cut[i] = units_removal(kind, c->cut[i], d->text, d->length);
+        for (size_t i = from; i < n; i++) {
+            const uint64_t more = run->match[m].own ? 0 : run->set->corpus.context;
+            c->cut[i] = more ? render_widen(d->text, d->length, c->cut[i], more)
+                             : units_removal(kind, c->cut[i], d->text, d->length);
+        }
     }
-    if (n > 0) qsort(c->cut, n, sizeof *c->cut, render_compare);
+    if (n == 0) return 0;
+    qsort(c->cut, n, sizeof *c->cut, render_compare);
+    n = render_join(c->cut, n);
+    /* What is left does not end with the blanks before something that was taken out. */
+    span *const last = &c->cut[n - 1];
+    if (last->end == d->length) *last = units_removal(UNIT_PARAGRAPH, *last, d->text, d->length);
     return render_join(c->cut, n);
 }
 

@@ -41,7 +41,7 @@ static uint64_t resume_hash(const corpus_run *run, const void *bytes, size_t n) 
     const eb_keys keys = eb_keys_array(EB_STRING, &key);
     eb_hash hash;
     eb_error err;
-    if (eb_hash_keys(run->hasher[0], &keys, 1, &hash, &err) != EB_OK) cli_fail("%s", err.text);
+    if (eb_hash_keys(run->hash, &keys, 1, &hash, &err) != EB_OK) cli_fail("%s", err.text);
     return hash;
 }
 
@@ -52,11 +52,23 @@ static void resume_options(const corpus_run *run, char *text, size_t cap) {
         n += (size_t)snprintf(text + n, cap - n, " %s(%s,%ux%u)", run->rule[i].name,
                               normal_print(run->rule[i].normal, normal), run->rule[i].bands,
                               run->rule[i].rows);
+    for (size_t i = 0; i < run->matchers && n < cap; i++) {
+        eb_parts parts = {.size = sizeof parts};
+        eb_snapshot_info info = {.size = sizeof info};
+        if (run->match[i].own) continue;
+        if (eb_save_parts(run->match[i].filter, &parts, NULL) != EB_OK ||
+            eb_snapshot_describe(parts.front, sizeof parts.front, &info, NULL) != EB_OK)
+            cli_fail("%s: the filter cannot be read", run->match[i].name);
+        n += (size_t)snprintf(text + n, cap - n, " against %s(%016llx)", run->match[i].name,
+                              (unsigned long long)info.id[0]);
+    }
     const settings *const s = run->set;
     if (n < cap)
         snprintf(text + n, cap - n,
-                 " action %d threshold %.9g text %s bad %d full %s level %d drop %.9g seed %s",
-                 run->action, run->threshold, s->corpus.text ? s->corpus.text : "text", run->on_bad,
+                 " context %llu action %d threshold %.9g text %s bad %d full %s level %d drop %.9g "
+                 "seed %s",
+                 (unsigned long long)s->corpus.context, run->action, run->threshold,
+                 s->corpus.text ? s->corpus.text : "text", run->on_bad,
                  s->on_full ? s->on_full : "grow", run->level, s->max_drop,
                  s->seed ? s->seed : "0");
 }

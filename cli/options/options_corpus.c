@@ -33,6 +33,14 @@ static const cli_option corpus_options[] = {
            "Documents with so many seen units are dropped. (default: 0.8; 1 with --action remove)"),
     OPTION(0, "similarity", "SHARE", OPT_REAL, corpus.similarity,
            "Of --unit near: how much two documents must share. (default: 0.8)"),
+    OPTION(0, "against", "FILE", OPT_TEXTS, corpus.against,
+           "Compare also with the units that --collect has saved in FILE, which does not change; "
+           "several may be given. A document that has one of them is dropped, unless --action or "
+           "--threshold says otherwise."),
+    OPTION(0, "context", "N", OPT_INDEX, corpus.context,
+           "With --against and --action remove: take out N characters more on both sides."),
+    OPTION(0, "collect", "FILE", OPT_TEXT, corpus.collect,
+           "Save the units of all documents in FILE, for --against; nothing else is written."),
     HEADING("Output and filter"),
     OPTION('o', "output", "FILE", OPT_TEXT, output, "Write the files under the folder FILE."),
     FLAG(
@@ -65,6 +73,10 @@ static const cli_example corpus_examples[] = {
      "Take lines out that were there before."},
     {"everbloom corpus crawl/ --unit ngram:13 --action report --threads 4",
      "How much of it is repeated?"},
+    {"everbloom corpus --collect bench.eb --unit ngram:13 evals/*.jsonl",
+     "Save the n-grams of test questions."},
+    {"everbloom corpus crawl/ -o clean/ --against bench.eb --action remove --context 200",
+     "Take out what the tests ask for, with 200 characters on both sides."},
     {NULL, NULL}};
 
 const cli_command command_corpus = {.name = "corpus",

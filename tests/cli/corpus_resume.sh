@@ -1,12 +1,12 @@
 # everbloom corpus: killed at any time and run again, the output is that of an unbroken run.  EVERBLOOM_KILLS=200: many times.
 . "$EXPECT"
 "$EVERBLOOM" corpus --action report /dev/null 2>&1 | grep -q 'without utf8proc' && skip "built without utf8proc"
-kills=${EVERBLOOM_KILLS:-8}
+kills=${EVERBLOOM_KILLS:-5}
 # Where syncing takes no time, if there is such a place: kills shall fall into work, not into waiting for a disk.
 trees=$PWD; [ -w /dev/shm ] && trees=$(mktemp -d -p /dev/shm everbloom.XXXXXX) && trap 'rm -rf "$trees"' EXIT
 mkdir -p in/a in/b
 lines() { awk -v seed=$1 -v n=$2 'BEGIN { srand(seed); for (i = 0; i < n; i++) printf "{\"id\":%d,\"text\":\"%d first line\\nline %d of many\\nboilerplate\"}\n", i, rand() * n, rand() * n * 2 }'; }
-lines 1 60000 >in/a/1.jsonl; lines 2 40000 | gzip -1 >in/a/2.jsonl.gz; lines 3 30000 | zstd -q >in/b/3.jsonl.zst; lines 4 20000 >in/b/4.jsonl
+lines 1 36000 >in/a/1.jsonl; lines 2 15000 | gzip -1 >in/a/2.jsonl.gz; lines 3 10000 | zstd -q >in/b/3.jsonl.zst; lines 4 5000 >in/b/4.jsonl
 for i in 1 2 3; do echo "a text, number $((i % 2))" >in/b/$i.txt; done
 options=(in -q --unit document --unit line --action remove --save-every 1ms)
 now() { date +%s%3N; }
