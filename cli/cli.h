@@ -88,11 +88,10 @@ typedef struct settings {
     double stats_every; /* in seconds */
 
     /* top */
-    uint64_t top, scans;
+    uint64_t top;
     texts at_least, rescan;
     double alert, refresh_seconds;
-    const char *candidate_memory;
-    bool multiscan, verify;
+    bool verify, bounds;
     struct { /* everbloom corpus */
         texts units, against;
         const char *collect; /* NULL: not given */

@@ -227,7 +227,13 @@ eb_status ev_top(const ev_value *v, double at_least, eb_top_key *keys, size_t ca
     list.at_least = at_least;
     list.keys = keys;
     list.cap = cap;
-    const eb_status status = eb_top(v->f, &list, err);
+    const uint64_t now = v->clocked ? (uint64_t)RedisModule_Milliseconds() : 0;
+    if (v->clocked) list.time = &now;
+    eb_status status = eb_top(v->f, &list, err);
+    if (status == EB_ETIME) { /* the filter's clock is ahead of this server's */
+        list.time = NULL;
+        status = eb_top(v->f, &list, err);
+    }
     *n = list.n;
     *watermark = list.watermark;
     return status;

@@ -6,7 +6,6 @@
  *   o   a spec up to its NUL, made with little memory, then operations on two
  *       such filters: one takes batches, one takes single keys; they must stay equal
  *   d   a delta for a small filter of the kind that the first byte names, its head made right
- *   i   candidates of an iceberg, their sums made right
  *
  * A broken rule aborts.  Before it starts it writes seeds for every kind and each
  * of its options to the corpus folder, the last word of the command line. */
@@ -342,7 +341,7 @@ static void fuzz_operate(const uint8_t *data, size_t len) {
     eb_free(one);
 }
 
-/* Deltas and states of icebergs */
+/* Deltas */
 
 static eb_filter *fuzz_base(unsigned kind) {
     char spec[100];
@@ -371,40 +370,6 @@ static void fuzz_delta(const uint8_t *data, size_t len) {
     eb_free(base);
     free(bytes);
     free(delta);
-}
-
-/* As docs/FORMAT.md has it. */
-static void fuzz_fix_candidates(uint8_t *bytes, size_t len, uint64_t seed) {
-    uint64_t sum = ebi_mix(seed), key;
-    if (len < 64) return;
-    memcpy(bytes, EB_ICEBERG_MAGIC, 8);
-    ebi_store64(bytes + 8, len);
-    for (size_t at = 64; len - at >= 16; at += (size_t)key) {
-        sum = ebi_checksum(bytes + at, 16, sum);
-        key = ebi_load64(bytes + at + 8);
-        at += 16;
-        if (key > len - at) return;
-        sum = ebi_checksum(bytes + at, (size_t)key, sum);
-    }
-    ebi_store64(bytes + 48, 0);
-    ebi_store64(bytes + 48, ebi_checksum(bytes, 64, sum));
-}
-
-static void fuzz_iceberg(const uint8_t *data, size_t len) {
-    eb_filter *f = NULL;
-    eb_iceberg *ice = NULL;
-    uint8_t *const bytes = malloc(len + 1);
-    MUST(bytes && eb_new(&f, "spectral:memory=2K,seed=3", &fuzz_memory, NULL) == EB_OK);
-    if (len > 0) memcpy(bytes, data, len);
-    fuzz_fix_candidates(bytes, len, 3);
-    const eb_status status = eb_iceberg_load(&ice, f, bytes, len, 2048, &fuzz_memory, NULL);
-    MUST((status == EB_OK) == (ice != NULL));
-    MUST(status != EB_OK || eb_iceberg_check(f, bytes, len, NULL) == EB_OK);
-    eb_candidate c;
-    for (uint64_t at = 0; ice && eb_iceberg_next(ice, 1, &at, &c);) MUST(c.count >= 1);
-    eb_iceberg_free(ice);
-    eb_free(f);
-    free(bytes);
 }
 
 /* Seeds: for each kind a spec, a snapshot and some operations. */
@@ -483,24 +448,6 @@ static void fuzz_seed_delta(const char *folder, const ebi_kind *kind) {
     eb_free(base);
 }
 
-static void fuzz_seed_iceberg(const char *folder) {
-    static fuzz_text t;
-    eb_filter *f = NULL;
-    eb_iceberg *ice = NULL;
-    MUST(eb_new(&f, "spectral:memory=2K,seed=3", &fuzz_memory, NULL) == EB_OK);
-    MUST(eb_iceberg_new(&ice, f, 2048, &fuzz_memory, NULL) == EB_OK);
-    for (uint64_t i = 0; i < 30; i++) {
-        const eb_key key = {"abcdefg", i % 7};
-        eb_hash h;
-        calls_hash(f, &key, 1, &h);
-        (void)eb_iceberg_add(ice, &key, &A_BATCH(1, &h, NULL, NULL));
-    }
-    if (eb_iceberg_save(ice, fuzz_collect, &t, NULL) == EB_OK)
-        fuzz_write(folder, "iceberg", 'i', t.bytes, t.n);
-    eb_iceberg_free(ice);
-    eb_free(f);
-}
-
 static void fuzz_seed(const char *folder, const ebi_kind *kind) {
     char spec[EB_SPEC_MAX + 80];
     (void)snprintf(spec, sizeof spec, "%s:memory=1K", kind->info.name);
@@ -530,7 +477,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
         fuzz_seed(folder, ebi_registry[i].kind);
         fuzz_seed_options(folder, ebi_registry[i].kind);
     }
-    if (*argc > 1 && folder[0] != '-') fuzz_seed_iceberg(folder);
     return 0;
 }
 
@@ -549,9 +495,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len) {
         break;
     case 'd':
         fuzz_delta(data + 1, len - 1);
-        break;
-    case 'i':
-        fuzz_iceberg(data + 1, len - 1);
         break;
     default:
         fuzz_operate(data + 1, len - 1);

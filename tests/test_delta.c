@@ -1,4 +1,4 @@
-/* test_delta.c - deltas between filters and states of icebergs: the later one again, byte by byte;
+/* test_delta.c - deltas between filters: the later one again, byte by byte;
  * everything else is refused. */
 #include "query/query.h"
 #include "suite.h"
@@ -144,70 +144,12 @@ static void test_memory(void **state) {
     eb_free(b);
 }
 
-/* Icebergs */
-
-static void add_keys(eb_iceberg *ice, eb_filter *f, unsigned from, unsigned to) {
-    for (unsigned i = from; i < to; i++) {
-        char text[24];
-        eb_hash h;
-        const eb_key key = {text, (size_t)snprintf(text, sizeof text, "key %u", i * i % 211)};
-        calls_hash(f, &key, 1, &h);
-        OK(eb_iceberg_add(ice, &key, &A_BATCH(1, &h, NULL, NULL)));
-    }
-}
-
-static bytes saved(const eb_iceberg *ice) {
-    bytes b = {0};
-    OK(eb_iceberg_save(ice, collect, &b, NULL));
-    return b;
-}
-
-static void test_icebergs(void **state) {
-    eb_filter *const f = suite_new("spectral:memory=4K,seed=7"), *f2 = NULL,
-                     *stranger = suite_new("spectral:memory=4K");
-    eb_iceberg *ice = NULL, *again = NULL, *bad = NULL;
-    uint64_t random = 3;
-    (void)state;
-    OK(eb_iceberg_new(&ice, f, 2048, NULL, NULL));
-    add_keys(ice, f, 0, 500);
-    bytes b = saved(ice);
-    OK(eb_iceberg_check(f, b.p, b.n, NULL));
-    GIVES(EB_EFORMAT, eb_iceberg_check(stranger, b.p, b.n, NULL));
-    /* Going on from the bytes is going on. */
-    OK(eb_clone(&f2, f, NULL, NULL));
-    OK(eb_iceberg_load(&again, f2, b.p, b.n, 0, NULL, NULL));
-    add_keys(ice, f, 500, 900);
-    add_keys(again, f2, 500, 900);
-    bytes x = saved(ice), y = saved(again);
-    HOLDS(x.n == y.n && memcmp(x.p, y.p, x.n) == 0);
-    HOLDS(suite_equal(f, f2));
-    /* Anything else is refused. */
-    for (size_t n = 0; n < b.n; n += n < 100 ? 1 : 37) {
-        GIVES(EB_EFORMAT, eb_iceberg_load(&bad, f, b.p, n, 0, NULL, NULL));
-        HOLDS(bad == NULL);
-    }
-    for (int i = 0; i < 2000; i++) {
-        const size_t at = suite_below(&random, b.n);
-        const uint8_t flip = (uint8_t)(1u << suite_below(&random, 8));
-        b.p[at] ^= flip;
-        GIVES(EB_EFORMAT, eb_iceberg_check(f, b.p, b.n, NULL));
-        b.p[at] ^= flip;
-    }
-    free(b.p);
-    free(x.p);
-    free(y.p);
-    eb_iceberg_free(ice);
-    eb_iceberg_free(again);
-    eb_free(f);
-    eb_free(f2);
-    eb_free(stranger);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kinds),    cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_stopped),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_icebergs),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

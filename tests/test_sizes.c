@@ -71,12 +71,9 @@ static eb_status call_range(void *r) {
 static eb_status call_quantile(void *q) {
     return eb_range_quantile(ranges, 0.5, q, NULL);
 }
-static eb_status call_iceberg_state(void *s) {
-    eb_iceberg *ice = NULL;
-    eb_filter *const f = suite_new("spectral:cells=1000");
-    OK(eb_iceberg_new(&ice, f, 4096, NULL, NULL));
-    const eb_status status = eb_iceberg_state_of(ice, s, NULL);
-    eb_iceberg_free(ice);
+static eb_status call_top(void *list) {
+    eb_filter *const f = suite_new("top:memory=2K");
+    const eb_status status = eb_top(f, list, NULL);
     eb_free(f);
     return status;
 }
@@ -103,7 +100,7 @@ static const struct {
     {"eb_lengths", sizeof(eb_lengths), call_lengths},
     {"eb_range", sizeof(eb_range), call_range},
     {"eb_quantile", sizeof(eb_quantile), call_quantile},
-    {"eb_iceberg_state", sizeof(eb_iceberg_state), call_iceberg_state},
+    {"eb_top_list", sizeof(eb_top_list), call_top},
 };
 
 static void unknown_sizes_are_refused(void **state) {

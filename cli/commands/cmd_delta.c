@@ -1,7 +1,7 @@
 /* cmd_delta.c - diff and patch: what has changed between two snapshots, and the newer one again.
  *
- * The library makes and applies deltas.  They are of whole files, since a state of iceberg has
- * candidates behind its snapshot. */
+ * The library makes and applies deltas.  They are of whole files, since a state has more than
+ * its snapshot. */
 #include "io.h"
 #include "options/options.h"
 #include "parts/filterfile.h"

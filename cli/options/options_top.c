@@ -6,8 +6,8 @@ static const cli_option top_options[] = {
     WEIGHT_OPTION,
     HEADING("What is asked"),
     OPTION('n', "top", "N", OPT_INDEX, top,
-           "The N keys that occur most often. Without --verify, a key whose count is too high may "
-           "take the place of another. (default: " TEXT_OF(DEFAULT_TOP) ")"),
+           "The N keys that occur most often; of those with --at-least, if that is given. "
+           "(default: " TEXT_OF(DEFAULT_TOP) ", all with --at-least)"),
     OPTION(0, "at-least", "COUNT", OPT_TEXTS, at_least,
            "All keys that occur COUNT times or more: 1000, 10K, or 1% of all lines (of all "
            "weights). May be given several times; the least is answered first."),
@@ -23,45 +23,36 @@ static const cli_option top_options[] = {
            "ms, s, m, h and d. (default: " TEXT_OF(
                DEFAULT_REFRESH_SECONDS) "s on a terminal when "
                                         "the input is a pipe, else only at the end)"),
+    FLAG(0, "bounds", bounds,
+         "A column more, behind the count, which is never too low: how often the key occurs "
+         "certainly."),
     AS_OPTIONS,
     HEADING("Reading again, for exact counts"),
     FLAG(0, "verify", verify, "Read the input a second time and count exactly."),
     OPTION(0, "rescan", "FILE", OPT_TEXTS, rescan,
            "The lines can be read again from FILE, when they come from standard input or a pipe. "
            "May be given several times, for the parts of the input in their order."),
-    FLAG(0, "multiscan", multiscan,
-         "For memory far below the number of keys: read the input as often as needed (2 or 3 "
-         "times, as a rule), each time sorting out more keys that are not frequent. Counts are "
-         "exact."),
-    OPTION(0, "scans", "N", OPT_INDEX, scans, "The same, but at most N times."),
     HEADING("Memory"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
-           "Memory in all, such as 500K, 64M or 2G: a quarter for candidates, which are keys, the "
-           "rest for the filter. (default: " DEFAULT_MEMORY ")"),
-    OPTION(0, "candidate-memory", "SIZE", OPT_WORD, candidate_memory,
-           "Of it, so much for candidates."),
+           "Memory for the list, such as 16K, 4M or 2G. (default: " DEFAULT_MEMORY ")"),
     OPTION(0, "filter", "SPEC", OPT_TEXT, filter,
-           "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. "
-           "(default: " COUNT_FILTERS " and decay or aging for counts that fade)"),
+           "The filter to make, of the kind top: 'everbloom kinds top' shows its options. With "
+           "--alert, of a kind that counts."),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
            "Seed of the filter, or 'random'. Equal seed, equal input: equal answers."),
+    STATE_OPTIONS,
     OPTION(
-        0, "state", "FILE", OPT_TEXT, state,
-        "Go on from the filter and the candidates in FILE if FILE exists, and save them there at "
-        "the end and on the way. FILE is replaced in one step, so it is always whole; 'everbloom "
-        "count --snapshot' can ask it, too. Refused while another run uses it, which FILE.lock "
-        "shows. What is counted is all lines since FILE was made, so --verify needs --rescan "
-        "with all of them."),
-    EVERY_OPTION,
-    OPTION(0, "redis", "URL", OPT_TEXT, redis,
-           "Keep the list on a server with our module, under redis://host:port/name, made if it is "
-           "not there; in a cluster it is spread over all nodes (?shards=16). Several may write at "
-           "once. With /dev/null as FILE, only print it. Since the beginning, without --verify, "
-           "--state and --alert. See docs/REDIS.md."),
+        0, "redis", "URL", OPT_TEXT, redis,
+        "Keep the list on a server with our module, under redis://host:port/name, made if it is "
+        "not there; in a cluster it is spread over all nodes (?shards=16). Several may write at "
+        "once. With /dev/null as FILE, only print it. Without --verify, --state and --alert. See "
+        "docs/REDIS.md."),
     HEADING("Reports"),
     FLAG(0, "stats", stats,
-         "At the end, print on standard error: lines, seconds, the candidates, the watermark. As "
+         "At the end, print on standard error: lines, seconds, keys that are kept, the watermark. "
+         "As "
          "one JSON object with --json."),
+    THREADS_OPTION,
     FLAG('q', "quiet", quiet, "No progress line, and no word when the input is read again."),
     END};
 
@@ -79,8 +70,8 @@ static const cli_example top_examples[] = {
      "Of all logs so far, with a log added each day."},
     {"everbloom top --redis redis://localhost/pages -f 7 -d ' ' access.log",
      "One list for all web servers, on a server with our module."},
-    {"everbloom top -m 1M --multiscan --at-least 10K big.log",
-     "In a megabyte, whatever the number of keys."},
+    {"everbloom top -m 1M --verify --at-least 10K big.log",
+     "Exactly, in a megabyte, whatever the number of keys."},
     {NULL, NULL}};
 
 static const char top_text[] =
@@ -90,19 +81,23 @@ static const char top_text[] =
     "frequent first. With several --at-least, each line begins with the one that it answers. On a "
     "terminal, with input from a pipe, the list is shown live: q ends, space stops and goes on, "
     "arrows move through it.\n\n"
-    "No key is missed. A key that occurs less often may be among them, since counts may be too "
-    "high, never too low; --verify makes them exact.\n\n"
+    "Counts may be too high, never too low, so a key that occurs less often may take the place of "
+    "another; --bounds prints a certain lower count beside, and --verify makes counts exact.\n\n"
     "With --half-life, --window or --decay counts fade: a line counts 1 when it is read, a half "
     "after a half-life, a quarter after two; or 1 until it is older than the window. A row is then "
     "the count, a rate and the key. The rate is in lines a second, over the time that counts, or "
     "since the first line if that is shorter.\n\n"
-    "A filter holds no keys, so the most frequent ones are kept beside it, as candidates. The "
-    "watermark ('complete above' on a screen) says how often a key may occur without being among "
-    "them; the answer is complete down to there. Below it, the input is read again, if it is "
-    "files; "
-    "if it cannot be, what is known is printed, a message says what may be missing, and the exit "
-    "status is 1.";
-
+    "With --state, what is counted is all lines since FILE was made, so --verify needs --rescan "
+    "with "
+    "all of them. FILE is a filter like others: 'everbloom merge' puts lists together, and "
+    "'everbloom count --snapshot' asks them.\n\n"
+    "The list has room for the most frequent keys only. Its watermark ('complete above' on a "
+    "screen) says how often a key may occur without being in it. If an answer reaches further "
+    "down, "
+    "the input is read again, and everything that may belong to the answer is counted exactly; if "
+    "it cannot be read again, what is known is printed, a message says what may be missing, and "
+    "the "
+    "exit status is 1.";
 const cli_command command_top = {.name = "top",
                                  .operands = "[FILE]...",
                                  .summary = "print the keys that occur most often",

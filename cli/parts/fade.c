@@ -1,6 +1,7 @@
 /* fade.c - counts that fade: from --decay and the options around it to the spec of a filter.
  *
- * Exponential decay is the kind decay.  All other functions of age are the kind aging, which cuts
+ * Exponential decay is the kind decay, all other functions of age are the kind aging, and a list of
+ * keys is the kind top with either of them inside.  Functions of age cut
  * time into epochs: with epochs of p ticks, what came L - 1 ticks ago has seen at most
  * ceil((L - 1) / p) of them begin, so that a window of one epoch more counts all of the last L
  * ticks, and at most p - 1 ticks before them.  Ticks are milliseconds, or lines. */
@@ -14,6 +15,7 @@
 
 #define BY_AGE "window|chordal|polygonal|poly|polyexp"
 enum { EPOCHS_USUAL = 27, EPOCHS_MAX = 255, EPOCHS_MAX_POLY = 999999, MILLI = 1000 };
+enum { HALFLIVES = 20 }; /* after which a line counts a millionth */
 /* What the filter allows a count to be multiplied with in an epoch. */
 static const double factor_min = 0.01, factor_max = 0.999;
 
@@ -93,13 +95,13 @@ static double factor_of(const cli_command *c, const settings *set, double period
     return factor;
 }
 
-static void aging_spec(const cli_command *c, const settings *set, const char *function, char *spec,
-                       size_t cap) {
+static void aging_spec(const cli_command *c, const settings *set, const char *function, bool list,
+                       char *spec, size_t cap) {
     const double length = stretch_ticks(set->window);
     const double period = ceil(length / epochs_of(c, set, function));
-    size_t used =
-        (size_t)snprintf(spec, cap, "aging:by=%s,epochs=%.0f,period=%.0f,update=conservative",
-                         function, ceil((length - 1) / period) + 1, period);
+    size_t used = (size_t)snprintf(
+        spec, cap, "%s:by=%s,epochs=%.0f,period=%.0f%s", list ? "top" : "aging", function,
+        ceil((length - 1) / period) + 1, period, list ? "" : ",update=conservative");
     if (set->power > 0)
         used += (size_t)snprintf(spec + used, cap - used, ",power=%.9g", set->power);
     if (set->half_life > 0)
@@ -111,23 +113,24 @@ static void aging_spec(const cli_command *c, const settings *set, const char *fu
 bool count_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
     fade_check(c, set);
     if (fade_is_asked(set))
-        fade_spec(c, set, spec, cap);
+        fade_spec(c, set, false, spec, cap);
     else /* sums of weights are large numbers, for which a store of bytes has little room */
         snprintf(spec, cap, "%s%s", set->removable ? DEFAULT_REMOVABLE : DEFAULT_COUNT,
                  set->weight_field.n ? ":store=" DEFAULT_WEIGHTS : "");
     return false;
 }
 
-void fade_spec(const cli_command *c, const settings *set, char *spec, size_t cap) {
+void fade_spec(const cli_command *c, const settings *set, bool list, char *spec, size_t cap) {
     const char *const function = function_of(set);
     const double seconds = set->half_life > 0 ? set->half_life : DEFAULT_HALF_LIFE_SECONDS;
     if (choice_is_among(BY_AGE, function))
-        aging_spec(c, set, function, spec, cap);
+        aging_spec(c, set, function, list, spec, cap);
     else
-        snprintf(spec, cap, "decay:halflife=%.6f,update=conservative", MILLI * seconds);
+        snprintf(spec, cap, "%s:halflife=%.6f%s", list ? "top" : "decay", MILLI * seconds,
+                 list ? "" : ",update=conservative");
 }
 
-/* ---- All lines together. */
+/* ---- Rates. */
 
 /* What a line of this age counts. */
 static double weight_at(const fading *d, double age) {
@@ -153,58 +156,26 @@ static double weight_at(const fading *d, double age) {
 }
 
 void fading_open(fading *d, const settings *set, const eb_filter *f) {
-    static const double halflives = 20; /* after which a line counts a millionth */
-    eb_stats stats;
-    eb_error err;
-    EB_INIT(stats);
-    if (eb_stat(f, EB_STAT_CELLS, &stats, &err) != EB_OK) cli_fail("%s", err.text);
-    *d = (fading){.set = set, .unit = MILLI};
+    const eb_stats stats = filter_stats(f);
+    *d = (fading){.set = set, .unit = MILLI, .halflife = stats.halflife};
     d->lasting = 1 / eb_faded(f, MILLI);
-    if (filter_is(f, "decay")) d->halflife = stats.halflife;
-    d->life = d->halflife > 0           ? halflives * d->halflife
+    d->life = d->halflife > 0           ? HALFLIVES * d->halflife
               : set->window.seconds > 0 ? set->window.seconds * MILLI
                                         : d->lasting * MILLI;
-    d->span = (uint64_t)(d->life / (FADING_SPANS - 1)) + 1;
 }
 
-static void forget_until(fading *d, uint64_t time) {
-    const uint64_t now = time / d->span, newest = d->last / d->span;
-    if (now - newest >= FADING_SPANS)
-        memset(d->count, 0, sizeof d->count);
-    else
-        for (uint64_t i = newest; i++ < now;) d->count[i % FADING_SPANS] = 0;
-    d->last = time;
-}
-
-void fading_add(fading *d, const eb_batch *b) {
-    if (b->n == 0) return;
-    if (d->first == 0) d->first = d->last = b->time[0];
-    for (size_t i = 0; i < b->n; i++) {
-        if (b->time[i] > d->last) forget_until(d, b->time[i]);
-        d->count[b->time[i] / d->span % FADING_SPANS] += b->value ? (double)b->value[i] : 1;
+void fading_note(fading *d, const eb_batch *b) {
+    for (size_t i = 0; i < b->n && d->unit > 1; i++)
         if (b->time[i] % d->unit != 0) d->unit = 1;
-    }
-}
-
-double fading_total(const fading *d, uint64_t now) {
-    const uint64_t newest = d->last / d->span;
-    double total = 0;
-    for (uint64_t i = 0; i < FADING_SPANS && i <= newest && d->first; i++) {
-        const double n = d->count[(newest - i) % FADING_SPANS];
-        const double middle = ((double)(newest - i) + 0.5) * (double)d->span;
-        if (n > 0) total += n * weight_at(d, (double)now - middle);
-    }
-    return total;
 }
 
 /* What lines that came evenly since the first one would count, in all: the weights of their ages,
  * summed up.  Times in whole seconds say that a second has passed with each of them. */
-double fading_seconds(const fading *d, uint64_t now) {
+double fading_seconds(const fading *d, uint64_t first, uint64_t now) {
     enum { STEPS = 2000 };
-    const double passed = fmax((double)(now - d->first + d->unit), 1);
-    const double until = fmin(passed, d->life);
+    if (first == EB_UNKNOWN) return 0;
+    const double until = fmin((double)(now - first + d->unit), d->life);
     double sum = 0;
-    if (!d->first) return 0;
     for (int i = 0; i < STEPS; i++) sum += weight_at(d, (i + 0.5) * until / STEPS);
     return fmin(sum * until / STEPS / MILLI, d->lasting);
 }

@@ -278,21 +278,6 @@ static size_t read_source(void *ctx, void *buf, size_t n) {
     return done;
 }
 
-/* A snapshot fills its file, but for candidates of top; what else stands behind it does not
- * belong there. */
-static eb_status too_long(eb_error *err, bool candidates) {
-    snprintf(err->text, sizeof err->text, "damaged snapshot: %s",
-             candidates ? "the candidates behind it make no sense" : "there are bytes behind it");
-    return err->status = EB_EFORMAT;
-}
-
-enum { ICEBERG_MAGIC = sizeof EB_ICEBERG_MAGIC - 1 };
-
-/* Are they meant to be candidates? */
-static bool is_iceberg_state(const void *bytes, size_t length) {
-    return length >= ICEBERG_MAGIC && memcmp(bytes, EB_ICEBERG_MAGIC, ICEBERG_MAGIC) == 0;
-}
-
 /* From a pipe: in growing steps, since the length that a header claims is not to be believed. */
 static void read_pipe(snapshot *s, source *from) {
     for (size_t cap = 1 << 20;; cap *= 2) {
@@ -316,8 +301,8 @@ void snapshot_read(snapshot *s, const char *path) {
     close_source(&from);
 }
 
-/* Where the snapshot ends, and what stands behind it: candidates of top, or the sections of a
- * state, whose journal is brought into the snapshot. */
+/* Where the snapshot ends, and what stands behind it: the sections of a state, whose journal is
+ * brought into the snapshot. */
 static eb_status find_parts(snapshot *s, eb_error *err) {
     eb_snapshot_info info = {.size = sizeof info};
     const eb_status status = eb_snapshot_describe(s->bytes, s->length, &info, err);
@@ -325,18 +310,14 @@ static eb_status find_parts(snapshot *s, eb_error *err) {
     if (status != EB_OK) return status;
     s->whole = info.bytes <= s->length;
     if (s->whole) s->end = (size_t)info.bytes;
-    s->is_iceberg = is_iceberg_state((char *)s->bytes + s->end, s->length - s->end);
-    if (s->is_iceberg || sections_read(s->bytes, s->end, s->length, &s->behind)) return EB_OK;
-    return too_long(err, false);
+    if (sections_read(s->bytes, s->end, s->length, &s->behind)) return EB_OK;
+    snprintf(err->text, sizeof err->text, "damaged snapshot: there are bytes behind it");
+    return err->status = EB_EFORMAT;
 }
 
 static eb_status check_bytes(snapshot *s, eb_error *err) {
-    eb_status status = find_parts(s, err);
-    if (status == EB_OK) status = eb_view(&s->view, s->bytes, s->end, 0, NULL, err);
-    if (status == EB_OK && s->is_iceberg &&
-        eb_iceberg_check(s->view, (char *)s->bytes + s->end, s->length - s->end, NULL) != EB_OK)
-        status = too_long(err, true);
-    return status;
+    const eb_status status = find_parts(s, err);
+    return status == EB_OK ? eb_view(&s->view, s->bytes, s->end, 0, NULL, err) : status;
 }
 
 eb_status snapshot_of_bytes(snapshot *s, void *bytes, size_t length, eb_error *err) {
@@ -400,23 +381,17 @@ static eb_filter *load(snapshot *s, const char *path) {
 eb_filter *snapshot_load(const char *path) {
     snapshot s;
     eb_filter *const f = load(&s, path);
-    if (s.is_iceberg) cli_fail("%s: a state of 'everbloom top': only that can add to it", path);
     snapshot_close(&s);
     return f;
 }
 
 void filter_save(const eb_filter *f, const char *path) {
-    filter_save_before(f, path, "", 0);
-}
-
-void filter_save_before(const eb_filter *f, const char *path, const void *more, size_t length) {
     eb_parts parts = {.size = sizeof parts};
     atomic_file file;
     eb_error err;
     if (eb_save_parts(f, &parts, &err) != EB_OK) cli_fail("%s: cannot save: %s", path, err.text);
     atomic_open(&file, path);
     for (uint32_t i = 0; i < parts.n; i++) atomic_write(&file, parts.part[i].p, parts.part[i].len);
-    atomic_write(&file, more, length);
     atomic_commit(&file);
 }
 
@@ -597,8 +572,6 @@ eb_filter *filter_open_numbers(const cli_command *c, const settings *set) {
     eb_filter *const f = open_filter(c, set, &was);
     if (!set->state) return f;
     reader_key_note(set, note, sizeof note);
-    if (was.is_iceberg)
-        cli_fail("%s: a state of 'everbloom top': only that can add to it", set->state);
     if (was.bytes) compare_note(set, was.behind.note, note);
     state_begin(set->state, f, was.bytes ? &was.behind : NULL, note);
     snapshot_close(&was);
@@ -607,13 +580,6 @@ eb_filter *filter_open_numbers(const cli_command *c, const settings *set) {
 
 eb_filter *filter_open(const cli_command *c, const settings *set) {
     eb_filter *const f = filter_open_numbers(c, set);
-    refuse_numbers(c, f);
-    return f;
-}
-
-eb_filter *filter_open_kept(const cli_command *c, const settings *set, snapshot *was) {
-    *was = (snapshot){0};
-    eb_filter *const f = open_filter(c, set, was);
     refuse_numbers(c, f);
     return f;
 }

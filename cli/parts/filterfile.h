@@ -39,8 +39,6 @@ uint64_t filter_saturated(const eb_filter *f); /* counters without room; a walk 
 uint64_t filter_option(const eb_filter *f, const char *key);
 /* Writes a snapshot to path, whole or not at all.  "-": standard output. */
 void filter_save(const eb_filter *f, const char *path);
-/* The same with other bytes behind it: candidates of top. */
-void filter_save_before(const eb_filter *f, const char *path, const void *more, size_t length);
 /* No snapshot, nor what else it is, goes to a terminal by accident. */
 void refuse_terminal(const cli_command *c, const settings *set, const char *what);
 
@@ -49,8 +47,8 @@ void refuse_terminal(const cli_command *c, const settings *set, const char *what
 typedef struct snapshot {
     void *bytes;
     size_t length;
-    size_t end; /* of the snapshot; behind it are candidates of top, if anything */
-    bool mapped, whole, is_iceberg;
+    size_t end; /* of the snapshot; behind it are the sections of a state, if anything */
+    bool mapped, whole;
     sections behind; /* of a state */
     eb_filter *view;
 } snapshot;
@@ -63,6 +61,4 @@ void snapshot_open_or_fail(snapshot *s, const char *path);
 void snapshot_close(snapshot *s);
 /* A copy that can be changed. */
 eb_filter *snapshot_load(const char *path);
-/* filter_open for top: if there was a state, it stays open in *was, else that is all zeros. */
-eb_filter *filter_open_kept(const cli_command *c, const settings *set, snapshot *was);
 #endif

@@ -77,8 +77,7 @@ int counters_verdict(const eb_filter *f) {
 }
 
 double total_of_filter(const eb_filter *f) {
-    const bool fades = filter_is(f, "decay") || filter_is(f, "aging");
-    return fades ? (double)filter_stats(f).adds : INFINITY;
+    return eb_faded(f, 1) > 0 ? (double)filter_stats(f).adds : INFINITY;
 }
 
 double count_or_infinity(double count, double total) {

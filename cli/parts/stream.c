@@ -156,6 +156,8 @@ static void look_up(stream *s, size_t n) {
     eb_batch batch = eb_batch_hashes(s->hash, n);
     batch.value = s->values.from ? s->value : NULL;
     batch.time = s->times.wanted ? s->time : NULL;
+    const eb_keys keys = eb_keys_array(EB_STRING, s->key);
+    if (s->adds && s->filter && (eb_caps(s->filter) & EB_KEEPS_KEYS)) batch.keys = &keys;
     eb_status status = EB_OK;
     eb_error err;
     if (s->look_up)

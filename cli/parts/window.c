@@ -37,7 +37,7 @@ static bool counts_time(const eb_filter *f) {
 static bool fades_by_time(const times *t, const settings *set, const eb_filter *f) {
     const bool asked = t->by_time || set->half_life > 0 || set->window.seconds > 0 ||
                        (set->time_field.n && !(set->window.lines > 0));
-    return asked && (filter_is(f, "decay") || filter_is(f, "aging"));
+    return asked && eb_faded(f, 1) > 0;
 }
 
 /* A walk over the cells, so not for filters that are new. */

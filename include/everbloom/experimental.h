@@ -167,118 +167,16 @@ EB_API void eb_panes_turn(eb_panes *w);
 EB_API const eb_filter *eb_panes_whole(const eb_panes *w);
 EB_API const eb_filter *eb_panes_pane(const eb_panes *w, size_t age);
 
-/* ---- Keys that came often -------------------------------------------------------------------- */
+/* ---- Deltas of bytes --------------------------------------------------------------------------
+ */
 
-/* Icebergs: all keys that came T times or more, T chosen when the stream has gone by,
- * as often as wanted.  Keys that may be among them are kept beside the filter in
- * `memory` bytes (1K..32G).  Every T above the watermark is answered completely: a key
- * that is not among the answers came fewer than T times.  Counts are never too low.
- *
- * The filter must count, never too low, and be empty at first, else only keys that
- * come again are found; it must outlive the iceberg and not be changed by others.
- * eb_iceberg_add is eb_add_batch for keys that are kept: b->hash are the hashes that
- * eb_hash_keys makes of keys.
- *
- * eb_iceberg_expect, before anything is added, says that T will be no less than
- * at_least (1 or more; else EB_EINVAL).  Keys are then kept from half of it on, which
- * saves most of the time and of the room.
- *
- * eb_iceberg_resume, before anything is added, goes on from where another iceberg on
- * the same filter was: its watermark, total and candidates.  EB_EINVAL if they cannot
- * have been those of one.
- *
- * Reading the stream again makes counts exact.  eb_iceberg_recount begins it, for one
- * T: above the watermark only the candidates are counted; else they are searched for,
- * among the keys to which the filter gives T.  Then eb_iceberg_read takes the same
- * stream, in any order, and the watermark says whether all found room.  After that no
- * more can be added (EB_EINVAL); another recount can. */
-typedef struct eb_iceberg eb_iceberg;
-typedef struct eb_candidate {
-    eb_key key; /* until the next call that changes the iceberg */
-    double count;
-} eb_candidate;
-typedef struct eb_iceberg_state {
-    size_t size;
-    double watermark;
-    double total, read_again; /* of all values, in the first and in the last reading */
-    uint64_t keys, bytes;     /* kept; of memory besides the filter */
-    bool exact;
-} eb_iceberg_state;
-EB_API eb_status eb_iceberg_new(eb_iceberg **out, eb_filter *f, size_t memory,
-                                const eb_allocator *mem, eb_error *err);
-EB_API void eb_iceberg_free(eb_iceberg *ice); /* not the filter */
-EB_API eb_status eb_iceberg_expect(eb_iceberg *ice, double at_least);
-EB_API eb_status eb_iceberg_resume(eb_iceberg *ice, const eb_iceberg_state *was,
-                                   const eb_candidate *kept, size_t n);
-EB_API eb_status eb_iceberg_add(eb_iceberg *ice, const eb_key *keys, const eb_batch *b);
-EB_API eb_status eb_iceberg_recount(eb_iceberg *ice, double at_least);
-EB_API eb_status eb_iceberg_read(eb_iceberg *ice, const eb_key *keys, const eb_batch *b);
-EB_API eb_status eb_iceberg_state_of(const eb_iceberg *ice, eb_iceberg_state *out, eb_error *err);
-/* The candidates with such counts, in no order that matters; *at is 0 for the first. */
-EB_API bool eb_iceberg_next(const eb_iceberg *ice, double at_least, uint64_t *at,
-                            eb_candidate *out);
-
-/* Triggers: a key is named when its count reaches at_least, once, by the very add that
- * does it; none is missed, some may be named too early.  fired[i] is the count then, or
- * 0.  The keys that were named are kept in `memory` bytes; EB_ENOMEM, with nothing
- * added, if the keys of a batch might not find room there. */
-typedef struct eb_trigger eb_trigger;
-EB_API eb_status eb_trigger_new(eb_trigger **out, eb_filter *f, double at_least, size_t memory,
-                                const eb_allocator *mem, eb_error *err);
-EB_API void eb_trigger_free(eb_trigger *t); /* not the filter */
-EB_API eb_status eb_trigger_add(eb_trigger *t, const eb_key *keys, const eb_batch *b,
-                                double *fired);
-
-/* Multiscan: all keys that came at_least times or more, exactly, with memory for a
- * small part of the keys, by reading the stream several times:
- *
- *     do {
- *         for each batch of the stream: eb_multiscan_add(m, keys, value, n);
- *     } while (eb_multiscan_end(m, &state) == EB_OK && !state.done && !state.stuck);
- *
- * A reading counts, in a small filter, the keys that reached at_least in all readings
- * before, and so fewer each time, until those left fit into memory.  items: of all
- * values, as far as it is known, else 0; it chooses the filter of the first reading.
- * stuck: more readings would hardly help, since with so little memory nearly all keys
- * share counters with others that reach at_least together; `wanted` bytes would do. */
-typedef struct eb_multiscan eb_multiscan;
-typedef struct eb_multiscan_state {
-    size_t size;
-    bool done, stuck;
-    uint32_t readings;
-    double items;    /* of all values, in the last reading */
-    double passed;   /* of those that were not sorted out before it */
-    double wanted;   /* bytes */
-    uint64_t keys;   /* left, if done */
-    char filter[96]; /* that the last reading filled */
-} eb_multiscan_state;
-EB_API eb_status eb_multiscan_new(eb_multiscan **out, double at_least, size_t memory, double items,
-                                  uint64_t seed, const eb_allocator *mem, eb_error *err);
-EB_API void eb_multiscan_free(eb_multiscan *m);
-EB_API eb_status eb_multiscan_add(eb_multiscan *m, const eb_key *keys, const uint64_t *value,
-                                  size_t n);
-EB_API eb_status eb_multiscan_end(eb_multiscan *m, eb_multiscan_state *out);
-EB_API bool eb_multiscan_next(const eb_multiscan *m, uint64_t *at, eb_candidate *out); /* if done */
-
-/* ---- Deltas and states as bytes -------------------------------------------------------------- */
-
-/* Deltas of files that hold more than a snapshot, such as states of icebergs.  eb_patch_bytes
+/* Deltas of files that hold more than a snapshot, such as states of the command.  eb_patch_bytes
  * writes what the delta makes; whether that is a whole snapshot is for the caller to check, and
  * after a failure part of it may have been written. */
 EB_API eb_status eb_diff_bytes(const void *base, size_t base_len, const void *now, size_t now_len,
                                eb_write write, void *ctx, eb_error *err);
 EB_API eb_status eb_patch_bytes(const void *base, size_t base_len, const void *delta, size_t len,
                                 eb_write write, void *ctx, eb_error *err);
-
-/* The candidates of an iceberg as bytes, to stand behind the snapshot of its filter:
- * docs/FORMAT.md.  The bytes may come from anyone: EB_EFORMAT if they are damaged or belong to
- * another filter.  eb_iceberg_load makes an iceberg on f that goes on from them, in `memory` bytes,
- * or as many as it had (0). */
-#define EB_ICEBERG_MAGIC "EVBKEYS\1" /* the first 8 bytes */
-EB_API eb_status eb_iceberg_save(const eb_iceberg *ice, eb_write write, void *ctx, eb_error *err);
-EB_API eb_status eb_iceberg_check(const eb_filter *f, const void *bytes, size_t len, eb_error *err);
-EB_API eb_status eb_iceberg_load(eb_iceberg **out, eb_filter *f, const void *bytes, size_t len,
-                                 size_t memory, const eb_allocator *mem, eb_error *err);
 #ifdef __cplusplus
 }
 #endif

@@ -62,13 +62,6 @@ eb_status ebi_query_uniform(const eb_filter *f, eb_error *err) {
                     (unsigned long long)c.window);
 }
 
-eb_status ebi_query_never_low(const eb_filter *f, eb_error *err) {
-    const uint64_t caps = eb_caps(f), wanted = EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES;
-    if ((caps & wanted) == wanted && !(caps & EB_USES_TIME)) return EB_OK;
-    return ebi_fail(err, EB_ENOTSUP, "%s: counts of this filter may be too low: use %s",
-                    f->kind->info.name, "spectral, or spectral_rm with method=rmx");
-}
-
 eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err) {
     char left[EB_SPEC_MAX], right[EB_SPEC_MAX];
     EBI_TRY(ebi_query_counts(a, err));

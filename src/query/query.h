@@ -12,11 +12,10 @@ EBI_INLINE ebi_counting ebi_query_open(const eb_filter *f, uint64_t shard) {
 }
 
 /* Can the question be asked?  Each fails with a reason. */
-eb_status ebi_query_counts(const eb_filter *f, eb_error *err);    /* it has counters */
-eb_status ebi_query_linear(const eb_filter *f, eb_error *err);    /* which are sums */
-eb_status ebi_query_sums(const ebi_counting *c, eb_error *err);   /* still, though joined */
-eb_status ebi_query_uniform(const eb_filter *f, eb_error *err);   /* of keys from everywhere */
-eb_status ebi_query_never_low(const eb_filter *f, eb_error *err); /* for keys of any age */
+eb_status ebi_query_counts(const eb_filter *f, eb_error *err);  /* it has counters */
+eb_status ebi_query_linear(const eb_filter *f, eb_error *err);  /* which are sums */
+eb_status ebi_query_sums(const ebi_counting *c, eb_error *err); /* still, though joined */
+eb_status ebi_query_uniform(const eb_filter *f, eb_error *err); /* of keys from everywhere */
 eb_status ebi_query_same_hashes(const eb_filter *a, const eb_filter *b, eb_error *err);
 eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err);
 
@@ -38,11 +37,4 @@ eb_status ebi_freeze(eb_filter **out, const eb_filter *f, const char *code, cons
 eb_status ebi_thaw(eb_filter **out, const eb_filter *f, const char *store, const char *bits,
                    const eb_allocator *mem, eb_error *err);
 eb_status ebi_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err);
-
-/* What an iceberg was made with. */
-const eb_filter *ebi_iceberg_filter(const eb_iceberg *ice);
-size_t ebi_iceberg_memory(const eb_iceberg *ice);
-
-/* Would the next reading of a multiscan count this key? */
-bool ebi_multiscan_is_left(const eb_multiscan *m, eb_key key);
 #endif

@@ -34,7 +34,7 @@ back_and_forth() {
 back_and_forth old small; back_and_forth small old; back_and_forth old old; back_and_forth new old
 [ "$(stat -c %s d)" -lt 3700 ] || fail "the way back is longer"
 
-# States of iceberg, with their candidates; to and from a plain snapshot, too.
+# States, which have more than a snapshot; to and from a plain snapshot, too.
 everbloom top --seed 1 -m 64K --at-least 5 --state ice < <(seq 2000; seq 1000)
 cp ice ice1
 everbloom top --at-least 5 --state ice < <(seq 900 3000)

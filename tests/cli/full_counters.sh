@@ -26,8 +26,7 @@ grep -q '"count":null' out || fail "$(shown out)"
 everbloom info f; status_is 0; awk '/^full counters/ { n = $3 } END { exit !(n > 0) }' out || fail "$(shown out)"
 everbloom count --filter spectral:store=u8,memory=16K --seed 1 --key 1 --stats many
 status_is 1; awk '/^full counters/ { n = $3 } END { exit !(n > 0) }' err || fail "$(shown err)"
-full top --filter decay:halflife=1e9,width=8,memory=64K,seed=1 --top 5 many
-full top --filter spectral:store=u8,memory=64K --candidate-memory 64K --seed 1 --top 5 <many
+full top --filter spectral:store=u8,memory=16K --seed 1 --alert 1000 many
 full sum --filter spectral:store=u8,memory=16K,update=plain,span=0 --key 1 --seed 1 many
 awk 'BEGIN { for (i = 0; i < 600000; i++) print i % 2000 }' >numbers
 full range --filter dyadic:bits=16,store=u8,memory=12K --seed 1 --from 0 --to 1999 numbers

@@ -1,4 +1,4 @@
-# iceberg: the keys that came often; complete, exact after --verify, with sqlite3 as the judge.
+# top --at-least: the keys that came often; complete, exact after --verify, with sqlite3 as the judge.
 . "$EXPECT"
 keys_of() { sort out >sorted; same sorted "$1"; }
 
@@ -38,15 +38,17 @@ for seed in 1 2 3; do
                     <(sort -t "$(printf '\t')" -k 2 out) | awk '$2 == "" || $2 < $1' >lost
                 [ ! -s lost ] || fail "seed $seed, power $power, T $at_least, $memory: keys are lost"
             done
-            # Exact: by verification, and by a second reading of candidates that did not fit at first.
+            # Exact: by verification, and by a second reading of keys that did not fit at first.
             everbloom top -f 1 --at-least $at_least -m 4M --seed $seed --verify stream
             status_is 0; silent; keys_of exact
             everbloom top -f 1 --at-least $at_least -m 4M --seed $seed --verify --rescan stream <stream
             status_is 0; keys_of exact
-            everbloom top -q -f 1 --at-least $at_least -m 1M --candidate-memory 2K --seed $seed stream
-            [ "$status" = 1 ] || keys_of exact
-            everbloom top -f 1 --at-least $at_least -m 1M --multiscan --seed $seed stream
+            everbloom top -q -f 1 --at-least $at_least -m 4K --seed $seed --verify stream
             status_is 0; silent; keys_of exact
+            everbloom top -q -f 1 --at-least $at_least -m 12K --seed $seed stream
+            status_is 0; silent
+            cut -f 2 out | sort | comm -13 - <(cut -f 2 exact | sort) >lost
+            [ ! -s lost ] || fail "seed $seed, power $power, T $at_least: keys are lost by reading again"
             # Alerts: each once, all of them.
             everbloom top -f 1 --alert $at_least -m 1M --seed $seed <stream
             status_is 0; silent
@@ -58,8 +60,6 @@ for seed in 1 2 3; do
         cp want exact
         everbloom top -f 1 --weight-field 2 --at-least 100 --verify -m 1M stream
         status_is 0; keys_of exact
-        everbloom top -f 1 --weight-field 2 --at-least 100 --multiscan -m 1M stream
-        status_is 0; keys_of exact
         judge "select count(*), a from t group by a having count(*) >= 0.005 * (select count(*) from t)"
         cp want exact
         everbloom top -f 1 --at-least 0.5% --verify -m 1M stream
@@ -67,18 +67,12 @@ for seed in 1 2 3; do
     done
 done
 
-# In far less memory than the keys need, by several readings.
-generate 5 60000 40000 6 >stream
-judge "select count(*), a from t group by a having count(*) >= 300"
+# In far less memory than the keys need, with most of them in temporary files.
+generate 5 60000 40000 2 >stream
+judge "select count(*), a from t group by a having count(*) >= 2"
 cp want exact
-for memory in 6K 12K 48K; do
-    everbloom top -f 1 --at-least 300 -m $memory --multiscan --seed 1 --stats stream
-    status_is 0; keys_of exact
-done
-everbloom top -f 1 --at-least 300 -m 12K --scans 1 --seed 1 stream
-status_is 2; no_output; err_has 'after 1 readings too many keys are left for the memory: give -m'; err_has 'or more --scans'
-everbloom top -f 1 --at-least 3 -m 12K --multiscan --seed 1 stream
-status_is 2; no_output; err_has 'readings too many keys are left for the memory: give -m'
+everbloom top -f 1 --at-least 2 -m 4K --verify --seed 1 stream
+status_is 0; keys_of exact
 
 # Most frequent first; several thresholds, each answered; names of columns; JSON; NUL.
 printf '%s\n' a b a c a b >in
@@ -87,9 +81,13 @@ status_is 0; silent; out_is '3\ta\n2\tb\n'
 everbloom top --at-least 50% --at-least 1 --names in
 out_is 'at least\tcount\tkey\n1\t3\ta\n1\t2\tb\n1\t1\tc\n50%%\t3\ta\n'
 everbloom top --at-least 3 --json in
-out_is '{"key":"a","count":3,"exact":false}\n'
+out_is '{"key":"a","count":3,"lower":3,"share":0.5,"exact":true}\n'
 everbloom top --at-least 3 --at-least 1M --json --verify in
-out_is '{"at_least":"3","key":"a","count":3,"exact":true}\n'
+out_is '{"at_least":"3","key":"a","count":3,"lower":3,"share":0.5,"exact":true}\n'
+everbloom top --bounds --names in
+out_is 'count\tlower\tkey\n3\t3\ta\n2\t2\tb\n1\t1\tc\n'
+everbloom top -n 1 --at-least 1 --at-least 2 in
+out_is '1\t3\ta\n2\t3\ta\n'
 everbloom top -0 --at-least 2 < <(printf 'x\ny\0z\0x\ny\0')
 out_is '2\tx\ny\0'
 everbloom top --csv -f 2 --header --at-least 2 < <(printf 'n,name\n1,"a ""b"""\n2,c\n3,"a ""b"""\n')
@@ -97,7 +95,7 @@ out_is '2\ta "b"\n'
 everbloom top --alert 2 --names in
 out_is 'count\tkey\n2\ta\n2\tb\n'
 everbloom top --alert 3 --json in
-out_is '{"key":"a","count":3,"exact":false}\n'
+out_is '{"key":"a","count":3,"lower":0,"exact":false}\n'
 everbloom top --at-least 1 --stats in
 err_has 'watermark            0'
 for input in /dev/null /dev/stdin; do
@@ -127,15 +125,13 @@ generate 2 30000 9000 1 >stream
 everbloom top -f 1 --at-least 2 -m 8K --seed 1 <stream
 status_is 1; err_has 'everbloom: keys that came up to '
 everbloom top -f 1 --at-least 2 -m 8K --seed 1 stream
-status_is 1; err_has 'only: reading the input again'; err_has 'give more -m or use --multiscan'
-everbloom top -q -f 1 --at-least 20 --filter spectral:cells=64,store=u8 --candidate-memory 1K --seed 1 stream
-status_is 2; no_output; err_is 'everbloom: the filter is full and tells keys no more apart: give more -m\n'
+status_is 0; err_has 'everbloom: the list is complete above '; err_has ' only: reading the input again'
+everbloom top -f 1 --at-least 2 --filter spectral:memory=64K stream
+status_is 2; no_output; err_has 'top needs a filter that keeps keys: of the kind top'
 head -n 100 stream >part
 everbloom top -f 1 --at-least 2 --verify --rescan part stream
 status_is 2; no_output
 err_is 'everbloom: the input is not the same when read again: 30000 keys at first, now 100\n'
-everbloom top -f 1 --at-least 2 --multiscan -m 4K --rescan part stream
-status_is 2; no_output
 everbloom top -f 3 --at-least 2 --on-bad fail stream
 status_is 2; no_output; err_has 'everbloom: stream: line 1: '
 everbloom top -f 1 --weight-field 1 --at-least 2 --on-bad fail stream
@@ -149,40 +145,43 @@ status_is 2; no_output
 seq 5000 >many
 everbloom top --alert 1 -m 64K many
 status_is 2; err_has 'no room for more keys that were printed: give more -m, or a larger --alert'
-misused top '--at-least, -n and --alert: give one of them' top --at-least 2 --alert 3
+misused top '--alert prints keys as they come: no --at-least, no -n' top --at-least 2 --alert 3
 for bad in 0 0.5 -1 x '' 0% 101% % 1%% 3e14; do
     misused top "--at-least must be a count from 1 to 2.8e14 or a share up to 100%, not \"$bad\"" top --at-least="$bad"
 done
 misused top '--alert must be a count from 1 to 2.8e14, not 0.5' top --alert 0.5
-misused top '--alert reads once: no --verify, --rescan, --multiscan or --scans' top --alert 5 --verify
 misused top '--verify needs files, or --rescan FILE: the input cannot be read again' top --at-least 5 --verify
-misused top '--multiscan needs files, or --rescan FILE: the input cannot be read again' top --at-least 5 --multiscan
-misused top '--multiscan answers one --at-least' top --at-least 5 --at-least 6 --multiscan in
-misused top '--multiscan needs a count, not a share' top --at-least 5% --scans 3 in
-misused top '--multiscan makes filters of its own: no --filter, no --candidate-memory' top --at-least 5 --scans 3 --filter spectral in
-misused top '--candidate-memory must be a size from 1K to 64T, such as 500K, 64M or 2GiB, not "5q"' top --at-least 5 --candidate-memory 5q in
-misused top '--candidate-memory must be less than all of the memory' top --at-least 5 -m 1M --candidate-memory 1M in
-misused top 'candidates need at least 1K of memory' top --at-least 5 -m 2K in
 misused top '--names and --json: give one of them' top --at-least 5 --names --json in
 
-# Sums of weights are large, and there is room for them.  A filter that has none says so, and reads
-# again if it can.
+misused top '--alert reads once: no --verify, --rescan' top --alert 5 --verify
+misused top '--verify needs files, or --rescan FILE: the input cannot be read again' top --at-least 5 --verify
+everbloom top -m 1K in
+status_is 2; no_output; err_has 'top: memory=1024 is too small'
+
+# Sums of weights are large, and there is room for them.
 awk 'BEGIN { for (i = 0; i < 6000; i++) printf "k%d\t%d\n", i % 3000, i % 3000 == 7 ? 45000 : 30000 }' >heavy
 everbloom top -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 heavy
 status_is 0; silent; out_is '90000\tk7\n'
-everbloom top -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
-status_is 0; out_is '90000\tk7\n'
-err_is 'everbloom: the filter has no room for some counts: reading the input again\n'
-everbloom top -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 --filter spectral:store=u8 <heavy
-status_is 1; out_has '90000	k7'
-err_has 'counts are not known (inf) since the filter is full: give more -m, --rescan FILE or --filter spectral:store=line'
 everbloom top -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 heavy
 status_is 0; silent; out_is '90000\tk7\n'
 everbloom top -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
 status_is 1; err_has ' counters are full, so counts may be far too high'
 
+# A long key is known by all of its bytes, though the list has only the first of them.
+awk 'BEGIN { s = sprintf("%300s", ""); gsub(" ", "x", s); for (i = 0; i < 9; i++) print s i % 2 }' >long
+everbloom top -m 16K long
+status_is 0; err_is 'everbloom: 2 keys are too long for the list, which has only the first bytes: give more -m, or --filter top:key_bytes=BYTES\n'
+[ "$(cut -f 1 out | tr '\n' ' ')" = '5 4 ' ] || fail "long keys: $(shown out)"
+everbloom top -m 16K --verify long
+status_is 0; silent
+awk 'NR == 1 { exit !(length($2) == 301 && $1 == 5) }' out || fail "long keys read again: $(shown out)"
+
+# The same output for any number of threads.
+everbloom top -f 1 -m 20K --at-least 20 stream; cp out whole
+everbloom top -f 1 -m 20K --at-least 20 --threads 3 stream; same out whole
+
 # A reader who leaves early ends it quietly.
 set -o pipefail
 seq 200000 | "$EVERBLOOM" top --at-least 1 2>err | head -n 1 >out
-[ "${PIPESTATUS[1]}" -eq 141 ] || fail "a closed pipe does not end iceberg"
+[ "${PIPESTATUS[1]}" -eq 141 ] || fail "a closed pipe does not end top"
 silent

@@ -16,9 +16,6 @@
  *   rest          of a set: no key that is not listed came more often
  *   watermark     the largest rest: every key that came more often is listed
  *
- * With expect=T only keys that came more than (T-1)/2 times are listed: the rest begins there.  So
- * the many keys that come once or twice cost neither room nor time.
- *
  * Two filters are merged set by set: counts and rests add up, the 16 largest stay. */
 #include "top.h"
 #include <math.h>
@@ -31,7 +28,6 @@ static const eb_option top_options[] = {
     EBI_COMMON_OPTIONS,
     {"list", "size", NULL, "512", "64T", "bytes for the keys that are kept, in each shard", false},
     {"key_bytes", "int", NULL, "8", "1024", "of a key on average; 8 times that is the most", false},
-    {"expect", "count", "1", "1", "1e14", "nobody will ask for keys that came less often", false},
     {"by", "no|half|window|chordal|polygonal|poly|polyexp", NULL, NULL, NULL,
      "half: counts fade by half-lives; window and on: what an arrival counts by age", false},
     {"halflife", "fixed", NULL, "1", "9000000000000", "time in which counts fade to half", true},
@@ -99,7 +95,6 @@ static ebi_top top_shape(const ebi_params *p) {
     ebi_top t = {.p = p};
     t.halves = p->opt[EBI_TOP_BY] == EBI_TOP_BY_HALF;
     t.ages = p->opt[EBI_TOP_BY] >= EBI_TOP_BY_AGE;
-    t.floor = (p->opt[EBI_TOP_EXPECT] - 1) / 2;
     t.sets.each = top_set_bytes(p);
     t.sets.n = p->opt[EBI_TOP_LIST] / t.sets.each;
     if (t.ages)
@@ -185,8 +180,6 @@ static eb_status top_resolve_time(ebi_params *p, const ebi_args *a, eb_error *er
     if (a->given[EBI_TOP_HALFLIFE]) p->opt[EBI_TOP_PERIOD] = p->opt[EBI_TOP_HALFLIFE];
     if (ages && p->opt[EBI_TOP_PERIOD] % million != 0)
         return ebi_fail(err, EB_ESPEC, "top: period must be a whole number by age");
-    if (by != EBI_TOP_BY_NO && p->opt[EBI_TOP_EXPECT] > 1)
-        return ebi_fail(err, EB_ESPEC, "top: expect is for counts that stay");
     return EB_OK;
 }
 
@@ -218,6 +211,10 @@ static eb_status top_resolve_list(ebi_params *p, const ebi_args *a, const ebi_to
     p->opt[EBI_TOP_KEY_BYTES] = ebi_round_up(p->opt[EBI_TOP_KEY_BYTES], 4); /* lines of cache */
     p->opt[EBI_TOP_LIST] = p->opt[EBI_TOP_LIST] / top_set_bytes(p) * top_set_bytes(p);
     if (p->opt[EBI_TOP_LIST] > 0) return EB_OK;
+    if (!a->given[EBI_TOP_LIST])
+        return ebi_fail(err, EB_ESPEC, "top: memory=%llu is too small for 16 keys of %llu bytes",
+                        (unsigned long long)p->opt[EBI_O_MEMORY],
+                        (unsigned long long)p->opt[EBI_TOP_KEY_BYTES]);
     return ebi_fail(err, EB_ESPEC, "top: list must be at least %llu with key_bytes=%llu",
                     (unsigned long long)top_set_bytes(p),
                     (unsigned long long)p->opt[EBI_TOP_KEY_BYTES]);
@@ -362,11 +359,6 @@ static uint64_t top_caps(const ebi_params *p) {
                                                 : EB_USES_TIME | EB_FORGETS);
 }
 
-static void top_init(const ebi_params *p, uint8_t *block) {
-    const ebi_top t = ebi_top_open(p, block);
-    for (uint64_t i = 0; i < t.sets.n; i++) ebi_set_put_rest(ebi_set_at(&t.sets, i), t.floor);
-}
-
 static bool top_check_words(const ebi_top *t, uint64_t time) {
     uint64_t any = 0;
     if (!t->words) return true;
@@ -445,7 +437,6 @@ const ebi_kind ebi_kind_top = {
     .caps = top_caps,
     .resolve = top_resolve,
     .select = top_select,
-    .init = top_init,
     .traits = EBI_MERGE_BOUNDS,
     .merge = top_merge,
     .keeping = &top_keeping,

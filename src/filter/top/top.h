@@ -9,7 +9,6 @@
 enum {
     EBI_TOP_LIST = EBI_O_OWN,
     EBI_TOP_KEY_BYTES,
-    EBI_TOP_EXPECT,
     EBI_TOP_BY,
     EBI_TOP_HALFLIFE,
     EBI_TOP_EPOCHS,
@@ -33,7 +32,6 @@ typedef struct ebi_top {
     const ebi_params *p;
     bool halves, ages; /* neither: counts stay */
     ebi_sets sets;
-    uint64_t floor;             /* a key that came no more often is not listed */
     ebi_counting_words *state;  /* the light part of counts that stay */
     ebi_counting light;         /* and its counters */
     ebi_decay fading;           /* the light part of counts that halve */

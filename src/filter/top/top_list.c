@@ -241,7 +241,7 @@ static uint64_t top_list_add_other(const ebi_top *t, const ebi_batch *b, size_t 
     const bool known = rest == 0 && top_list_room(t, set, len, 0, &going);
     const uint64_t before = known ? 0 : ebi_min(top_light_add(t, h, w->fine, era), rest);
     *after = ebi_plus(before, w->upper);
-    if (*after > t->floor && top_list_room(t, set, len, *after, &going)) {
+    if (top_list_room(t, set, len, *after, &going)) {
         top_list_expel(t, set, going, b, at, era);
         top_list_put(
             t, set,
