@@ -207,9 +207,10 @@ static const cli_option count_options[] = {
                   "poly and polyexp", ", or a number of lines such as 1e6 or 10M"),
     TIME_FIELD_IN_PLACE,
     HEADING("What is asked"),
-    OPTION(0, "key", "KEY", OPT_TEXTS, keys, "Say how often KEY came. May be given several times."),
+    OPTION(0, "key", "KEY", OPT_TEXTS, keys,
+           "Print how often KEY occurs. May be given several times."),
     OPTION(0, "queries", "FILE", OPT_TEXT, queries,
-           "Say how often each line of FILE came as a key. - is standard input."),
+           "Print how often each line of FILE occurs as a key. - is standard input."),
     SNAPSHOT_OPTION,
     HEADING("What is printed"),
     AS_OPTIONS,
@@ -236,15 +237,15 @@ static const cli_example count_examples[] = {
 
 static const char count_text[] =
     "Counts the keys of the lines of the FILEs, or of standard input if there is none or it is -, "
-    "in one pass and in fixed memory, and then says of each key that is asked for how often it "
-    "came: in the order of asking, --key first. The filter can be kept (--save, --state) and be "
-    "asked later (--snapshot).\n\n"
-    "An answer is a line with tabs between: the estimate, a lower bound, an upper bound, the "
-    "probability that the lower bound holds, 'recurring' or 'single', and the key, which comes "
-    "last since it may hold tabs. The upper bound is certain; it is the estimate, unless the "
-    "filter is one that may count too low. An estimate that several counters agree on (recurring) "
-    "is nearly always right; one that a single counter gave is wrong about a hundred times as "
-    "often. What a kind of filter cannot say is -.\n\n"
+    "in one pass and in fixed memory, and then prints how often each key occurs that is asked for: "
+    "in the order of asking, --key first. The filter can be kept (--save, --state) and be asked "
+    "later (--snapshot).\n\n"
+    "An answer is a line of columns with tabs between them: the estimate, a lower bound, an upper "
+    "bound, the probability that the lower bound holds, 'recurring' or 'single', and the key, "
+    "which is last because it may contain tabs. The upper bound is certain; it is the estimate, "
+    "unless the filter is one that may count too low. An estimate that several counters agree on "
+    "(recurring) is nearly always right; one that a single counter gave is wrong about a hundred "
+    "times as often. A column that a kind of filter cannot give is -.\n\n"
     "With --decay, --half-life or --window counts fade, and are as of the time of the last line; "
     "they are never too low, but for a small epsilon with --decay exponential ('everbloom info' "
     "says it). Unless the window is in lines, a further column, the rate, stands before the key: "
@@ -252,7 +253,7 @@ static const char count_text[] =
 
 const cli_command command_count = {.name = "count",
                                    .operands = "[FILE]...",
-                                   .summary = "say how often keys came",
+                                   .summary = "estimate how often each key occurs",
                                    .text = count_text,
                                    .options = count_options,
                                    .examples = count_examples,

@@ -206,11 +206,11 @@ static const cli_option dedup_options[] = {
     FILTER_OPTIONS(DEFAULT_DEDUP),
     ON_FULL_OPTION,
     OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
-           "Of the new lines, at most this share may be taken for repeats and be lost. " TEXT_OF(
-               DEFAULT_MAX_DROP) " unless given."),
+           "At most this share of the new lines may be taken for repeats and dropped: 1e-6 or "
+           "0.1%. (default: " TEXT_OF(DEFAULT_MAX_DROP) ")"),
     OPTION(0, "items", "COUNT", OPT_COUNT, items,
-           "The stream will have about COUNT lines, repeats included. With --distinct, the kind of "
-           "filter that lets the fewest repeats pass is taken."),
+           "The stream will have about COUNT lines, repeats included. With --distinct: choose the "
+           "kind of filter that lets the fewest repeats pass."),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
            "About COUNT of them will be different. With --items."),
     CHOICE("order", "ORDER", "shuffled|recent|any", order,
@@ -218,14 +218,15 @@ static const cli_option dedup_options[] = {
            "(recent). With --items and --distinct. any: take a filter that keeps --max-drop in any "
            "order. (default: look at the first lines; if their repeats come as in a shuffled "
            "stream, take it to be one, else any)"),
+    HEADING("Kept for later"),
     STATE_OPTIONS,
     REDIS_OPTION,
-    HEADING("Windows"),
+    HEADING("Repeats in a window"),
     OPTION(0, "window", "LENGTH", OPT_LENGTH, window,
-           "Drop the repeats within LENGTH, all of them: a number of lines such as 1e6 or 10M, or "
-           "a time such as 90s, 10m, 12h or 7d. A repeat that comes up to about a 14th of LENGTH "
-           "later may be dropped as well, no other. A window of lines takes the memory that it "
-           "needs; for a time, -m says how many lines there is room for."),
+           "Drop all repeats within LENGTH: a number of lines such as 1e6 or 10M (ten million), or "
+           "a time such as 90s, 10m (ten minutes), 12h or 7d. A repeat that comes up to a 14th of "
+           "LENGTH later may be dropped, too. A window of lines takes the memory that it needs; "
+           "for a time, -m says how many lines there is room for."),
     TIME_FIELD_IN_PLACE,
     OWN_FLAG(0, "summary", summary,
              "When the window of a line that was repeated has ended, print how often it was: 'KEY: "
@@ -233,12 +234,12 @@ static const cli_option dedup_options[] = {
              "a --window in time."),
     OWN_FLAG(
         0, "refresh", refresh,
-        "Age counts from the last time a line came: one that keeps coming is never printed again. "
-        "Unless given, age counts from when it was printed, so that it is printed once a window."),
+        "The window of a line begins again with each repeat: a line that keeps coming is printed "
+        "once. (default: its window begins when it is printed, so it is printed once a window)"),
     OWN_CHOICE("on-overload", "WHAT", "shorten|degrade", on_overload,
                "When more lines come within a window than there is room for: degrade (drop more "
-               "new lines than --max-drop says) or shorten (the window). shorten if --max-drop is "
-               "given, else degrade."),
+               "new lines than --max-drop says) or shorten (the window). (default: shorten if "
+               "--max-drop is given, else degrade)"),
     IMPORTANCE_OPTIONS,
     STATS_OPTIONS,
     QUIET,
@@ -260,16 +261,14 @@ const cli_command command_dedup = {
     .name = "dedup",
     .operands = "[FILE]...",
     .summary = "print each line that was not seen before",
-    .text = "Reads lines from the FILEs, or from standard input if there is none or it is -, and "
-            "prints each line that was not seen before, in input order, in one pass and in fixed "
-            "memory.\n\n"
-            "The price of fixed memory is a small error. A new line may be taken for a repeat and "
-            "left out (false positive, 1.2 in a million by default), and a repeat that comes very "
-            "late may be printed again (false negative), since old keys make room for new ones. "
-            "--stats says how likely both are now; 'everbloom predict' says it beforehand.\n\n"
-            "A line is held in memory as a whole, however long it is. A last line without an end "
-            "gets one. On SIGINT or SIGTERM the lines read so far are finished and the state is "
-            "saved; the status is then 130 or 143.",
+    .text = "Prints each line of the FILEs, or of standard input, that was not seen before: in "
+            "input order, in one pass, in fixed memory.\n\n"
+            "Two things can go wrong. At most about one new line in a million is dropped (a false "
+            "positive: --max-drop). A repeat slips through if too many other lines came in between "
+            "(a false negative: -m). --stats prints both rates; 'everbloom predict' predicts them. "
+            "If everything fits in memory and you need exact answers, use awk.\n\n"
+            "Lines may be of any length and hold any bytes. On SIGINT or SIGTERM the lines read so "
+            "far are finished and the state is saved; the exit status is then 130 or 143.",
     .options = dedup_options,
     .examples = dedup_examples,
     .status = "if the window of --window was not kept for all lines",

@@ -79,12 +79,13 @@ static int run_patch(const cli_command *c, const settings *set, char **operands,
 
 static const cli_option diff_options[] = {
     OPTION('o', "output", "FILE", OPT_TEXT, output,
-           "Write the delta to FILE; to standard output unless given."),
+           "Write the delta to FILE. (default: standard output)"),
     FLAG(0, "force", force, "Write a delta even to a terminal."), END};
 
 static const cli_example diff_examples[] = {
     {"everbloom diff sent.eb now.eb | ssh peer everbloom patch -o cache.eb cache.eb",
      "Bring the copy on another machine up to date."},
+    {"everbloom diff -o delta monday.eb tuesday.eb", "Keep what a day has changed."},
     {NULL, NULL}};
 
 const cli_command command_diff = {
@@ -101,13 +102,14 @@ const cli_command command_diff = {
     .run = run_diff};
 
 static const cli_option patch_options[] = {
-    OPTION(
-        'o', "output", "FILE", OPT_TEXT, output,
-        "Write the snapshot to FILE, which may be the old one; to standard output unless given."),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the snapshot to FILE, which may be the old one. (default: standard output)"),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_example patch_examples[] = {
     {"everbloom patch -o cache.eb cache.eb delta", "Bring a copy up to date, in one step."},
+    {"ssh peer everbloom diff old.eb new.eb | everbloom patch -o new.eb old.eb",
+     "The same over the network."},
     {NULL, NULL}};
 
 const cli_command command_patch = {

@@ -165,13 +165,15 @@ static int run_merge(const cli_command *c, const settings *set, char **operands,
 static const cli_option info_options[] = {
     FLAG(0, "json", json, "One JSON object on one line for each snapshot."), END};
 
-static const cli_example info_examples[] = {{"everbloom info --json seen.eb", "For a script."},
-                                            {NULL, NULL}};
+static const cli_example info_examples[] = {
+    {"everbloom info seen.eb", "How full is it, and how often is it wrong?"},
+    {"everbloom info --json seen.eb", "The same for a script."},
+    {NULL, NULL}};
 
 const cli_command command_info = {
     .name = "info",
     .operands = "SNAPSHOT...",
-    .summary = "say what a snapshot holds",
+    .summary = "describe the filter in a snapshot",
     .text = "Prints the filter's spec, the keys it was given, its size, fill and false positive "
             "rate; of filters that count also the memory for each counter, and how many counters "
             "hold numbers of so many bits.",
@@ -185,7 +187,9 @@ static const cli_option check_options[] = {FLAG('q', "quiet", quiet, "Say nothin
                                            END};
 
 static const cli_example check_examples[] = {
-    {"everbloom check -q backup/*.eb", "Are the copies whole?"}, {NULL, NULL}};
+    {"everbloom check seen.eb", "Is the file whole?"},
+    {"everbloom check -q backup/*.eb", "Name only those that are not."},
+    {NULL, NULL}};
 
 const cli_command command_check = {.name = "check",
                                    .operands = "SNAPSHOT...",
@@ -202,18 +206,19 @@ const cli_command command_check = {.name = "check",
 
 static const cli_option merge_options[] = {
     OPTION('o', "output", "FILE", OPT_TEXT, output,
-           "Write the merged snapshot to FILE, which may be one of the inputs; to standard output "
-           "unless given."),
+           "Write the merged snapshot to FILE, which may be one of the inputs. (default: standard "
+           "output)"),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_example merge_examples[] = {
     {"everbloom merge -o week.eb mon.eb tue.eb wed.eb", "One filter of three streams."},
+    {"everbloom merge -o all.eb all.eb today.eb", "Add one filter to another."},
     {NULL, NULL}};
 
 const cli_command command_merge = {
     .name = "merge",
     .operands = "SNAPSHOT...",
-    .summary = "make one filter of several",
+    .summary = "merge several filters into one",
     .text = "Writes a filter that knows the keys of all SNAPSHOTs. They must have been made with "
             "the same options, and be of a kind that can be merged ('everbloom kinds' says which). "
             "Frozen ones count as what they were.",

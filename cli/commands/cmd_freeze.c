@@ -59,14 +59,14 @@ static int run_thaw(const cli_command *c, const settings *set, char **operands, 
 static const cli_option freeze_options[] = {
     OWN_CHOICE("code", "CODE", "line|elias|steps", code,
                "How counters are written: line (fast to ask), elias (shorter for large counts) or "
-               "steps (shorter where most counters are 0 or 1). line unless given."),
+               "steps (shorter where most counters are 0 or 1). (default: line)"),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
-           "Write the frozen snapshot to FILE, which may be the input; to standard output unless "
-           "given."),
+           "Write the frozen snapshot to FILE, which may be the input. (default: standard output)"),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_example freeze_examples[] = {
     {"everbloom freeze counts.eb | ssh peer 'cat > counts.eb'", "Send counts in the fewest bytes."},
+    {"everbloom freeze --code elias -o small.eb counts.eb", "Keep large counts in a small file."},
     {NULL, NULL}};
 
 const cli_command command_freeze = {
@@ -84,17 +84,19 @@ const cli_command command_freeze = {
 
 static const cli_option thaw_options[] = {
     OWN_OPTION(0, "store", "STORE", OPT_WORD, store,
-               "How counters are laid out: one of the store= of the filter's kind; as before the "
-               "freezing unless given."),
+               "How counters are laid out: one of the store= of the filter's kind; (default: as "
+               "before the freezing)"),
     OWN_OPTION(
         0, "counter-bits", "NUMBER", OPT_REAL, counter_bits,
-        "Memory for each counter, in bits; as before, or what is usual for --store, unless given."),
+        "Memory for each counter, in bits. (default: as before, or what is usual for --store)"),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
-           "Write the snapshot to FILE, which may be the input; to standard output unless given."),
+           "Write the snapshot to FILE, which may be the input. (default: standard output)"),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_example thaw_examples[] = {
     {"everbloom thaw -o counts.eb counts.eb", "Go on adding to a filter that was frozen."},
+    {"everbloom thaw --store line -o counts.eb small.eb",
+     "The same, with counters laid out otherwise."},
     {NULL, NULL}};
 
 const cli_command command_thaw = {

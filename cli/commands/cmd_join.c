@@ -447,19 +447,19 @@ static const cli_option join_options[] = {
     HEADING("What is asked"),
     OWN_OPTION(0, "having", "CONDITION", OPT_TEXT, having,
                "Only keys whose number of pairs is as said: >, >=, =, < or <= and a whole number, "
-               "such as '>=100'. All keys that R and S share unless given."),
+               "such as '>=100'. (default: all keys that R and S share)"),
     OWN_FLAG(0, "estimate", estimate,
              "Read S once: a few answers may be too high, or should not be there. (default: exact, "
              "if S can be read again)"),
     OWN_FLAG(0, "verify", verify,
              "Fail if the answer cannot be exact, since S cannot be read again."),
     OWN_FLAG(0, "size", size,
-             "Say only how many pairs there are in all, with a standard error and, where filters "
+             "Print only how many pairs there are in all, with a standard error and, where filters "
              "can give one, an upper bound."),
     OWN_CHOICE(
         "method", "WHAT", "product|sample", method,
         "With --size: product, from the counters of two filters, or sample, from samples of both "
-        "files and the filters' counts. The one with the smaller expected error unless given."),
+        "files and the filters' counts. (default: the one with the smaller expected error)"),
     OWN_FLAG(0, "snapshots", snapshots,
              "With --size: R and S are snapshots of spectral filters with equal specs, "
              "update=plain and span=0, not files of lines."),
@@ -470,22 +470,21 @@ static const cli_option join_options[] = {
     OWN_FLAG(0, "candidates", candidates,
              "With --with: print the keys that may be answers, to be sent to S, not their counts."),
     OWN_OPTION(0, "exact", "KEYS", OPT_TEXT, exact,
-               "At S: print how often each line of KEYS came in FILE, to be sent to R."),
+               "At S: print how often each line of KEYS occurs in FILE, to be sent to R."),
     OWN_OPTION(0, "counts", "COUNTS", OPT_TEXT, counts,
                "At R: answer exactly, from FILE and the counts that came from S. Give the same "
                "--having as before."),
     HEADING("Memory"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
            "Memory to count keys of R exactly; what does not fit goes to temporary files, in "
-           "TMPDIR or /tmp. " DEFAULT_JOIN_MEMORY " unless given."),
+           "TMPDIR or /tmp. (default: " DEFAULT_JOIN_MEMORY ")"),
     OPTION(0, "filter", "SPEC", OPT_TEXT, filter,
-           "The filter of S: a kind that never counts too low. A spectral filter with 6 counters "
-           "for each different key of S unless given."),
+           "The filter of S: a kind that never counts too low. (default: a spectral filter with 6 "
+           "counters for each distinct key of S)"),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
-           "S has about COUNT different keys. Found out by reading it once more unless given."),
+           "S has about COUNT distinct keys. (default: S is read once more to find out)"),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
-           "Seed of the filter; drawn at random unless given. Equal seed, equal input: equal "
-           "answers."),
+           "Seed of the filter. The same seed and input give the same answers. (default: random)"),
     HEADING("Output"),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write to FILE, which appears whole at the end or not at all."),
@@ -514,24 +513,23 @@ static const char join_text[] =
     "filter, which is all that R needs of it.\n\n"
     "An answer is a line with the number of pairs, a tab and the key; answers come in no order. "
     "They are exact if S can be read a second time. If not, or with --estimate, keys of R are "
-    "counted exactly, and S's counts are never too low, but about 1 in 18 is too high, that of a "
-    "key which is not in S as well, unless --filter names a larger filter. So every key that "
-    "should be there is there, with a number that is no smaller than the truth, and some may be "
-    "there that should not. With '=', '<' and '<=' all keys are then printed that may be answers, "
-    "with the most pairs that they can have.\n\n"
+    "counted exactly, and S's counts are never too low, but about 1 in 18 is too high, also of "
+    "keys that are not in S; a larger --filter makes them fewer. So no answer is missing, none is "
+    "smaller than the truth, and a few should not be there. With '=', '<' and '<=' all keys are "
+    "then printed that may be answers, with the most pairs that they can have.\n\n"
     "At two sites: 'join --ship' at S writes the filter, 'join --with' at R answers. To be exact, "
     "'join --with --candidates' at R prints keys, 'join --exact' at S counts them, and 'join "
     "--counts' at R answers.";
 
-const cli_command command_join = {.own = sizeof(OWN),
-                                  .name = "join",
-                                  .operands = "R [S]",
-                                  .summary =
-                                      "say which keys two files share, and in how many pairs",
-                                  .text = join_text,
-                                  .options = join_options,
-                                  .examples = join_examples,
-                                  .status = "if counters are full",
-                                  .min_operands = 1,
-                                  .max_operands = 2,
-                                  .run = run_join};
+const cli_command command_join = {
+    .own = sizeof(OWN),
+    .name = "join",
+    .operands = "R [S]",
+    .summary = "print the keys that two files share, and in how many pairs of lines",
+    .text = join_text,
+    .options = join_options,
+    .examples = join_examples,
+    .status = "if counters are full",
+    .min_operands = 1,
+    .max_operands = 2,
+    .run = run_join};

@@ -146,8 +146,10 @@ static int run_kinds(const cli_command *c, const settings *set, char **operands,
 static const cli_option kinds_options[] = {
     FLAG(0, "json", json, "One JSON array, with the options of each kind."), END};
 
-static const cli_example kinds_examples[] = {{"everbloom kinds stable", "The options of a kind."},
-                                             {NULL, NULL}};
+static const cli_example kinds_examples[] = {
+    {"everbloom kinds", "Which kind answers which question?"},
+    {"everbloom kinds lru", "The options of a kind."},
+    {NULL, NULL}};
 
 const cli_command command_kinds = {.name = "kinds",
                                    .operands = "[KIND]",

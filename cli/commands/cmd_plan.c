@@ -181,7 +181,7 @@ static const char plan_text[] =
 const cli_command command_plan = {.own = sizeof(OWN),
                                   .name = "plan",
                                   .operands = "",
-                                  .summary = "say which filter to use, and what to expect of it",
+                                  .summary = "choose a filter, and say what to expect of it",
                                   .text = plan_text,
                                   .options = plan_options,
                                   .examples = plan_examples,

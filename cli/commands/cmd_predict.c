@@ -267,9 +267,9 @@ static const cli_option predict_options[] = {
            "Keys in the stream so far, repeats included, such as 1e9 or 10M; 0 or not given: an "
            "endless stream."),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
-           "Distinct keys among them; all of them unless given."),
+           "Distinct keys among them. (default: all of them)"),
     OPTION(0, "gap", "COUNT", OPT_COUNT, gap,
-           "Distinct keys between a key and its repeat; spread over the stream unless given."),
+           "Distinct keys between a key and its repeat. (default: spread over the stream)"),
     OPTION(0, "zipf", "SKEW", OPT_REAL, zipf, "Skew of the keys' frequencies; 0: uniform."),
     HEADING("Curves"),
     OWN_FLAG(0, "plot", plot, "Draw the rates in the terminal; several SPECs in one plot."),
@@ -292,7 +292,7 @@ const cli_command command_predict = {
     .own = sizeof(OWN),
     .name = "predict",
     .operands = "SPEC...",
-    .summary = "say what error rates a filter will have",
+    .summary = "predict the error rates of a filter",
     .text = "Prints what mathematics says of a filter after a stream: the memory that it takes, "
             "the rates of false positives and false negatives for the next key, their mean over "
             "the stream, and when they settle; or, with --plot and --svg, draws them.",

@@ -421,11 +421,11 @@ static const cli_option range_options[] = {
                "The largest. The domain is rounded up to a power of two; the smaller it is, the "
                "faster and the better the answers."),
     OWN_OPTION(0, "bits", "N", OPT_INDEX, bits,
-               "Instead: values of N bits, 1 to 64; times from 1970 on. 32 unless given."),
+               "Instead: values of N bits, 1 to 64; times from 1970 on. (default: 32)"),
     HEADING("What is asked"),
     OWN_OPTION(0, "from", "A", OPT_TEXTS, from,
-               "Say how many values lie in the range from A to the --to that belongs to it, both "
-               "included. May be given several times; alone it goes to the end."),
+               "Estimate how many values lie in the range from A to the --to that belongs to it, "
+               "both included. May be given several times; alone it goes to the end."),
     OWN_OPTION(0, "to", "B", OPT_TEXTS, to, "The end of a range."),
     OWN_OPTION(0, "ranges", "FILE", OPT_TEXT, ranges,
                "The same for each line of FILE: two values with a tab between."),
@@ -451,24 +451,25 @@ static const cli_example range_examples[] = {
 
 static const char range_text[] =
     "Counts the numbers or times in the lines of the FILEs, or of standard input if there is none "
-    "or it is -, in one pass and in fixed memory, and then says how many of them lie in a range, "
+    "or it is -, in one pass and in fixed memory, and then prints how many of them lie in a range, "
     "or which value is a quantile. The filter can be kept (--save, --state), merged, and asked "
     "later (--snapshot).\n\n"
     "An answer is a line with tabs between: for a range the estimate, a lower and an upper bound, "
     "and its two ends; for a quantile the estimate, the least and the largest value that it can "
     "be, and the share. Both bounds are certain. The estimate of a range is its upper bound, which "
     "is nearly always right in a filter that is large enough.\n\n"
-    "A line whose value is no number, or outside of the domain, ends the command without an "
-    "answer. Adding a value takes time in proportion to the bits of the domain.";
+    "A value that is not a number, or outside of the domain, is a bad line (--on-bad). Adding a "
+    "value takes time in proportion to the bits of the domain.";
 
-const cli_command command_range = {.own = sizeof(OWN),
-                                   .name = "range",
-                                   .operands = "[FILE]...",
-                                   .summary = "say how many numbers or times lie in a range",
-                                   .text = range_text,
-                                   .options = range_options,
-                                   .examples = range_examples,
-                                   .status = "if counters are full",
-                                   .max_operands = CLI_MANY,
-                                   .run = run_range,
-                                   .filter = range_filter};
+const cli_command command_range = {
+    .own = sizeof(OWN),
+    .name = "range",
+    .operands = "[FILE]...",
+    .summary = "estimate how many numbers or times lie in a range, and quantiles",
+    .text = range_text,
+    .options = range_options,
+    .examples = range_examples,
+    .status = "if counters are full",
+    .max_operands = CLI_MANY,
+    .run = run_range,
+    .filter = range_filter};

@@ -199,9 +199,9 @@ static const cli_option add_options[] = {
     KEY_OPTIONS,
     FILTER_OPTIONS(DEFAULT_ADD),
     ON_FULL_OPTION,
-    OPTION('o', "output", "FILE", OPT_TEXT, output,
-           "Write the snapshot of a new filter to FILE; to standard output unless -o or --state is "
-           "given."),
+    OPTION(
+        'o', "output", "FILE", OPT_TEXT, output,
+        "Write the snapshot of a new filter to FILE. (default: standard output, without --state)"),
     STATE_OPTIONS,
     FLAG(0, "force", force, "Write a snapshot even to a terminal."),
     IMPORTANCE_OPTIONS,
@@ -210,11 +210,11 @@ static const cli_option add_options[] = {
     OWN_FLAG(0, "remove", remove,
              "Take the keys out of the filter in --state, once for each line. If a key is known "
              "not to be there so often, it is named and the file stays as it is."),
-    HEADING("Classes of keys, for weighted filters"),
+    HEADING("Classes of keys"),
     OPTION(0, "classes", "FILE", OPT_TEXT, classes,
            "FILE has lines of a class, a tab and a key, as 'everbloom weigh' prints them. A new "
            "filter keeps them as its hot list; all other keys are of class 1, and test needs no "
-           "options. hot= in --filter is the number of lines in FILE unless given."),
+           "options. The default of hot= in --filter is the number of lines in FILE."),
     CLASS_OPTIONS,
     STATS_OPTIONS,
     QUIET,
@@ -233,15 +233,15 @@ const cli_command command_add = {
     .own = sizeof(OWN),
     .name = "add",
     .operands = "[FILE]...",
-    .summary = "make or update a snapshot of the keys in lines",
+    .summary = "add the keys of lines to a filter, and save it",
     .text = "Adds the key of each line to a filter and saves the filter as a snapshot: a new one "
-            "with -o, or with --state one that goes on from what it held.\n\n"
+            "with -o, or one that grows from day to day with --state.\n\n"
             "A weighted filter gives each class of keys its own number of bits. Classes come from "
             "a hot list in the filter (--classes), from the line (--class-field) or from rules "
             "about keys (--class-rules).\n\n"
-            "--remove takes keys out again, of filters of the kinds that can do that ('everbloom "
-            "kinds'). Taking out what was never added is not always noticed, and makes the counts "
-            "of other keys too low.",
+            "--remove takes keys out again, if the kind of filter can do that ('everbloom kinds'). "
+            "Removing a key that was never added is not always noticed, and makes the counts of "
+            "other keys too low.",
     .options = add_options,
     .examples = add_examples,
     .max_operands = CLI_MANY,
@@ -259,7 +259,7 @@ static const cli_option test_options[] = {
          "Print every line, with 0 (absent) or 1 (known) and a delimiter in front."),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write to FILE, which appears whole at the end or not at all."),
-    HEADING("Classes of keys, for weighted filters"),
+    HEADING("Classes of keys"),
     CLASS_OPTIONS,
     HEADING("Reports"),
     QUIET,
@@ -275,11 +275,11 @@ const cli_command command_test = {
     .own = sizeof(OWN),
     .name = "test",
     .operands = "SNAPSHOT [FILE]...",
-    .summary = "print the lines whose keys a snapshot knows",
+    .summary = "print the lines whose keys are in a filter",
     .text = "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "
             "SNAPSHOT, which is not changed; or, with --key, each KEY that is.\n\n"
             "A weighted filter whose classes came with the lines is asked with the fewest bits of "
-            "all classes unless --class-field or --class-rules say what class a key has.",
+            "all classes, if --class-field and --class-rules do not tell the class of a key.",
     .options = test_options,
     .examples = test_examples,
     .status = "if no line is selected",

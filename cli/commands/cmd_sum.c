@@ -421,7 +421,7 @@ static const char sum_text[] =
 const cli_command command_sum = {.own = sizeof(OWN),
                                  .name = "sum",
                                  .operands = "[FILE]...",
-                                 .summary = "add up the counts or values of a list of keys",
+                                 .summary = "add up counts or values of a list of keys",
                                  .text = sum_text,
                                  .options = sum_options,
                                  .examples = sum_examples,

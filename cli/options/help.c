@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 79, OPTION_COLUMN = 26, EXAMPLES_FIRST = 2 };
+enum { WIDTH = 79, OPTION_COLUMN = 26, INDEX_COLUMN = 22, EXAMPLES_FIRST = 2 };
 
 /* Prints text from the current column on, wrapped, following lines indented. */
 static void print_wrapped(const char *text, int column, int indent) {
@@ -27,6 +27,12 @@ static void print_wrapped(const char *text, int column, int indent) {
         }
     }
     putchar('\n');
+}
+
+static void print_text(const char *text, size_t length) {
+    char *const part = strndup(text, length);
+    if (part) print_wrapped(part, 0, 0);
+    free(part);
 }
 
 static void print_option_row(char letter, const char *name, const char *value, const char *help) {
@@ -53,6 +59,22 @@ static void print_options(const cli_option *o) {
     print_option_row('h', "help", NULL, "This help.");
 }
 
+/* All options on the first screen, each heading with the names below it. */
+static void print_index(const cli_option *o) {
+    int column = 0;
+    if (o->name) return; /* few options, without headings */
+    putchar('\n');
+    for (; o->name || o->help; o++) {
+        const int width = o->name ? (int)strlen(o->name) + 3 : 0;
+        if (!o->name || column == 0 || column + width > WIDTH) {
+            if (column > 0) putchar('\n');
+            column = printf("  %-*s", INDEX_COLUMN - 2, o->name ? "" : o->help);
+        }
+        if (o->name) column += printf(" --%s", o->name);
+    }
+    putchar('\n');
+}
+
 /* At most so many; those that are left. */
 static const cli_example *print_examples(const cli_example *e, size_t most) {
     for (; e->line && most > 0; e++, most--) printf("  %s\n      %s\n", e->line, e->meaning);
@@ -63,7 +85,11 @@ void help_command(const cli_command *c) {
     printf("Usage: everbloom %s [OPTION]... %s\n\n", c->name, c->operands);
     const cli_example *const more = print_examples(c->examples, EXAMPLES_FIRST);
     putchar('\n');
-    print_wrapped(c->text, 0, 0);
+    const char *const rest = strstr(c->text, "\n\n");
+    print_text(c->text, rest ? (size_t)(rest - c->text) : strlen(c->text));
+    print_index(c->options);
+    if (rest) putchar('\n');
+    if (rest) print_wrapped(rest + 2, 0, 0);
     print_options(c->options);
     if (more->line) puts("\nMore examples:");
     (void)print_examples(more, SIZE_MAX);

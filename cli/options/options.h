@@ -62,7 +62,7 @@
                "The fields are the groups of a Perl-like pattern, 'user=(\\w+)'; the key is all "  \
                "of them, or those in LIST, by number or name."),                                   \
         FLAG('i', "ignore-case", ignore_case, "A and a are the same letter (ASCII only)."),        \
-        FLAG(0, "trim", trim, "Leave out blanks at both ends of a field."),                        \
+        FLAG(0, "trim", trim, "Ignore blanks at both ends of a field."),                           \
         FLAG('0', "null", nul, "Lines end with NUL instead of newline, in and out."), {            \
         'z', "compressed", "FORMAT", OPT_CHOICE, false, offsetof(settings, packed),                \
             "The FILEs are gzip, zstd, xz, bzip2 or lz4 data, or none: plain. (default: auto, by " \
@@ -73,18 +73,18 @@
 #define FILTER_OPTIONS(which)                                                                      \
     HEADING("The filter"),                                                                         \
         OPTION('m', "memory", "SIZE", OPT_WORD, memory,                                            \
-               "Memory of a new filter, such as 500K, 64M or 2G. " DEFAULT_MEMORY                  \
-               " unless --filter says otherwise."),                                                \
+               "Memory of a new filter, such as 500K, 64M or 2G. (default: " DEFAULT_MEMORY        \
+               ", or what --filter says)"),                                                        \
         OPTION(0, "filter", "SPEC", OPT_TEXT, filter,                                              \
-               "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. " which     \
-               " unless given."),                                                                  \
+               "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. "           \
+               "(default: " which ")"),                                                            \
         OPTION(0, "family", "NAME", OPT_TEXT, family,                                              \
-               "Filters of the same family and options can be merged. (default: all filters of "   \
-               "kinds that can be merged are one family)"),                                        \
+               "Filters of one family and with the same options can be merged. (default: all are " \
+               "one family, if their kind can be merged)"),                                        \
         OPTION(0, "seed", "NUMBER", OPT_WORD, seed,                                                \
                "Seed of a new filter, or 'random', so that nobody can prepare keys that collide. " \
-               "Equal seed, equal input: equal answers. (default: that of the family; random for " \
-               "kinds that cannot be merged)")
+               "The same seed and input give the same answers. (default: that of the family; "     \
+               "random for kinds that cannot be merged)")
 
 #define ON_FULL_OPTION                                                                             \
     CHOICE("on-full", "WHAT", "warn|grow|fail", on_full,                                           \
@@ -94,18 +94,17 @@
 
 #define EVERY_OPTION                                                                               \
     OPTION(0, "save-every", "TIME", OPT_TIME, every_seconds,                                       \
-           "Save the state so often, when there was input; " TEXT_OF(                              \
-               DEFAULT_EVERY_SECONDS) "s unless given. Units are ms, s, m, h and d.")
+           "Save the state every TIME, if there was input. Units are ms, s, m, h and d. "          \
+           "(default: " TEXT_OF(DEFAULT_EVERY_SECONDS) "s)")
 #define STATE_OPTIONS                                                                              \
     OPTION(0, "state", "FILE", OPT_TEXT, state,                                                    \
-           "Start from the filter in FILE if FILE exists, and save the filter there at the end "   \
-           "and on the way. FILE is replaced in one step, so it is always whole. Refused if "      \
-           "FILE holds another filter than -m, --filter or --seed ask for, or while another run "  \
-           "uses it, which FILE.lock shows."),                                                     \
+           "Go on from the filter in FILE, if FILE exists, and save it there at the end and "      \
+           "now and then. FILE is always whole. It is an error if -m, --filter or --seed ask for " \
+           "another filter than FILE holds, or if another run uses it (FILE.lock)."),              \
         EVERY_OPTION,                                                                              \
         FLAG(0, "new-keys", new_keys,                                                              \
-             "Keys may be made with other options (-f, --csv, -i ...) than the state was made "    \
-             "with, which is refused otherwise.")
+             "Use the state although its keys were made with other options (-f, --csv, -i ...), "  \
+             "which is refused otherwise.")
 
 #define REDIS_OPTION                                                                               \
     OPTION(                                                                                        \
@@ -119,11 +118,10 @@
         OPTION(                                                                                    \
             0, "importance-field", "FIELD", OPT_FIELD, importance_field,                           \
             "This field of a line says how important its key is: important keys are remembered "   \
-            "longer. "                                                                             \
-            "The filter is then " DEFAULT_IMPORTANCE                                               \
-            ",fpr=" TEXT_OF(DEFAULT_IMPORTANCE_DROP) " unless another is asked for."),             \
+            "longer. With it the default of --filter is " DEFAULT_IMPORTANCE                       \
+            ",fpr=" TEXT_OF(DEFAULT_IMPORTANCE_DROP) "."),                                         \
         OPTION(0, "importance-range", "A:B", OPT_TEXT, importance_range,                           \
-               "Importances are whole numbers from A to B; 1:100 unless given.")
+               "Importances are whole numbers from A to B. (default: 1:100)")
 
 #define CLASS_OPTIONS                                                                              \
     OPTION(                                                                                        \
@@ -138,23 +136,24 @@
 
 #define WEIGHT_OPTION                                                                              \
     OPTION(0, "weight-field", "FIELD", OPT_FIELD, weight_field,                                    \
-           "This field of a line says how often its key counts, a whole number; 0 is not at all. " \
-           "Without it every line counts once.")
+           "Each line counts as many times as this field says, a whole number. (default: once)")
 
 /* While it runs. */
 #define WATCH_OPTIONS                                                                              \
     OPTION(0, "stats-every", "TIME", OPT_TIME, stats_every,                                        \
-           "Print what --stats prints so often, while it runs. SIGUSR1 asks for it once."),        \
+           "Print statistics every TIME while it runs, as --stats does at the end. SIGUSR1 "       \
+           "prints them once."),                                                                   \
         OPTION(0, "metrics", "FILE", OPT_TEXT, metrics,                                            \
-               "Write counters and gauges to FILE as Prometheus reads them, every 10 s (or "       \
-               "--stats-every) and at the end. FILE is replaced in one step.")
+               "Write counters and gauges to FILE in the text format of Prometheus, every 10 s "   \
+               "(or --stats-every) and at the end. FILE is replaced in one step.")
 
 #define STATS_OPTIONS                                                                              \
     HEADING("Reports"),                                                                            \
         FLAG(0, "stats", stats,                                                                    \
-             "At the end, print on standard error: lines, unique, duplicates, bytes, seconds, "    \
-             "rate, fill of the filter, and its false positive and false negative rate now."),     \
-        FLAG(0, "json", json, "The same as one JSON object, on standard error as well."),          \
+             "At the end, print statistics on standard error: lines, unique, duplicates, bytes, "  \
+             "seconds, rate, fill of the filter, and its false-positive and false-negative rate "  \
+             "now."),                                                                              \
+        FLAG(0, "json", json, "The statistics as one JSON object, on standard error as well."),    \
         WATCH_OPTIONS
 
 #define AS_OPTIONS                                                                                 \
@@ -176,7 +175,8 @@
     OPTION(0, "snapshot", "FILE", OPT_TEXT, snapshot,                                              \
            "Ask the filter in FILE as it is; no lines are read.")
 #define KEEP_OPTIONS                                                                               \
-    OPTION(0, "save", "FILE", OPT_TEXT, save, "Write the snapshot of a new filter to FILE."),      \
+    HEADING("Kept for later"),                                                                     \
+        OPTION(0, "save", "FILE", OPT_TEXT, save, "Write the snapshot of a new filter to FILE."),  \
         STATE_OPTIONS, FLAG(0, "force", force, "Write a snapshot even to a terminal.")
 #define RUN_REPORTS                                                                                \
     HEADING("Reports"),                                                                            \
@@ -187,7 +187,7 @@
 
 #define HALF_LIFE_OPTION                                                                           \
     OPTION(0, "half-life", "TIME", OPT_TIME, half_life,                                            \
-           "The time in which a count fades to half, such as 10m or 7d; 10m unless given.")
+           "The time in which a count fades to half, such as 10m or 7d. (default: 10m)")
 
 /* What a line counts by its age; more: further functions and what they are; powers: those that take
  * --power; lengths: what else a window may be. */
@@ -196,20 +196,21 @@
            "What a line counts by its age. exponential: a half after a --half-life, a quarter "    \
            "after two. The others count nothing from an age of --window on; until then, window: "  \
            "1; chordal: on a straight line from 1 to 0; polygonal: on straight lines through the " \
-           "heights of --shape; " what " x is the age in epochs. window if there is a --window, "  \
-           "else exponential, unless given."),                                                     \
+           "heights of --shape; " what " x is the age in epochs. (default: window if there is "    \
+           "a --window, else exponential)"),                                                       \
         HALF_LIFE_OPTION,                                                                          \
         OPTION(0, "window", "LENGTH", OPT_LENGTH, window,                                          \
                "Lines are forgotten at this age: a time such as 90s, 10m, 12h or 7d" lengths "."), \
         OPTION(0, "epochs", "N", OPT_INDEX, epochs,                                                \
-               "Age is counted in Nths of the --window, 27 unless given: a counter takes 4 bytes " \
+               "Age is counted in Nths of the --window. A counter takes 4 bytes "                  \
                "for each, and what is forgotten is forgotten up to an Nth of the window late. At " \
-               "most 255, or 999999 with --decay poly, where old epochs share counters."),         \
+               "most 255, or 999999 with --decay poly, where old epochs share counters. "          \
+               "(default: 27)"),                                                                   \
         OPTION(0, "power", "NUMBER", OPT_REAL, power,                                              \
-               "Of --decay " powers ", from 0.01 to 16; 1 unless given."),                         \
+               "Of --decay " powers ", from 0.01 to 16. (default: 1)"),                            \
         OPTION(0, "shape", "LIST", OPT_TEXT, shape,                                                \
                "Of --decay polygonal: heights from 1 to 255 at equal distances of age, of which "  \
-               "the first counts as 1; 0 at the age --window. 100:50:20 unless given.")
+               "the first counts as 1; 0 at the age --window. (default: 100:50:20)")
 
 /* late: what becomes of a line that is older than the line before; jumps: the default of
  * --max-jump. */
