@@ -69,6 +69,7 @@ static void print_index(const cli_option *o) {
         if (!o->name || column == 0 || column + width > WIDTH) {
             if (column > 0) putchar('\n');
             column = printf("  %-*s", INDEX_COLUMN - 2, o->name ? "" : o->help);
+            if (column > INDEX_COLUMN) column = WIDTH; /* names on the next line */
         }
         if (o->name) column += printf(" --%s", o->name);
     }

@@ -75,7 +75,7 @@ static const cli_example corpus_examples[] = {
      "How much of it is repeated?"},
     {"everbloom corpus --collect bench.eb --unit ngram:13 evals/*.jsonl",
      "Save the n-grams of test questions."},
-    {"everbloom corpus crawl/ -o clean/ --against bench.eb --action remove --context 200",
+    {"everbloom corpus in/ -o out/ --against bench.eb --action remove --context 200",
      "Take out what the tests ask for, with 200 characters on both sides."},
     {NULL, NULL}};
 
