@@ -17,23 +17,9 @@
 #include <uthash.h>
 
 enum { K = 5, WINDOW = 512 };
-enum {
-    U32,
-    U8,
-    LINE,
-    SAI,
-    FILTERS,
-    FROZEN_LINE = FILTERS,
-    FROZEN_ELIAS,
-    FROZEN_STEPS,
-    ARRAY,
-    EXACT,
-    TOUCH,
-    SIDES
-};
-static const char *const side_name[SIDES] = {"u32",         "u8",           "line",         "sai",
-                                             "frozen line", "frozen elias", "frozen steps", "array",
-                                             "uthash",      "touch"};
+enum { U32, LINE, SAI, FILTERS, FROZEN_LINE = FILTERS, ARRAY, EXACT, TOUCH, SIDES };
+static const char *const side_name[SIDES] = {"u32",   "line",   "sai",  "frozen line",
+                                             "array", "uthash", "touch"};
 
 typedef struct exact_entry {
     uint64_t key, count;
@@ -45,7 +31,7 @@ typedef struct counters {
     double mean;
     uint64_t *truth; /* of each key */
     uint64_t *up_to; /* records of keys 0..i that are not there yet */
-    eb_filter *f[FROZEN_STEPS + 1];
+    eb_filter *f[FROZEN_LINE + 1];
     uint32_t *array;
     exact_entry *exact, *entries;
     uint64_t *block;         /* the yardstick's, as large as the u32 filter */
@@ -237,15 +223,13 @@ static void counters_open(counters *c, size_t cells, double mean, int rounds) {
 }
 
 static void counters_freeze(counters *c) {
-    static const char *const code[] = {"frozen=line", "frozen=elias", "frozen=steps"};
     eb_error err = {.text = "no memory"};
-    for (int i = 0; i < 3; i++)
-        if (eb_convert(&c->f[FROZEN_LINE + i], c->f[U32], code[i], NULL, &err))
-            bench_die("eb_convert", err.text);
+    if (eb_convert(&c->f[FROZEN_LINE], c->f[U32], "frozen=line", NULL, &err))
+        bench_die("eb_convert", err.text);
 }
 
 static void counters_close(counters *c) {
-    for (int side = 0; side <= FROZEN_STEPS; side++) eb_free(c->f[side]);
+    for (int side = 0; side <= FROZEN_LINE; side++) eb_free(c->f[side]);
     HASH_CLEAR(hh, c->exact);
     free(c->truth);
     free(c->up_to);
@@ -296,7 +280,7 @@ static int counters_check(const counters *c) {
         double first, count;
         calls_count(c->f[U32], &h, 1, &first);
         wrong += first < (double)c->truth[i];
-        for (int side = 1; side <= FROZEN_STEPS; side++) {
+        for (int side = 1; side <= FROZEN_LINE; side++) {
             calls_count(c->f[side], &h, 1, &count);
             wrong += count != first;
         }

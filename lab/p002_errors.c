@@ -34,8 +34,8 @@ static void error_run(void *ctx, size_t i) {
     error_row *const r = &job->rows[i];
     for (unsigned seed = 0; seed < job->o->seeds; seed++) {
         p002_stream s = p002_open(job->o, 1, r->factor, r->cells_per_key, job->o->seed + seed);
-        eb_filter *f[2] = {p002_filter(&s, "mode=era,width=32,fraction=8"),
-                           p002_filter(&s, "mode=era,width=32,fraction=8,update=conservative")};
+        eb_filter *f[2] = {p002_filter(&s, "mode=era"),
+                           p002_filter(&s, "mode=era,update=conservative")};
         double over[2] = {0, 0};
         for (size_t e = p002_epochs(&s); e > 0; e--) {
             p002_epoch(&s);

@@ -26,7 +26,7 @@ void p004_run_index(lab_options *o) {
     static const double sizes[] = {1000, 10000, 100000};
     const double n = index_plain(), slack = 0.5;
     lab_table *const t =
-        lab_table_new("counters|N|published: N, slack, index|`sai`|N + slack + 1.2 N|`line`|`u8`|"
+        lab_table_new("counters|N|published: N, slack, index|`sai`|N + slack + 1.2 N|`line`|"
                       "besides counts: published|`sai`|hash table, at least");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const double m = sizes[i];
@@ -37,10 +37,9 @@ void p004_run_index(lab_options *o) {
         for (size_t j = 0; j < adds; j++) hash[j] = lab_random(&random);
         const double sai = p004_least_bits("sai", m, 1, &all);
         const double line = p004_least_bits("line", m, 1, &all);
-        const double u8 = p004_least_bits("u8", m, 1, &all);
-        lab_table_row(t, "%.0f|%.2f|%.1f to %.1f|%.2f|%.2f|%.2f|%.2f|%.1f to %.1f|%.2f|%.2f", m, n,
-                      3 * n + slack, 3.5 * n + slack, sai, 2.2 * n + slack, line, u8, 2 * n,
-                      2.5 * n, sai - n, index_keys(m));
+        lab_table_row(t, "%.0f|%.2f|%.1f to %.1f|%.2f|%.2f|%.2f|%.1f to %.1f|%.2f|%.2f", m, n,
+                      3 * n + slack, 3.5 * n + slack, sai, 2.2 * n + slack, line, 2 * n, 2.5 * n,
+                      sai - n, index_keys(m));
         lab_promise(o, sai <= 2.2 * n + slack, "sai needs %.2f bits, at most %.2f", sai,
                     2.2 * n + slack);
         lab_promise(o, line <= 6.7, "line needs %.2f bits, at most 6.7", line);

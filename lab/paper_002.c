@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Counters: a multiple of what every store needs. */
-enum { P002_CELLS = 480, P002_BATCH = 512 };
+enum { P002_CELLS = 3360, P002_BATCH = 512 };
 
 /* Columns of equal height, each shared by at most two keys (Walker's alias method). */
 static void stream_aliases(p002_stream *s) {

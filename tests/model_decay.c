@@ -6,11 +6,11 @@
 
 typedef struct decay {
     unsigned k, fraction, each;
-    bool halves, conservative, joins;
-    uint64_t factor, period; /* millionths */
+    bool conservative, joins; /* joins: mode=era */
+    uint64_t factor, period;  /* millionths */
     uint64_t lines, era;
     uint64_t *counter; /* 128 for each line; some are never used */
-    unsigned *size;    /* store=wide: cells in the group of a cell: 1, 2, 4 or 8 */
+    unsigned *size;    /* mode=era: cells in the group of a cell: 1, 2, 4 or 8 */
     uint64_t power[65];
     bool still; /* fading changes nothing any more */
 } decay;
@@ -19,17 +19,12 @@ static void *make(const char *spec, uint64_t rng) {
     decay *const t = model_zeros(1, sizeof *t);
     (void)rng;
     t->k = (unsigned)model_int(spec, "k");
-    const bool packed = model_is(spec, "store", "packed");
-    t->joins = model_is(spec, "store", "wide");
-    t->fraction = t->joins ? 15 : (unsigned)model_int(spec, "fraction") + (packed ? 4 : 0);
-    t->halves = model_is(spec, "mode", "era");
+    t->joins = model_is(spec, "mode", "era");
+    t->fraction = t->joins ? 15 : (unsigned)model_int(spec, "fraction");
     t->conservative = model_is(spec, "update", "conservative");
     t->factor = model_millionths(spec, "factor");
     t->period = model_millionths(spec, "period");
-    const bool digits = model_is(spec, "mode", "optimised");
-    t->each = t->joins ? 56
-              : packed ? 120
-                       : 480 / (digits ? 32 : (unsigned)model_int(spec, "width"));
+    t->each = t->joins ? 56 : 15;
     t->lines = model_int(spec, "cells") / t->each;
     t->counter = model_zeros(128 * t->lines, sizeof *t->counter);
     t->size = model_zeros(128 * t->lines, sizeof *t->size);
@@ -46,7 +41,6 @@ static uint64_t place_of(const decay *t, uint64_t hash, unsigned i) {
 }
 
 static uint64_t faded(const decay *t, uint64_t c) {
-    if (t->halves) return c <= 2 ? 0 : c / 2 + c % 2;
     return (c * t->factor + 999999) / 1000000;
 }
 
@@ -144,11 +138,11 @@ static uint64_t least(const decay *t, uint64_t hash) {
 static bool test(const void *twin, uint64_t hash) {
     const decay *const t = twin;
     const uint64_t m = least(t, hash);
-    return t->halves ? m > 0 : faded(t, m) < m;
+    return t->joins ? m > 0 : faded(t, m) < m;
 }
 
 static uint64_t weight(const decay *t, uint64_t passed) {
-    if (!t->halves) return UINT64_C(1) << t->fraction;
+    if (!t->joins) return UINT64_C(1) << t->fraction;
     uint64_t f = (uint64_t)((long double)passed / (long double)t->period * 1048576);
     f += f > 0;
     const uint64_t step = f / 16384, within = f % 16384;

@@ -319,14 +319,12 @@ static size_t golden_read(const char *name, uint8_t *bytes) {
 
 /* The filter that golden_filter makes of a spec, frozen if the spec says so. */
 static eb_filter *golden_again(const eb_filter *f) {
-    char spec[EB_SPEC_MAX], code[16] = "";
+    char spec[EB_SPEC_MAX];
     eb_filter *frozen = NULL;
-    (void)snprintf(spec, sizeof spec, "%s", eb_spec(f));
-    if (ebi_is_frozen(f)) (void)sscanf(strstr(spec, "frozen="), "frozen=%15[a-z]", code);
     (void)ebi_spec_thawed(f, spec, sizeof spec);
     eb_filter *const thawed = golden_filter(spec);
     if (!ebi_is_frozen(f)) return thawed;
-    OK(ebi_freeze(&frozen, thawed, code, NULL, NULL));
+    OK(ebi_freeze(&frozen, thawed, NULL, NULL));
     eb_free(thawed);
     return frozen;
 }
@@ -395,7 +393,6 @@ static void golden_write_file(const char *name, const eb_filter *f) {
 }
 
 static void golden_write(const suite_case *c) {
-    static const char *const codes[] = {"line", "elias", "steps"};
     char name[300];
     if (!golden_name(c, name, sizeof name)) return;
     eb_filter *const f = golden_filter(c->spec), *frozen;
@@ -407,9 +404,9 @@ static void golden_write(const suite_case *c) {
         golden_write_file(name, grown);
         eb_free(grown);
     }
-    for (size_t i = 0; i < SUITE_COUNT(codes) && c->base && c->kind->counted; i++) {
-        OK(ebi_freeze(&frozen, f, codes[i], NULL, NULL));
-        (void)snprintf(name, sizeof name, "%s-frozen-%s.evb", c->kind->info.name, codes[i]);
+    if (c->base && c->kind->counted) {
+        OK(ebi_freeze(&frozen, f, NULL, NULL));
+        (void)snprintf(name, sizeof name, "%s-frozen.evb", c->kind->info.name);
         golden_write_file(name, frozen);
         eb_free(frozen);
     }
@@ -431,11 +428,7 @@ int main(int argc, char **argv) {
     };
     if (argc == 2 && strcmp(argv[1], "--write-golden") == 0) {
         suite_each_near(golden_write);
-        static const char *const others[][2] = {
-            {"lru-leaders.evb", "lru:cells=1300"},
-            {"decay-store-cells.evb", "decay:store=cells,halflife=1000000,large=8,cells=600"},
-            {"decay-store-cells-conservative.evb",
-             "decay:store=cells,halflife=1000000,large=8,cells=600,update=conservative"}};
+        static const char *const others[][2] = {{"lru-leaders.evb", "lru:cells=1300"}};
         for (size_t i = 0; i < SUITE_COUNT(others); i++) {
             eb_filter *const f = golden_filter(others[i][1]);
             golden_write_file(others[i][0], f);

@@ -31,7 +31,8 @@ static void two_keys(const eb_filter *f, eb_hash *a, eb_hash *b) {
 
 static void counts_fade_while_other_shards_work(void **state) {
     (void)state;
-    eb_filter *const f = suite_new("decay:memory=64K,halflife=10,shards=2,store=cells");
+    eb_filter *const f =
+        suite_new("decay:memory=64K,mode=basic,factor=0.5,period=10,fraction=12,shards=2");
     const uint64_t early = 100, late = 150, later = 160;
     eb_hash a, b;
     two_keys(f, &a, &b);

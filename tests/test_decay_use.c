@@ -1,12 +1,11 @@
-/* test_decay_use.c - time-decaying filters in use: memory, predictions, conservative update,
+/* test_decay_use.c - time-decaying filters in use: predictions, conservative update,
  * removals, options, bytes from outside.
- *
- * EVERBLOOM_TEST_EVENTS: memory is tried at full size. */
+ */
 #include "decay_help.h"
 #include "model.h"
 #include <math.h>
 
-/* Memory */
+/* Keys by Zipf's law */
 
 typedef struct zipf {
     size_t n;
@@ -32,44 +31,6 @@ static uint64_t zipf_draw(const zipf *z, uint64_t *random) {
             high = middle;
     }
     return low;
-}
-
-/* 5.77 counters and 4 arrivals an epoch for each of n keys, until they neither
- * grow nor fade; the paper's filter spends 16 bits on a counter. */
-static void nine_bits_do(size_t n, double skew, double lambda) {
-    char spec[200];
-    const size_t lines = n * 5770 / (4 * 120 * 1000) + 1;
-    const double halflife = log(0.5) / log(lambda);
-    const uint64_t ticks = 4 * n, epochs = (uint64_t)(6 * halflife) + 6;
-    (void)snprintf(spec, sizeof spec, "decay:cells=%zu,store=packed,factor=%g,period=%llu",
-                   480 * lines, lambda, (unsigned long long)ticks);
-    eb_filter *const f = suite_new(spec);
-    const zipf z = zipf_new(n, skew);
-    uint64_t random = 10;
-    suite_at("skew %g, %s", skew, spec);
-    for (uint64_t i = 0; i < epochs * ticks; i += 64) {
-        eb_hash h[64];
-        uint64_t time[64];
-        for (uint64_t j = 0; j < 64; j++) {
-            h[j] = key_of(zipf_draw(&z, &random));
-            time[j] = (i + j) / ticks * ticks;
-        }
-        OK(eb_add_batch(f, &A_BATCH(64, h, NULL, time), NULL));
-    }
-    const eb_stats s = stats_of(f);
-    HOLDS(s.saturated == 0);
-    HOLDS(8 * (double)f->p.span <= 9.0 * (double)s.cells + 8 * 256);
-    free(z.up_to);
-    eb_free(f);
-}
-
-static void packed_counters_take_nine_bits(void **state) {
-    (void)state;
-    SUITE_LONG();
-    static const double rows[][2] = {{0.8, 0.5}, {0.8, 0.9}, {0.8, 0.95}, {1, 0.5},
-                                     {1, 0.8},   {1, 0.95},  {1.2, 0.9},  {1.2, 0.95}};
-    const size_t n = getenv("EVERBLOOM_TEST_EVENTS") ? 50000 : 4000;
-    for (size_t i = 0; i < SUITE_COUNT(rows); i++) nine_bits_do(n, rows[i][0], rows[i][1]);
 }
 
 /* Predictions: an endless stream of different keys, one a tick, looked at in all phases of an era.
@@ -174,10 +135,10 @@ static void run_again(const again *a, const zipf *z, uint64_t run, sample *fill,
 static void predictions_of_keys_that_come_again_agree(void **state) {
     enum { KEYS = 1000, RUNS = 12 };
     static const again runs[] = {
-        {"decay:cells=2400,k=4,halflife=2000,width=32,fraction=12", 2000, 0},
-        {"decay:cells=2400,k=4,halflife=2000,width=32,fraction=12", 2000, 0.8},
-        {"decay:cells=2400,k=4,halflife=2000,width=32,fraction=12", 2000, 1.1},
-        {"decay:cells=1500,k=2,halflife=500,width=32,fraction=12", 500, 0.6}};
+        {"decay:cells=2400,k=4,mode=basic,factor=0.965936,period=100,fraction=12", 2000, 0},
+        {"decay:cells=2400,k=4,mode=basic,factor=0.965936,period=100,fraction=12", 2000, 0.8},
+        {"decay:cells=2400,k=4,mode=basic,factor=0.965936,period=100,fraction=12", 2000, 1.1},
+        {"decay:cells=1500,k=2,mode=basic,factor=0.965936,period=25,fraction=12", 500, 0.6}};
     (void)state;
     for (size_t i = 0; i < SUITE_COUNT(runs); i++) {
         const eb_workload load = {.size = sizeof load, .distinct = KEYS, .zipf = runs[i].zipf};
@@ -208,11 +169,10 @@ static void what_has_no_formula_is_unknown(void **state) {
 
 static void predictions_agree(void **state) {
     (void)state;
-    prediction_holds("decay:cells=12000,large=400,halflife=100", 100, 0.01);
-    prediction_holds("decay:cells=12000,large=400,halflife=1000", 1000, 0.01);
-    prediction_holds("decay:cells=12000,large=400,k=2,halflife=3000", 3000, 0.01);
-    prediction_holds("decay:cells=12240,store=packed,k=3,fraction=2,halflife=300", 300, 0.01);
-    prediction_holds("decay:cells=12000,large=400,fraction=3,halflife=500", 500, 0.02);
+    prediction_holds("decay:cells=11200,halflife=100", 100, 0.01);
+    prediction_holds("decay:cells=11200,halflife=1000", 1000, 0.01);
+    prediction_holds("decay:cells=11200,k=2,halflife=3000", 3000, 0.01);
+    prediction_holds("decay:cells=11928,k=3,halflife=300", 300, 0.01);
 }
 
 /* Options */
@@ -243,9 +203,8 @@ static void conservative_update_errs_less(void **state) {
 /* What is taken back is gone, and nobody else loses anything. */
 static void removed_arrivals_leave_the_rest(void **state) {
     (void)state;
-    static const char *const specs[] = {
-        "decay:memory=16K,halflife=100", "decay:memory=16K,store=cells,halflife=100",
-        "decay:memory=16K,mode=basic,width=32,factor=0.9,period=20"};
+    static const char *const specs[] = {"decay:memory=16K,halflife=100",
+                                        "decay:memory=16K,mode=basic,factor=0.9,period=20"};
     for (size_t s = 0; s < SUITE_COUNT(specs); s++) {
         enum { N = 2000 };
         eb_filter *const f = suite_new(specs[s]), *const without = suite_new(specs[s]);
@@ -313,11 +272,8 @@ static void removal_calls_equal_single_keys(const char *text) {
 
 static void removal_calls_are_all_or_nothing(void **state) {
     (void)state;
-    removal_calls_equal_single_keys("decay:cells=240,k=2,large=40,halflife=50");
-    removal_calls_equal_single_keys(
-        "decay:cells=240,k=2,width=8,large=6,halflife=50"); /* saturates */
-    removal_calls_equal_single_keys("decay:cells=240,k=2,width=8,large=0,halflife=11,shards=2");
-    removal_calls_equal_single_keys("decay:cells=240,k=2,store=packed,large=4,halflife=50");
+    removal_calls_equal_single_keys("decay:cells=224,k=2,halflife=50");
+    removal_calls_equal_single_keys("decay:cells=224,k=2,halflife=11,shards=2");
     removal_calls_equal_single_keys("decay:mode=basic,cells=120,k=2,factor=0.9,period=9");
     removal_calls_equal_single_keys(
         "decay:mode=optimised,cells=90,k=2,large=90,factor=0.9,period=9");
@@ -353,17 +309,12 @@ static void bad_options_are_explained(void **state) {
         {"decay:mode=basic,factor=0.9999", "0.01..0.999"},
         {"decay:factor=0.000001,period=1", "half-life"},
         {"decay:factor=0.999999,period=9000000000000", "half-life"},
-        {"decay:width=4", "width"},
-        {"decay:mode=optimised,width=8", "width"},
-        {"decay:mode=basic,large=4", "large"},
-        {"decay:mode=basic,store=packed", "store"},
-        {"decay:store=packed,width=16", "width"},
-        {"decay:store=wide,width=16", "store=cells"},
-        {"decay:store=wide,large=4", "store=cells"},
-        {"decay:mode=basic,store=wide", "not wide"},
+        {"decay:fraction=4", "mode=basic"},
+        {"decay:large=4", "mode=optimised"},
+        {"decay:mode=basic,large=4", "mode=optimised"},
         {"decay:cells=100", "multiple of 224"},
-        {"decay:cells=100,store=cells", "multiple of 120"},
-        {"decay:memory=2K,large=1e6", "too small"},
+        {"decay:cells=100,mode=basic", "multiple of 60"},
+        {"decay:mode=optimised,memory=2K,large=1e6", "too small"},
         {"decay:mode=optimised,cells=6e9", "5e8"},
     };
     for (size_t i = 0; i < SUITE_COUNT(bad); i++) {
@@ -389,11 +340,9 @@ static void survive(const uint8_t *bytes, size_t len) {
 static void forged_counters_are_refused_or_work(void **state) {
     (void)state;
     static const char *const specs[] = {
-        "decay:cells=240,k=2,width=8,fraction=0,large=12,halflife=50",
-        "decay:cells=120,k=2,width=16,large=4,halflife=50",
-        "decay:cells=240,k=2,store=packed,large=8,halflife=50",
+        "decay:cells=224,k=2,halflife=50",
         "decay:mode=optimised,cells=90,k=2,large=60,factor=0.9,period=50",
-        "decay:mode=basic,cells=90,k=2,width=32,factor=0.9,period=50"};
+        "decay:mode=basic,cells=90,k=2,factor=0.9,period=50"};
     for (size_t s = 0; s < SUITE_COUNT(specs); s++) {
         eb_filter *const f = suite_new(specs[s]);
         size_t len;
@@ -415,7 +364,6 @@ static void forged_counters_are_refused_or_work(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(packed_counters_take_nine_bits),
         cmocka_unit_test(predictions_agree),
         cmocka_unit_test(predictions_of_keys_that_come_again_agree),
         cmocka_unit_test(what_has_no_formula_is_unknown),

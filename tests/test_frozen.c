@@ -28,13 +28,11 @@ static made make(const ebi_store *store, uint64_t n, uint64_t bytes) {
 }
 
 static made make_source(const uint64_t *value, uint64_t n) {
-    made m = make(&ebi_store_u8, n, ebi_counters_bytes(&ebi_store_u8, n, SOURCE_BITS * 1000000));
-    uint64_t full = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        (void)m.store->add(&m.c, i, value[i]);
-        full += value[i] == EBI_COUNTER_MAX;
-    }
-    HOLDS(m.c.state->saturated == full);
+    const ebi_store *const sai = &ebi_store_sai_portable;
+    made m = make(sai, n, ebi_counters_bytes(sai, n, SOURCE_BITS * 1000000));
+    sai->init(&m.c);
+    for (uint64_t i = 0; i < n; i++) (void)m.store->add(&m.c, i, value[i]);
+    for (uint64_t i = 0; i < n; i++) HOLDS(m.store->get(&m.c, i) == value[i]);
     return m;
 }
 
@@ -73,8 +71,6 @@ static void draw(const shape *s, uint64_t seed, uint64_t *value) {
 
 static size_t frozen_stores(const ebi_store **list) {
     size_t n = 0;
-    list[n++] = &ebi_frozen_elias;
-    list[n++] = &ebi_frozen_steps;
     list[n++] = &ebi_frozen_line_portable;
     if (ebi_has_bmi2()) list[n++] = &ebi_frozen_line_bmi2;
     if (ebi_frozen_line() == &ebi_frozen_line_avx512) list[n++] = &ebi_frozen_line_avx512;
@@ -173,30 +169,8 @@ static void machines_agree(void **state) {
     }
 }
 
-/* The paper's own codes, bit by bit: 0, 1, 2, ... as texts. */
-static void codes_are_as_published(void **state) {
-    (void)state;
-    static const char *const codes[2][6] = {
-        {"1", "0100", "0101", "01100", "01110", "01101"}, /* low bits first: 011 00, 10, 01 */
-        {"0", "10", "111", "110100", "110101", "1101100"}};
-    const ebi_store *const stores[2] = {&ebi_frozen_elias, &ebi_frozen_steps};
-    uint64_t value[64] = {0};
-    for (uint64_t i = 0; i < 6; i++) value[i] = i;
-    const made source = make_source(value, 64);
-    for (size_t s = 0; s < 2; s++) {
-        const made m = freeze(stores[s], &source, 0);
-        uint64_t at = 0;
-        for (size_t i = 0; i < 6; i++)
-            for (const char *p = codes[s][i]; *p; p++, at++)
-                HOLDS((m.c.cells[at / 8] >> at % 8 & 1) == *p - '0');
-        free(m.segment);
-    }
-    free(source.segment);
-}
-
 /* Bits for each counter, m = 1e6, k = 5, n k = 0.7 m, frequencies as 1/rank with means
- * of 2, 10 and 100: what the lines were known to need, and the codes with their index
- * (0.3125 bits). */
+ * of 2, 10 and 100: what the lines were known to need. */
 static void counters_of(double mean, uint64_t m, uint64_t *value) {
     const uint64_t n = 7 * m / 50;
     double sum = 0;
@@ -213,9 +187,7 @@ static void counters_of(double mean, uint64_t m, uint64_t *value) {
 static void frozen_counters_are_short(void **state) {
     (void)state;
     enum { M = 1000000 };
-    static const struct {
-        double mean, line, elias, steps;
-    } most[] = {{2, 2.53, 3.02, 2.38}, {10, 3.38, 3.49, 3.38}, {100, 6.50, 5.74, 6.66}};
+    static const struct { double mean, line; } most[] = {{2, 2.53}, {10, 3.38}, {100, 6.50}};
     uint64_t *const value = calloc(M, sizeof *value);
     HOLDS(value != NULL);
     for (size_t i = 0; i < SUITE_COUNT(most); i++) {
@@ -225,8 +197,6 @@ static void frozen_counters_are_short(void **state) {
         const ebi_source from = {source.store, &source.c};
         suite_at("mean %g", most[i].mean);
         HOLDS(8.0 * (double)ebi_frozen_line()->frozen_bytes(&from) / M <= most[i].line);
-        HOLDS(8.0 * (double)ebi_frozen_elias.frozen_bytes(&from) / M <= most[i].elias);
-        HOLDS(8.0 * (double)ebi_frozen_steps.frozen_bytes(&from) / M <= most[i].steps);
         free(source.segment);
     }
     free(value);
@@ -234,9 +204,8 @@ static void frozen_counters_are_short(void **state) {
 
 /* Filters */
 
-static const char *const codes[] = {"line", "elias", "steps"};
 static const char *const specs[] = {
-    "spectral:update=plain,cells=3000,span=0,store=u8",
+    "spectral:update=plain,cells=3000,span=0,store=u32",
     "spectral:update=conservative,cells=3000,store=u32",
     "spectral:update=plain,cells=3000,store=line,span=200",
     "spectral:update=plain,cells=1000,store=sai,shards=4",
@@ -247,10 +216,10 @@ static const char *const specs[] = {
     "spectral_rm:method=trm,cells=3000",
 };
 
-static eb_filter *frozen_of(const eb_filter *f, const char *code) {
+static eb_filter *frozen_of(const eb_filter *f) {
     eb_filter *frozen = NULL;
     eb_error err = {.text = ""};
-    if (ebi_freeze(&frozen, f, code, NULL, &err) != EB_OK) fail_msg("%s: %s", code, err.text);
+    if (ebi_freeze(&frozen, f, NULL, &err) != EB_OK) fail_msg("%s", err.text);
     return frozen;
 }
 
@@ -311,15 +280,13 @@ static void saves_and_loads(const eb_filter *frozen) {
 
 typedef void filter_test(const eb_filter *f, eb_filter *frozen);
 
-static void each_spec_and_code(filter_test *test) {
+static void each_spec(filter_test *test) {
     for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
         eb_filter *const f = suite_filled(specs[i], 400, 7);
-        for (size_t j = 0; j < SUITE_COUNT(codes); j++) {
-            eb_filter *const frozen = frozen_of(f, codes[j]);
-            suite_at("%s, %s", specs[i], codes[j]);
-            test(f, frozen);
-            eb_free(frozen);
-        }
+        eb_filter *const frozen = frozen_of(f);
+        suite_at("%s", specs[i]);
+        test(f, frozen);
+        eb_free(frozen);
         eb_free(f);
     }
 }
@@ -333,11 +300,11 @@ static void answers_and_refuses(const eb_filter *f, eb_filter *frozen) {
 
 static void frozen_filters_answer_as_before(void **state) {
     (void)state;
-    each_spec_and_code(answers_and_refuses);
+    each_spec(answers_and_refuses);
 }
 
 static void thaws(const eb_filter *f, eb_filter *frozen) {
-    static const char *const stores[] = {NULL, "u8", "u32", "line", "sai"};
+    static const char *const stores[] = {NULL, "u32", "line", "sai"};
     const bool plain = strcmp(f->kind->info.name, "spectral") == 0; /* knows all stores */
     for (size_t i = 0; i < (plain ? SUITE_COUNT(stores) : 3); i++) {
         char was[EB_SPEC_MAX], is[EB_SPEC_MAX];
@@ -349,7 +316,7 @@ static void thaws(const eb_filter *f, eb_filter *frozen) {
         (void)snprintf(was, sizeof was, "%s", eb_spec(f));
         (void)snprintf(is, sizeof is, "%s", eb_spec(thawed));
         HOLDS(stores[i] || strcmp(was, is) == 0);
-        again = frozen_of(thawed, "line");
+        again = frozen_of(thawed);
         OK(eb_clone(&goes_on, f, NULL, NULL));
         suite_stream s = suite_make_stream(f, 500, UINT64_MAX, 8);
         const eb_batch all = suite_part(&s, 0, s.n);
@@ -365,20 +332,18 @@ static void thaws(const eb_filter *f, eb_filter *frozen) {
 
 static void thawed_filters_go_on(void **state) {
     (void)state;
-    each_spec_and_code(thaws);
+    each_spec(thaws);
 }
 
 static void bytes_depend_on_counters_alone(void **state) {
     (void)state;
-    for (size_t i = 0; i < SUITE_COUNT(codes); i++) {
-        eb_filter *const f = suite_filled(specs[0], 2000, 7), *thawed, *other;
-        eb_filter *const a = frozen_of(f, codes[i]), *const b = frozen_of(a, "elias");
-        OK(ebi_thaw(&thawed, b, NULL, NULL, NULL, NULL));
-        other = frozen_of(thawed, codes[i]);
-        HOLDS(suite_equal(a, other));
-        eb_filter *const filters[] = {f, a, b, thawed, other};
-        for (size_t j = 0; j < SUITE_COUNT(filters); j++) eb_free(filters[j]);
-    }
+    eb_filter *const f = suite_filled(specs[0], 2000, 7), *thawed, *other;
+    eb_filter *const a = frozen_of(f), *const b = frozen_of(a);
+    OK(ebi_thaw(&thawed, b, NULL, NULL, NULL, NULL));
+    other = frozen_of(thawed);
+    HOLDS(suite_equal(a, b) && suite_equal(a, other));
+    eb_filter *const filters[] = {f, a, b, thawed, other};
+    for (size_t j = 0; j < SUITE_COUNT(filters); j++) eb_free(filters[j]);
 }
 
 /* Frozen filters in operations with the others: as if they were not. */
@@ -396,7 +361,7 @@ static void operates(const eb_filter *f, eb_filter *frozen) {
           eb_combine(&y, frozen, f, EB_PRODUCT, NULL, NULL));
     HOLDS(!x || suite_equal(x, y));
     if (x) { /* what is sealed stays so */
-        eb_filter *const z = frozen_of(x, "steps"), *thawed;
+        eb_filter *const z = frozen_of(x), *thawed;
         const eb_batch none = A_BATCH(0, NULL, NULL, NULL);
         OK(ebi_thaw(&thawed, z, NULL, NULL, NULL, NULL));
         GIVES(EB_EREADONLY, eb_add_batch(thawed, &none, NULL));
@@ -414,30 +379,27 @@ static void operates(const eb_filter *f, eb_filter *frozen) {
 
 static void frozen_filters_take_part_in_operations(void **state) {
     (void)state;
-    each_spec_and_code(operates);
+    each_spec(operates);
 }
 
 static void damage_to_filters_is_refused(void **state) {
     (void)state;
-    for (size_t i = 0; i < SUITE_COUNT(codes); i++) {
-        eb_filter *const f = suite_filled(specs[4], 400, 7), *const frozen = frozen_of(f, codes[i]);
-        size_t len;
-        uint8_t *const bytes = suite_bytes(frozen, &len);
-        uint64_t random = 9;
-        for (int j = 0; j < 500; j++) { /* behind right checksums */
-            eb_filter *loaded = NULL;
-            const uint64_t bit = suite_below(&random, 8 * len);
-            bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-            suite_fix_sums(bytes, len);
-            if (eb_load(&loaded, bytes, len, NULL, NULL, NULL) == EB_OK)
-                same_answers(loaded, loaded);
-            eb_free(loaded);
-            bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
-        }
-        free(bytes);
-        eb_free(f);
-        eb_free(frozen);
+    eb_filter *const f = suite_filled(specs[4], 400, 7), *const frozen = frozen_of(f);
+    size_t len;
+    uint8_t *const bytes = suite_bytes(frozen, &len);
+    uint64_t random = 9;
+    for (int j = 0; j < 500; j++) { /* behind right checksums */
+        eb_filter *loaded = NULL;
+        const uint64_t bit = suite_below(&random, 8 * len);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        suite_fix_sums(bytes, len);
+        if (eb_load(&loaded, bytes, len, NULL, NULL, NULL) == EB_OK) same_answers(loaded, loaded);
+        eb_free(loaded);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
+    free(bytes);
+    eb_free(f);
+    eb_free(frozen);
 }
 
 /* Another process: what comes through a pipe goes to a file, which is mapped and asked in
@@ -504,23 +466,20 @@ static void answers_elsewhere(const eb_filter *frozen, double *count) {
 
 static void frozen_filters_can_be_mapped_elsewhere(void **state) {
     (void)state;
-    for (size_t i = 0; i < SUITE_COUNT(codes); i++) {
-        eb_filter *const f = suite_new("spectral:update=plain,cells=20000,shards=2,store=u8");
-        eb_hash h[ASKED];
-        double want[ASKED], got[ASKED];
-        for (uint32_t j = 0; j < ASKED; j++) {
-            const uint64_t value = j % 7 * j + 1;
-            h[j] = ebi_mix(j);
-            if (j % 3 > 0) OK(eb_add_batch(f, &A_BATCH(1, h + j, &value, NULL), NULL));
-        }
-        eb_filter *const frozen = frozen_of(f, codes[i]);
-        suite_at("%s", codes[i]);
-        calls_count(f, h, ASKED, want);
-        answers_elsewhere(frozen, got);
-        HOLDS(memcmp(want, got, sizeof want) == 0 && want[1] == 2);
-        eb_free(frozen);
-        eb_free(f);
+    eb_filter *const f = suite_new("spectral:update=plain,cells=20000,shards=2");
+    eb_hash h[ASKED];
+    double want[ASKED], got[ASKED];
+    for (uint32_t j = 0; j < ASKED; j++) {
+        const uint64_t value = j % 7 * j + 1;
+        h[j] = ebi_mix(j);
+        if (j % 3 > 0) OK(eb_add_batch(f, &A_BATCH(1, h + j, &value, NULL), NULL));
     }
+    eb_filter *const frozen = frozen_of(f);
+    calls_count(f, h, ASKED, want);
+    answers_elsewhere(frozen, got);
+    HOLDS(memcmp(want, got, sizeof want) == 0 && want[1] == 2);
+    eb_free(frozen);
+    eb_free(f);
 }
 
 static void refused_with(eb_status status, eb_status want, const eb_error *err,
@@ -532,13 +491,13 @@ static void refused_with(eb_status status, eb_status want, const eb_error *err,
 static void what_cannot_be_is_refused(void **state) {
     (void)state;
     eb_filter *const f = suite_filled(specs[0], 5000, 7), *const bloom = suite_new("bloom");
-    eb_filter *const frozen = frozen_of(f, NULL), *out = NULL;
+    eb_filter *const frozen = frozen_of(f), *out = NULL;
     char spec[EB_SPEC_MAX];
     eb_error err = {.text = ""};
     eb_lengths lengths = {.size = sizeof lengths};
-    refused_with(ebi_freeze(&out, bloom, "line", NULL, &err), EB_ENOTSUP, &err, "bloom");
+    refused_with(ebi_freeze(&out, bloom, NULL, &err), EB_ENOTSUP, &err, "bloom");
     refused_with(eb_lengths_of(bloom, &lengths, &err), EB_ENOTSUP, &err, "bloom");
-    refused_with(ebi_freeze(&out, f, "gamma", NULL, &err), EB_EINVAL, &err, "not gamma");
+    refused_with(eb_convert(&out, f, "frozen=gamma", NULL, &err), EB_ENOTSUP, &err, "frozen=gamma");
     refused_with(ebi_thaw(&out, f, NULL, NULL, NULL, &err), EB_EINVAL, &err, "not frozen");
     refused_with(ebi_thaw(&out, frozen, "u9", NULL, NULL, &err), EB_ESPEC, &err, "store");
     refused_with(ebi_thaw(&out, frozen, "line", "1.5", NULL, &err), EB_EINVAL, &err,
@@ -547,13 +506,13 @@ static void what_cannot_be_is_refused(void **state) {
     refused_with(eb_new(&out, spec, NULL, &err), EB_ESPEC, &err, "eb_convert");
     refused_with(eb_new(&out, "spectral:frozen=line", NULL, &err), EB_ESPEC, &err, "room");
     refused_with(eb_new(&out, "spectral:room=640", NULL, &err), EB_ESPEC, &err, "room");
-    refused_with(calls_resolve("spectral:cells=6400,frozen=elias,room=640", spec, &err), EB_ESPEC,
+    refused_with(calls_resolve("spectral:cells=6400,frozen=line,room=640", spec, &err), EB_ESPEC,
                  &err, "enough for 6400");
     HOLDS(out == NULL);
     for (size_t fail_at = 1; fail_at <= 2; fail_at++) {
         suite_memory m;
         suite_memory_init(&m, fail_at, 0xa5);
-        GIVES(EB_ENOMEM, ebi_freeze(&out, f, "line", &m.allocator, NULL));
+        GIVES(EB_ENOMEM, ebi_freeze(&out, f, &m.allocator, NULL));
         suite_memory_init(&m, fail_at, 0xa5);
         GIVES(EB_ENOMEM, ebi_thaw(&out, frozen, NULL, NULL, &m.allocator, NULL));
         HOLDS(out == NULL && m.blocks == 0);
@@ -575,7 +534,7 @@ static void lengths_are_those_of_the_counters(void **state) {
     HOLDS(lengths.counters[0] == 1996 && lengths.counters[3] == 2 && lengths.counters[21] == 2);
     HOLDS(!lengths.frozen);
     NEAR(lengths.bits, 32, 2);
-    eb_filter *const frozen = frozen_of(f, "steps");
+    eb_filter *const frozen = frozen_of(f);
     OK(eb_lengths_of(frozen, &lengths, NULL));
     HOLDS(lengths.counters[0] == 1996 && lengths.frozen && lengths.bits < 3);
     eb_free(f);
@@ -587,7 +546,6 @@ int main(void) {
         cmocka_unit_test(frozen_counters_are_what_they_were),
         cmocka_unit_test(damaged_counters_are_refused),
         cmocka_unit_test(machines_agree),
-        cmocka_unit_test(codes_are_as_published),
         cmocka_unit_test(frozen_counters_are_short),
         cmocka_unit_test(frozen_filters_answer_as_before),
         cmocka_unit_test(thawed_filters_go_on),

@@ -5,7 +5,7 @@
 
 enum { KEYS = 300, PANES = 4, PANE = 500, TURNS = 11 };
 
-static const char MS[] = "spectral:update=plain,k=4,cells=2000,span=0,store=u8";
+static const char MS[] = "spectral:update=plain,k=4,cells=2000,span=0,store=u32";
 static const char SHARDED[] = "spectral:update=plain,k=4,cells=1000,shards=2,store=line";
 static const char RMX[] = "spectral_rm:k=4,cells=2000,span=0,second=128";
 
@@ -84,7 +84,7 @@ static void windows_slide_by_panes(void **state) {
 /* Counters that find no room are right again when the keys that filled them have left. */
 static void saturation_leaves_with_its_pane(void **state) {
     (void)state;
-    static const char spec[] = "spectral:update=plain,k=4,cells=200,store=u8,counter_bits=8.2";
+    static const char spec[] = "spectral:update=plain,k=4,cells=200,store=line,counter_bits=3";
     eb_panes *w = NULL;
     const uint64_t large = 100000, one = 1;
     eb_stats s = {.size = sizeof s};

@@ -83,7 +83,7 @@ static void intervals_hold_and_covers_are_small(void **state) {
     every_range_of("dyadic:bits=8,top=2,cells=700,low=18446744073709551360", UINT64_MAX - 255, 8);
     every_range_of("dyadic:bits=8,top=1,cells=200,shards=4,low=9223372036854775680",
                    (UINT64_C(1) << 63) - 128, 8);
-    every_range_of("dyadic:bits=8,top=0,memory=8K,store=u8,hash=sip,seed=9", 0, 8);
+    every_range_of("dyadic:bits=8,top=0,memory=8K,hash=sip,seed=9", 0, 8);
 }
 
 static void covers_of_large_ranges_are_small(void **state) {

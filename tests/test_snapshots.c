@@ -373,7 +373,7 @@ static void trusted_view(const suite_case *c) {
         eb_filter *frozen = NULL; /* it counts how long counters are, and writes them again */
         eb_lengths lengths = {.size = sizeof lengths};
         if (eb_lengths_of(view, &lengths, NULL) == EB_OK)
-            (void)ebi_freeze(&frozen, view, "elias", NULL, NULL);
+            (void)ebi_freeze(&frozen, view, NULL, NULL);
         eb_free(frozen);
         OK(eb_clone(&clone, view, NULL, NULL));
         use(clone, 300);

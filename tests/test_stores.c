@@ -203,7 +203,6 @@ static void hold_to_plain(const ebi_store *store, const profile *p, uint64_t see
 
 static size_t stores(const ebi_store **list) {
     size_t n = 0;
-    list[n++] = &ebi_store_u8;
     list[n++] = &ebi_store_u32;
     list[n++] = &ebi_store_line_portable;
     list[n++] = &ebi_store_sai_portable;
@@ -301,7 +300,7 @@ static void damage(const ebi_store *store, profile p) {
     HOLDS(a.store->check(&a.c));
     for (uint64_t bit = 0; bit < 8 * sizeof *a.c.state; bit++) HOLDS(refused(&a, bit));
     for (int i = 0; i < 2000; i++) refusals += refused(&a, suite_below(&random, 8 * a.c.bytes));
-    if (store != &ebi_store_u32 && store != &ebi_store_u8) HOLDS(refusals > 200);
+    if (store != &ebi_store_u32) HOLDS(refusals > 200);
     free(a.segment);
 }
 

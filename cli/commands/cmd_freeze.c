@@ -5,19 +5,17 @@
 #include <everbloom/query.h>
 #include <string.h>
 
-typedef struct freeze_own {   /* options of its own */
-    const char *code, *store; /* NULL: not given */
-    double counter_bits;      /* 0: not given */
+typedef struct freeze_own { /* options of its own */
+    const char *store;      /* NULL: not given */
+    double counter_bits;    /* 0: not given */
 } freeze_own;
 
 typedef eb_status converter(eb_filter **out, const eb_filter *f, const settings *set,
                             eb_error *err);
 
 static eb_status freeze(eb_filter **out, const eb_filter *f, const settings *set, eb_error *err) {
-    const freeze_own *const own = set->own;
-    char changes[64];
-    snprintf(changes, sizeof changes, "frozen=%.40s", own->code ? own->code : "line");
-    return eb_convert(out, f, changes, NULL, err);
+    (void)set;
+    return eb_convert(out, f, "frozen=line", NULL, err);
 }
 
 static eb_status thaw(eb_filter **out, const eb_filter *f, const settings *set, eb_error *err) {
@@ -57,9 +55,6 @@ static int run_thaw(const cli_command *c, const settings *set, char **operands, 
 #define OWN freeze_own
 
 static const cli_option freeze_options[] = {
-    OWN_CHOICE("code", "CODE", "line|elias|steps", code,
-               "How counters are written: line (fast to ask), elias (shorter for large counts) or "
-               "steps (shorter where most counters are 0 or 1). (default: line)"),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the frozen snapshot to FILE, which may be the input. (default: standard output)"),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};

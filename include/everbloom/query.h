@@ -44,13 +44,13 @@ typedef struct eb_join {
 EB_API eb_status eb_join_size(const eb_filter *a, const eb_filter *b, eb_join *out, eb_error *err);
 
 /* A new filter with the same content and other options.  changes is one of:
- *   frozen=line|elias|steps           the fewest bytes, to be sent, kept or mapped, not changed:
- * adding and removing give EB_EREADONLY.  It answers as before, and counts as equal to the filter
- * that it was: it can be merged into it.  line is fast to ask; elias is shorter where counts are
- * large, steps where most counters are 0 and 1; these take 4 to 8 times as long to ask
+ *   frozen=line                         the fewest bytes, to be sent, kept or mapped, not changed:
+ *                                       adding and removing give EB_EREADONLY.  It answers as
+ *                                       before, and can be merged into the filter that it was
  *   frozen=no[,store=][,counter_bits=]  takes keys again, in the store that it had or another;
- * EB_EINVAL if the counters do not fit there cells=HALF                        half as many
- * counters, as if made so (update=plain, span=0) Other changes: EB_ENOTSUP. */
+ *                                       EB_EINVAL if the counters do not fit there
+ *   cells=HALF                          half as many counters, as if made so (update=plain, span=0)
+ * Other changes: EB_ENOTSUP. */
 EB_API eb_status eb_convert(eb_filter **out, const eb_filter *f, const char *changes,
                             const eb_allocator *mem, eb_error *err);
 

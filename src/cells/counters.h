@@ -7,17 +7,12 @@
  * and the store says how often that happened.
  *
  *   wide   4 bits each; a counter that outgrows them joins its neighbours: wide.h
- *   u8     a byte each; what is above 223 goes into a spill table
  *   u32    four bytes each
  *   line   variable length, a fixed number of them in each 64-byte line
  *   sai    variable length, back to back, with an index: as published
  *
- * Frozen stores take all counters at once and then never change, in a segment that
- * is as small as they can make it:
- *
- *   line   the lines of the store line, filled to the brim
- *   elias  Elias's delta code, back to back, with an index
- *   steps  the same, with shorter codes for 0 and 1
+ * A frozen store takes all counters at once and then never changes, in a segment that is
+ * as small as it can make it: the lines of the store line, filled to the brim.
  *
  * Stores keep their own state inside the segment, whose first 64 bytes are an
  * ebi_store_state.  Adding and taking away is exact and order does not matter. */
@@ -48,9 +43,9 @@ typedef struct ebi_counter_array { /* a segment, opened by its store */
     uint8_t *cells;
     ebi_spill_slot *table;
     uint64_t slots;
-    uint64_t parts, each; /* line: lines, and counters in each; sai, elias, steps: blocks */
+    uint64_t parts, each; /* line: lines, and counters in each; sai: blocks */
     uint64_t reciprocal;  /* of each: 2^64 / each, rounded up */
-    uint64_t *coarse;     /* sai, elias, steps: the index; sai: how many words it leads to */
+    uint64_t *coarse;     /* sai: the index, and how many words it leads to */
     uint16_t *fine;
     uint64_t words;
 } ebi_counter_array;
@@ -78,8 +73,6 @@ typedef struct ebi_store {
      * only to those below the least of them plus `by`, up to that, and say what the least was. */
     bool (*raise)(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by);
     uint64_t (*lift)(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by);
-    /* Soon to be lifted, their cells having come: ask memory for what else that takes; or NULL. */
-    void (*ready)(const ebi_counter_array *c, const uint64_t *i, size_t count);
     /* by <= get(i); a saturated counter stays as it is */
     void (*sub)(const ebi_counter_array *c, uint64_t i, uint64_t by);
     const uint8_t *(*address)(const ebi_counter_array *c, uint64_t i); /* the line to prefetch */
@@ -88,22 +81,21 @@ typedef struct ebi_store {
      * store of the same layout for counters that are no sums (NULL: this one). */
     uint64_t (*group)(const ebi_counter_array *c, uint64_t i);
     const struct ebi_store *conservative;
-    /* Frozen stores only, which have no init, add or sub: bytes of the segment that these counters
-     * need; writing them into a segment of zeros that is no shorter; and whether n counters can be
-     * opened in so many bytes. */
+    /* The frozen store only, which has no init, add or sub: bytes of the segment that these
+     * counters need; writing them into a segment of zeros that is no shorter; and whether n
+     * counters can be opened in so many bytes. */
     uint64_t (*frozen_bytes)(const ebi_source *from);
     void (*freeze)(const ebi_counter_array *c, const ebi_source *from);
     bool (*fits)(uint64_t n, uint64_t bytes);
 } ebi_store;
 
-extern const ebi_store ebi_store_u8, ebi_store_u32;
+extern const ebi_store ebi_store_u32;
 extern const ebi_store ebi_store_wide_sums_portable, ebi_store_wide_sums_bmi2; /* the same bytes */
 extern const ebi_store ebi_store_wide_most_portable, ebi_store_wide_most_bmi2;
 extern const ebi_store ebi_store_line_portable, ebi_store_line_avx2; /* the same bytes */
 extern const ebi_store ebi_store_line_avx512;
 extern const ebi_store ebi_store_sai_portable, ebi_store_sai_bmi2;
 extern const ebi_store ebi_frozen_line_portable, ebi_frozen_line_bmi2, ebi_frozen_line_avx512;
-extern const ebi_store ebi_frozen_elias, ebi_frozen_steps;
 
 EBI_INLINE const ebi_store *ebi_store_line(void) { /* what is best for this machine */
     if (!ebi_has_avx2() || !ebi_has_bmi2()) return &ebi_store_line_portable;

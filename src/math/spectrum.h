@@ -76,7 +76,6 @@ double ebi_bits_entropy(const ebi_sum *c); /* of values up to 31; above, too low
 double ebi_bits_elias(const ebi_sum *c);   /* the delta code of C + 1 */
 /* What bits= must be so that nothing saturates.  clumping: how many counters of a key lie in one
  * line on average, when one does; 1 without windows.  Within 5 %. */
-double ebi_bits_u8(const ebi_sum *c);
 double ebi_bits_line(const ebi_sum *c, double clumping);
 double ebi_bits_sai(const ebi_sum *c);
 #endif

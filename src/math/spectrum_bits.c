@@ -37,15 +37,6 @@ double ebi_bits_elias(const ebi_sum *c) {
     return spectrum_bits_mean(c, spectrum_bits_elias);
 }
 
-/* u8: a byte, and 16 bytes in a table that is 7/8 full for what is above 223. */
-static double spectrum_bits_spilled(double value) {
-    return value > 223 ? 128 * 8 / 7.0 : 0;
-}
-
-double ebi_bits_u8(const ebi_sum *c) {
-    return 8.1 + spectrum_bits_mean(c, spectrum_bits_spilled);
-}
-
 /* line: 508 bits a line; a counter of u digits of d bits takes 1 + (1+d)u, and numbers of u digits
  * start at (2^(du)-1)/(2^d-1).  A line may be full with a chance of 7 %: its longest counters then
  * go to the table, which takes a 32nd of the memory. */

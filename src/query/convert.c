@@ -20,7 +20,7 @@ typedef struct convert_wishes {
 
 static eb_status convert_unknown(const char *text, eb_error *err) {
     return ebi_fail(err, EB_ENOTSUP,
-                    "changes may be frozen=line|elias|steps, frozen=no[,store=][,counter_bits=] or "
+                    "changes may be frozen=line, frozen=no[,store=][,counter_bits=] or "
                     "cells=, not %.60s",
                     *text ? text : "nothing");
 }
@@ -72,6 +72,7 @@ eb_status eb_convert(eb_filter **out, const eb_filter *f, const char *changes,
     if (strcmp(w.value[CONVERT_FROZEN], "no") == 0)
         return ebi_thaw(out, f, w.given[CONVERT_STORE] ? w.value[CONVERT_STORE] : NULL,
                         w.given[CONVERT_BITS] ? w.value[CONVERT_BITS] : NULL, mem, err);
-    if (others) return convert_unknown(changes, err);
-    return ebi_freeze(out, f, w.value[CONVERT_FROZEN], mem, err);
+    if (others || strcmp(w.value[CONVERT_FROZEN], "line") != 0)
+        return convert_unknown(changes, err);
+    return ebi_freeze(out, f, mem, err);
 }

@@ -72,17 +72,14 @@ static eb_status freeze_can(const eb_filter *f, eb_error *err) {
                     f->kind->info.name);
 }
 
-eb_status ebi_freeze(eb_filter **out, const eb_filter *f, const char *code, const eb_allocator *mem,
-                     eb_error *err) {
+eb_status ebi_freeze(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err) {
     char thawed[EB_SPEC_MAX], spec[EB_SPEC_MAX + 64];
     const ebi_kind *kind;
     ebi_params p;
     eb_filter *frozen;
     uint64_t room = 0;
-    const ebi_store *const store = ebi_counting_frozen(code ? code : "line");
+    const ebi_store *const store = ebi_frozen_line();
     EBI_TRY(freeze_can(f, err));
-    if (!store)
-        return ebi_fail(err, EB_EINVAL, "code must be line, elias or steps, not %.40s", code);
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
         const ebi_counting c = ebi_query_open(f, shard);
         room = ebi_max(room, store->frozen_bytes(&(ebi_source){c.store, &c.counters}));

@@ -32,8 +32,7 @@ double ebi_query_width(const ebi_counting *a, const ebi_counting *b);
 
 /* What eb_convert is made of.  code: line, elias or steps.  store and bits: NULL for what it had.
  */
-eb_status ebi_freeze(eb_filter **out, const eb_filter *f, const char *code, const eb_allocator *mem,
-                     eb_error *err);
+eb_status ebi_freeze(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err);
 eb_status ebi_thaw(eb_filter **out, const eb_filter *f, const char *store, const char *bits,
                    const eb_allocator *mem, eb_error *err);
 eb_status ebi_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err);

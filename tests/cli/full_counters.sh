@@ -15,19 +15,15 @@ full() { # full COMMAND... - has status 1, says so, and prints no count above 1e
     grep -qE '(^|[^0-9.])[0-9]{10,}|e\+(09|[1-9][0-9])' out && fail "a count that cannot be: $(shown out)"
     return 0
 }
-full count --filter aging:by=window,epochs=10,period=1000000,width=8,memory=64K --key x --seed 1 hot
-grep -q '^inf	' out || fail "$(shown out)"
-full count --filter decay:halflife=1e9,width=8,memory=64K --seed 1 --queries <(seq 3000) many
-full count --filter spectral:store=u8,memory=16K --seed 1 --queries <(seq 3000) --save f many
+full count --filter decay:mode=optimised,large=100,factor=0.9,period=1e9,memory=64K --seed 1 --queries <(seq 3000) many
+full count --filter spectral:store=line,cells=10000 --seed 1 --queries <(seq 3000) --save f many
 grep -q '^inf	' out || fail "$(shown out)"
 full count --snapshot f --queries <(seq 3000)
 full count --snapshot f --queries <(seq 3000) --json
 grep -q '"count":null' out || fail "$(shown out)"
 everbloom info f; status_is 0; awk '/^full counters/ { n = $3 } END { exit !(n > 0) }' out || fail "$(shown out)"
-everbloom count --filter spectral:store=u8,memory=16K --seed 1 --key 1 --stats many
+everbloom count --filter spectral:store=line,cells=10000 --seed 1 --key 1 --stats many
 status_is 1; awk '/^full counters/ { n = $3 } END { exit !(n > 0) }' err || fail "$(shown err)"
-full top --filter spectral:store=u8,memory=16K --seed 1 --alert 1000 many
-full sum --filter spectral:store=u8,memory=16K,update=plain,span=0 --key 1 --seed 1 many
-awk 'BEGIN { for (i = 0; i < 600000; i++) print i % 2000 }' >numbers
-full range --filter dyadic:bits=16,store=u8,memory=12K --seed 1 --from 0 --to 1999 numbers
-full join --estimate --filter spectral:store=u8,memory=4K,seed=1 -o joined many many
+full top --filter spectral:store=line,cells=10000 --seed 1 --alert 1000 many
+full sum --filter spectral:store=line,cells=30000,counter_bits=4,update=plain,span=0 --key 1 --seed 1 many
+full join --estimate --filter spectral:store=line,cells=3000,seed=1 -o joined many many

@@ -164,7 +164,7 @@ everbloom top -f 1 --weight-field 2 --at-least 80000 -m 1M --seed 1 heavy
 status_is 0; silent; out_is '90000\tk7\n'
 everbloom top -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 heavy
 status_is 0; silent; out_is '90000\tk7\n'
-everbloom top -f 1 --weight-field 2 --alert 80000 -m 1M --seed 1 --filter spectral:store=u8 heavy
+everbloom top -f 1 --weight-field 2 --alert 80000 --seed 1 --filter spectral:cells=40000,store=line,counter_bits=8 heavy
 status_is 1; err_has ' counters are full, so counts may be far too high'
 
 # A long key is known by all of its bytes, though the list has only the first of them.

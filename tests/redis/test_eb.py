@@ -88,7 +88,7 @@ with Server("eb") as s:
     same(s("EB.ADD", "w", "now"), 1)
     same(s("EB.EXISTS", "w", "x"), 0)
     assert pairs(s("EB.INFO", "w"))["clock"] > 1_700_000_000_000
-    s("EB.RESERVE", "d2", "decay:halflife=60000,memory=64K,width=32,fraction=8")
+    s("EB.RESERVE", "d2", "decay:halflife=60000,memory=64K")
     s("EB.INSERT", "d2", "TIME", 1_000_000, "WEIGHT", 100, "ITEMS", "x")
     s("EB.INSERT", "d2", "TIME", 1_060_000, "ITEMS", "y")
     s("EB.RESERVE", "r", "window:window=3,unit=records,memory=64K")

@@ -7,23 +7,11 @@
 /* Stores */
 
 const ebi_store *ebi_counting_store(const ebi_params *p) {
-    assert(p->opt[EBI_C_STORE] <= 4);
+    assert(p->opt[EBI_C_STORE] <= 3);
     const uint64_t number = p->opt[EBI_C_STORE]; /* as in the options' lists */
-    if (number == 0) return &ebi_store_u8;
-    if (number == 1) return &ebi_store_u32;
-    if (number == 2) return ebi_store_line();
-    return number == 3 ? ebi_store_sai() : ebi_store_wide();
-}
-
-static const ebi_store *counting_frozen(uint64_t number) { /* as in the option's list, from 1 */
-    const ebi_store *const stores[] = {ebi_frozen_line(), &ebi_frozen_elias, &ebi_frozen_steps};
-    return number - 1 < EBI_COUNT_OF(stores) ? stores[number - 1] : NULL;
-}
-
-const ebi_store *ebi_counting_frozen(const char *code) {
-    for (uint64_t i = 1; counting_frozen(i); i++)
-        if (strcmp(counting_frozen(i)->name, code) == 0) return counting_frozen(i);
-    return NULL;
+    if (number == 0) return &ebi_store_u32;
+    if (number == 1) return ebi_store_line();
+    return number == 2 ? ebi_store_sai() : ebi_store_wide();
 }
 
 /* Counters in a block */
@@ -46,8 +34,7 @@ ebi_counting ebi_counting_shape(const ebi_params *p, const ebi_store *store, uin
 }
 
 ebi_counting ebi_counting_first(const ebi_params *p) {
-    const uint64_t frozen = p->opt[EBI_C_FROZEN];
-    return ebi_counting_shape(p, frozen ? counting_frozen(frozen) : ebi_counting_store(p),
+    return ebi_counting_shape(p, p->opt[EBI_C_FROZEN] ? ebi_frozen_line() : ebi_counting_store(p),
                               p->opt[EBI_O_CELLS]);
 }
 
@@ -92,8 +79,9 @@ uint64_t ebi_counting_cells(const ebi_store *store, uint64_t budget, uint64_t bi
 /* Parameters */
 
 eb_status ebi_counting_resolve_bits(ebi_params *p, const ebi_args *a, const char *kind,
-                                    const ebi_store *store, size_t o_bits, eb_error *err) {
-    assert(o_bits < EBI_OPTIONS_MAX);
+                                    eb_error *err) {
+    const ebi_store *const store = ebi_counting_store(p);
+    const size_t o_bits = EBI_C_BITS;
     if (store->group) { /* always as many, so no option */
         p->opt[o_bits] = 0;
         if (!a->given[o_bits]) return EB_OK;
@@ -109,15 +97,13 @@ eb_status ebi_counting_resolve_bits(ebi_params *p, const ebi_args *a, const char
 }
 
 eb_status ebi_counting_resolve_cells(ebi_params *p, const ebi_args *a, const char *kind,
-                                     const ebi_store *store, size_t o_bits, uint64_t fixed,
+                                     const ebi_store *store, uint64_t bits, uint64_t fixed,
                                      eb_error *err) {
     const uint64_t budget = ebi_budget(p);
     if (a->given[EBI_O_CELLS]) return EB_OK;
-    p->opt[EBI_O_CELLS] =
-        budget > fixed ? ebi_counting_cells(store, budget - fixed, p->opt[o_bits]) : 0;
+    p->opt[EBI_O_CELLS] = budget > fixed ? ebi_counting_cells(store, budget - fixed, bits) : 0;
     if (p->opt[EBI_O_CELLS] >= 64) return EB_OK;
-    const uint64_t shard =
-        sizeof(ebi_block_head) + fixed + ebi_counters_bytes(store, 64, p->opt[o_bits]);
+    const uint64_t shard = sizeof(ebi_block_head) + fixed + ebi_counters_bytes(store, 64, bits);
     return ebi_fail(
         err, EB_ESPEC, "%s: memory must be at least %llu here, not %llu", kind,
         (unsigned long long)(EBI_OVERHEAD + p->opt[EBI_O_SHARDS] * ebi_round_up(shard, 64)),
@@ -137,7 +123,7 @@ eb_status ebi_counting_resolve_window(ebi_params *p, const ebi_args *a, const ch
 
 static eb_status counting_resolve_frozen(const ebi_params *p, const ebi_args *a, const char *kind,
                                          eb_error *err) {
-    const ebi_store *const store = counting_frozen(p->opt[EBI_C_FROZEN]);
+    const ebi_store *const store = p->opt[EBI_C_FROZEN] ? ebi_frozen_line() : NULL;
     if (!store && a->given[EBI_C_ROOM])
         return ebi_fail(err, EB_ESPEC, "%s: room is only for frozen filters", kind);
     if (!store) return EB_OK;
@@ -369,7 +355,6 @@ static double counting_bits(const ebi_counting *c, const ebi_counting_stream *l)
     else
         ebi_max_of(&law, &l->spectrum, l->sharing.load);
     assert(!c->joins);
-    if (strcmp(c->store->name, "u8") == 0) return ebi_bits_u8(&law);
     if (strcmp(c->store->name, "sai") == 0) return ebi_bits_sai(&law);
     if (strcmp(c->store->name, "line") != 0) return (double)c->store->bits_least / 1e6;
     return ebi_bits_line(&law, 1 + counting_together(c, 512 / ebi_bits_line(&law, 1)));

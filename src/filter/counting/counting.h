@@ -37,9 +37,7 @@ enum {
         {"store", stores, store, NULL, NULL, "how counters are laid out", false},                  \
         {"span", "int", NULL, "0", "65536", "counters among which a key's lie; 0: all", false},    \
         {"counter_bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},     \
-        {"frozen", "no|line|elias|steps", "no", NULL, NULL, "code of a frozen filter's counters",  \
-         false},                                                                                   \
-    {                                                                                              \
+        {"frozen", "no|line", "no", NULL, NULL, "takes no more keys, in fewer bytes", false}, {    \
         "room", "count", NULL, "128", "1e14", "bytes of a shard's frozen counters", false          \
     }
 
@@ -65,9 +63,8 @@ typedef struct ebi_counting { /* of one shard */
     uint64_t *total; /* in the state */
 } ebi_counting;
 
-/* The store that keys are added to, and the frozen one of that name (NULL: there is none). */
+/* The store that keys are added to. */
 const ebi_store *ebi_counting_store(const ebi_params *p);
-const ebi_store *ebi_counting_frozen(const char *code);
 
 uint64_t ebi_counting_bytes(const ebi_params *p, uint64_t n); /* of n counters, not frozen */
 uint64_t ebi_counting_first_bytes(const ebi_params *p);       /* of the filter's, as they are */
@@ -155,20 +152,6 @@ EBI_INLINE uint64_t ebi_counting_lift(const ebi_counting *c, const uint64_t *pos
     return c->store->lift(&c->counters, pos, c->k, by);
 }
 
-EBI_INLINE void ebi_counting_ready(const ebi_counting *c, const uint64_t *pos) {
-    assert(c->store->ready != NULL);
-    c->store->ready(&c->counters, pos, c->k);
-}
-
-/* How many keys before their turn to be lifted do keys get ready?  The first ones of n do it here;
- * n if that is not needed. */
-EBI_INLINE size_t ebi_counting_ahead(const ebi_counting *c, const uint64_t *pos, size_t n) {
-    enum { COUNTING_AHEAD = 8 };
-    if (c->linear || !c->store->ready) return n;
-    for (size_t i = 1; i < COUNTING_AHEAD && i < n; i++) ebi_counting_ready(c, pos + i * c->k);
-    return COUNTING_AHEAD;
-}
-
 EBI_INLINE void ebi_counting_raise_total(const ebi_counting *c, uint64_t by) {
     assert(*c->total <= EBI_COUNTER_MAX);
     *c->total = ebi_counter_sum(*c->total, by);
@@ -196,12 +179,13 @@ double ebi_counting_sum_of_all(const ebi_counting *c);
 /* The most counters whose segment fits into a budget of bytes. */
 uint64_t ebi_counting_cells(const ebi_store *store, uint64_t budget, uint64_t bits);
 
-/* What kinds with counters settle alike: bits for each counter, as many counters as fit behind
- * `fixed` bytes of other segments if cells= is not given; and the window. */
+/* What kinds with counters settle alike: counter_bits=; as many counters of so many millionths of a
+ * bit (0: the usual) as fit behind `fixed` bytes of other segments if cells= is not given; and the
+ * window. */
 eb_status ebi_counting_resolve_bits(ebi_params *p, const ebi_args *a, const char *kind,
-                                    const ebi_store *store, size_t o_bits, eb_error *err);
+                                    eb_error *err);
 eb_status ebi_counting_resolve_cells(ebi_params *p, const ebi_args *a, const char *kind,
-                                     const ebi_store *store, size_t o_bits, uint64_t fixed,
+                                     const ebi_store *store, uint64_t bits, uint64_t fixed,
                                      eb_error *err);
 eb_status ebi_counting_resolve_window(ebi_params *p, const ebi_args *a, const char *kind,
                                       size_t o_window, size_t o_k, eb_error *err);

@@ -22,8 +22,7 @@
  * distinct nodes, at most the sum over levels of min(distinct values, 2^level).
  * Cost: k counters for each of width - t levels to add a value.
  *
- * Nodes just below the top hold many values, so counters are large: store=u32.  With
- * store=u8 some may find no room; they become upper bounds without a bound. */
+ * Nodes just below the top hold many values, so counters are large: of 32 bits. */
 #include "dyadic.h"
 #include "counting.h"
 #include "math/probability.h"
@@ -37,9 +36,7 @@ enum {
     DYADIC_O_TOP,
     DYADIC_O_K,
     DYADIC_O_POLICY,
-    DYADIC_O_STORE,
-    DYADIC_O_WINDOW,
-    DYADIC_O_BITS
+    DYADIC_O_WINDOW
 };
 enum { DYADIC_POLICY_MS, DYADIC_POLICY_MI };
 enum { DYADIC_NUMBERS, DYADIC_TIMES };
@@ -62,9 +59,7 @@ static const eb_option dyadic_options[] = {
     {"k", "int", "5", "1", "16", "counters for each node", false},
     {"update", "plain|conservative", "plain", NULL, NULL,
      "conservative: smaller errors, no removals", false},
-    {"store", "u32|u8", "u32", NULL, NULL, "how counters are laid out", false},
     {"span", "int", NULL, "0", "65536", "counters among which a node's lie; 0: all", false},
-    {"counter_bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},
     {0}};
 
 typedef struct dyadic_state {
@@ -73,10 +68,6 @@ typedef struct dyadic_state {
 } dyadic_state;
 static_assert(sizeof(dyadic_state) == 64, "one cache line");
 enum { DYADIC_FIXED = sizeof(ebi_block_head) + sizeof(dyadic_state) };
-
-static const ebi_store *dyadic_store(const ebi_params *p) {
-    return p->opt[DYADIC_O_STORE] == 0 ? &ebi_store_u32 : &ebi_store_u8;
-}
 
 /* A shard, opened */
 
@@ -105,7 +96,7 @@ static uint64_t dyadic_top_bytes(uint64_t top) {
 }
 
 static ebi_counting dyadic_counting(const ebi_params *p) { /* all but the place of its counters */
-    ebi_counting c = {.store = dyadic_store(p), .n = p->opt[EBI_O_CELLS]};
+    ebi_counting c = {.store = &ebi_store_u32, .n = p->opt[EBI_O_CELLS]};
     c.k = (unsigned)p->opt[DYADIC_O_K];
     c.bytes = p->span - DYADIC_FIXED - dyadic_top_bytes(p->opt[DYADIC_O_TOP]);
     c.window = p->opt[DYADIC_O_WINDOW] == 0 ? c.n : p->opt[DYADIC_O_WINDOW];
@@ -192,14 +183,13 @@ static eb_status dyadic_resolve_domain(ebi_params *p, const ebi_args *a, eb_erro
 
 static eb_status dyadic_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
     EBI_TRY(dyadic_resolve_domain(p, a, err));
-    EBI_TRY(ebi_counting_resolve_bits(p, a, "dyadic", dyadic_store(p), DYADIC_O_BITS, err));
     EBI_TRY(ebi_counting_resolve_cells(
-        p, a, "dyadic", dyadic_store(p), DYADIC_O_BITS,
+        p, a, "dyadic", &ebi_store_u32, 0,
         sizeof(dyadic_state) + dyadic_top_bytes(p->opt[DYADIC_O_TOP]), err));
     EBI_TRY(ebi_counting_resolve_window(p, a, "dyadic", DYADIC_O_WINDOW, DYADIC_O_K, err));
     p->value_min = 1;
     p->span = DYADIC_FIXED + dyadic_top_bytes(p->opt[DYADIC_O_TOP]) +
-              ebi_counters_bytes(dyadic_store(p), p->opt[EBI_O_CELLS], p->opt[DYADIC_O_BITS]);
+              ebi_counters_bytes(&ebi_store_u32, p->opt[EBI_O_CELLS], 0);
     return EB_OK;
 }
 
@@ -415,9 +405,8 @@ static void dyadic_remove(const ebi_params *p, uint8_t *block, const ebi_batch *
 
 static uint64_t dyadic_caps(const ebi_params *p) {
     const bool linear = p->opt[DYADIC_O_POLICY] == DYADIC_POLICY_MS;
-    const bool roomy = dyadic_store(p) == &ebi_store_u32; /* else the order decides who has room */
     return EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_KEYS_ARE_NUMBERS |
-           EB_CAN_MERGE | (linear ? EB_CAN_REMOVE : 0) | (linear && roomy ? EB_ORDER_FREE : 0);
+           EB_CAN_MERGE | (linear ? EB_CAN_REMOVE | EB_ORDER_FREE : 0);
 }
 
 static void dyadic_init(const ebi_params *p, uint8_t *block) {

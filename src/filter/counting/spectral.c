@@ -17,7 +17,7 @@
  *
  * A window of 512 counters keeps a key's counters in a few neighbouring cache
  * lines at the price of 5 % more errors. */
-#include "cells/bytes.h"
+#include "cells/u32.h"
 #include "counting.h"
 
 enum { SPECTRAL_POLICY_MI, SPECTRAL_POLICY_MS };
@@ -25,7 +25,7 @@ enum { SPECTRAL_POLICY_MI, SPECTRAL_POLICY_MS };
 static const eb_option spectral_options[] = {
     EBI_COUNTING_OPTIONS("1", "update", "conservative|plain", "conservative",
                          "conservative: smallest errors; plain: removals, merging",
-                         "u8|u32|line|sai|wide", "wide"),
+                         "u32|line|sai|wide", "wide"),
     {0}};
 
 static bool spectral_is_linear(const ebi_params *p) {
@@ -43,8 +43,8 @@ static ebi_counting spectral_open(const ebi_params *p, const uint8_t *block) {
 
 static eb_status spectral_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
     const ebi_store *const store = ebi_counting_store(p);
-    EBI_TRY(ebi_counting_resolve_bits(p, a, "spectral", store, EBI_C_BITS, err));
-    EBI_TRY(ebi_counting_resolve_cells(p, a, "spectral", store, EBI_C_BITS,
+    EBI_TRY(ebi_counting_resolve_bits(p, a, "spectral", err));
+    EBI_TRY(ebi_counting_resolve_cells(p, a, "spectral", store, p->opt[EBI_C_BITS],
                                        sizeof(ebi_counting_words), err));
     p->span = EBI_COUNTING_FIXED + ebi_counting_first_bytes(p);
     return ebi_counting_resolve(p, a, "spectral", err);
@@ -110,10 +110,8 @@ EBI_INLINE void spectral_add_all(const ebi_params *p, uint8_t *block, const ebi_
     const ebi_store *const table = s.store;
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX], sum = 0;
     spectral_fetch(&s, b->hash, b->n, pos, ebi_is_far(p), store ? address : table->address);
-    const size_t ahead = ebi_counting_ahead(&s, pos, b->n);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * s.k;
-        if (i + ahead < b->n) ebi_counting_ready(&s, at + ahead * s.k);
         const bool there =
             store ? spectral_put(&s, at, b->value[i], linear, raise, lift)
                   : spectral_put(&s, at, b->value[i], linear, table->raise, table->lift);
@@ -194,14 +192,12 @@ EBI_INLINE const uint8_t *spectral_wide_address(const ebi_counter_array *c, uint
 
 #define SPECTRAL_WIDE(store)                                                                       \
     store, ebi_wide_get, spectral_wide_raise, spectral_wide_lift, spectral_wide_address
-#define SPECTRAL_U8 &ebi_store_u8, ebi_u8_get, ebi_u8_raise, ebi_u8_lift, ebi_u8_address
 #define SPECTRAL_U32 &ebi_store_u32, ebi_u32_get, ebi_u32_raise, ebi_u32_lift, ebi_u32_address
 
 SPECTRAL_LOOPS(, wide, SPECTRAL_WIDE(&ebi_store_wide_sums_portable),
                SPECTRAL_WIDE(&ebi_store_wide_most_portable))
 SPECTRAL_LOOPS(EBI_BMI2, bmi2, SPECTRAL_WIDE(&ebi_store_wide_sums_bmi2),
                SPECTRAL_WIDE(&ebi_store_wide_most_bmi2))
-SPECTRAL_LOOPS(, u8, SPECTRAL_U8, SPECTRAL_U8)
 SPECTRAL_LOOPS(, u32, SPECTRAL_U32, SPECTRAL_U32)
 SPECTRAL_LOOPS(, any, SPECTRAL_ANY, SPECTRAL_ANY)
 
@@ -210,7 +206,6 @@ static const ebi_ops *spectral_select(const ebi_params *p) {
     const bool ms = spectral_is_linear(p), five = p->opt[EBI_C_K] == 5;
     if (store == &ebi_store_wide_sums_bmi2) return bmi2_loops[ms][five];
     if (store == &ebi_store_wide_sums_portable) return wide_loops[ms][five];
-    if (store == &ebi_store_u8) return u8_loops[ms][five];
     return (store == &ebi_store_u32 ? u32_loops : any_loops)[ms][five];
 }
 

@@ -46,7 +46,7 @@ enum {
 
 static const eb_option spectral_rm_options[] = {
     EBI_COUNTING_OPTIONS("2", "method", "rmx|rm|rm+bf|trm", "rmx",
-                         "rmx: never too low; others as published", "u8|u32|line|sai", "u8"),
+                         "rmx: never too low; others as published", "u32|line|sai", "u32"),
     {"second", "count", NULL, "16", "1e13", "entries of the side table, or second counters", false},
     {"second_share", "fixed", NULL, "0.01", "0.9",
      "part of all counters, or of the memory, for them", true},
@@ -133,7 +133,7 @@ static void spectral_rm_size(ebi_params *p, const ebi_args *a) {
 }
 
 static eb_status spectral_rm_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
-    EBI_TRY(ebi_counting_resolve_bits(p, a, "spectral_rm", ebi_counting_store(p), EBI_C_BITS, err));
+    EBI_TRY(ebi_counting_resolve_bits(p, a, "spectral_rm", err));
     if (!a->given[EBI_O_CELLS])
         spectral_rm_size(p, a);
     else if (!a->given[SPECTRAL_RM_O_SECOND])

@@ -1,9 +1,7 @@
 /* aging.c - how often lately, by any function of age: a ring of epochs.
  *
  *     | head | state, 64 bytes | records |
- *     record: | stamp, 8 bytes | a counter for each bucket of epochs, the youngest first |
- *     store=wide: | stamp, 4 bytes | youngest, its upper 4 bytes | its lower 2 bytes | 2 bytes each
- * |
+ *     record: | stamp, 4 bytes | youngest, its upper 4 bytes | its lower 2 bytes | 2 bytes each |
  *
  * Time is cut into epochs of `period`.  An arrival counts g(x) when x epochs have begun since its
  * own, and nothing from the age `window` on:
@@ -27,17 +25,17 @@
  * the time alone, so a record can be brought up to date when it is next needed, by any number of
  * epochs at once: letting time pass costs nothing.
  *
- * With store=wide the youngest bucket, the only one that is added to, is counted exactly, in 48
- * bits. When its epoch ends it becomes a float of 16 bits, rounded up once: exact below 2048, then
- * too high by less than 2^-10 of it, and by as much again when buckets are joined or filters
- * merged. Larger floats are larger numbers, so the minimum of k counters is that of their bits.
- * Stamps count epochs from state.base.  Once in 2^32 epochs all records are brought up to date.
+ * The youngest bucket, the only one that is added to, is counted exactly, in 48 bits. When its
+ * epoch ends it becomes a float of 16 bits, rounded up once: exact below 2048, then too high by
+ * less than 2^-10 of it, and by as much again when buckets are joined or filters merged. Larger
+ * floats are larger numbers, so the minimum of k counters is that of their bits. Stamps count
+ * epochs from state.base.  Once in 2^32 epochs all records are brought up to date.
  *
  * Never too low; too high by collisions, by the joined buckets and the floats (eb_stats: excess).
- * With store=cells a counter that reaches its largest value stays there and counts as 2^44
- * until its bucket is forgotten; eb_stats counts such events.  update=conservative raises only what
- * is below the new minimum, and cannot be merged.  An idle filter is empty when `window` epochs
- * have passed (joined buckets: when their youngest epoch is so old). */
+ * A youngest counter that reaches 2^48 stays there; eb_stats counts such events.
+ * update=conservative raises only what is below the new minimum, and cannot be merged.  An idle
+ * filter is empty when `window` epochs have passed (joined buckets: when their youngest epoch is so
+ * old). */
 #include "aging.h"
 #include "base/hash.h"
 #include "math/probability.h"
@@ -52,9 +50,7 @@ enum {
     AGING_O_FACTOR,
     AGING_O_SHAPE,
     AGING_O_DETAIL,
-    AGING_O_WIDTH,
-    AGING_O_UPDATE,
-    AGING_O_STORE
+    AGING_O_UPDATE
 };
 enum {
     AGING_K_MAX = 16,
@@ -63,7 +59,8 @@ enum {
     AGING_STAMP = 8,
     AGING_MILLION = 1000000
 };
-enum { AGING_WORD = 8, AGING_WORDS_MAX = AGING_BUCKETS_MAX * 4 / AGING_WORD, AGING_AHEAD = 10 };
+enum { AGING_WORD = 8, AGING_BYTES = 2, AGING_AHEAD = 10 }; /* AGING_BYTES: of a closed counter */
+enum { AGING_WORDS_MAX = AGING_BUCKETS_MAX * AGING_BYTES / AGING_WORD };
 
 static const eb_option aging_options[] = {
     EBI_COMMON_OPTIONS,
@@ -76,36 +73,29 @@ static const eb_option aging_options[] = {
     {"factor", "fixed", "0.9", "0.01", "0.999", "of by=polyexp, for each epoch", false},
     {"heights", "list", "100:50:20", "1", "255", "by=polygonal: heights at equal distances", false},
     {"detail", "int", "4", "1", "32", "by=poly: epochs at least as old as this many join", false},
-    {"width", "8|16|32", NULL, NULL, NULL, "bits of a counter, with store=cells", false},
     {"update", "plain|conservative", "plain", NULL, NULL,
      "conservative: smaller errors, no merging", false},
-    {"store", "cells|wide", NULL, NULL, NULL,
-     "wide: what is new is counted in 48 bits, then floats of 16", false},
     {0}};
 
 typedef struct aging_state {
     uint64_t saturated; /* times that a counter became full */
-    uint64_t base;      /* store=wide: the epoch that stamps count from */
+    uint64_t base;      /* the epoch that stamps count from */
     uint64_t reserved[6];
 } aging_state;
 static_assert(sizeof(ebi_block_head) + sizeof(aging_state) == EBI_AGING_FIXED, "two lines");
 
 typedef struct aging {
-    unsigned k, decay, bytes; /* bytes of a counter */
-    unsigned levels;          /* that buckets can reach */
+    unsigned k, decay;
+    unsigned levels; /* that buckets can reach */
     uint64_t window, period, detail;
     uint64_t buckets; /* counters in a record */
     uint64_t stride, cells;
     unsigned words; /* of a record behind its stamp; what is not a counter's is zero */
     bool conservative;
-    bool exact;                     /* store=wide */
     uint64_t part[AGING_K_MAX + 1]; /* first records of the k parts, and the end */
     aging_state *state;
     uint8_t *records;
 } aging;
-
-enum { AGING_STORE_CELLS, AGING_STORE_WIDE };
-enum { AGING_WIDTH_8, AGING_WIDTH_16 };
 
 /* Parameters */
 
@@ -119,17 +109,15 @@ static unsigned aging_levels(unsigned decay, uint64_t window, uint64_t detail) {
 static aging aging_shape(const ebi_params *p) {
     aging a = {.k = (unsigned)p->opt[AGING_O_K],
                .decay = (unsigned)p->opt[AGING_O_DECAY],
-               .exact = p->opt[AGING_O_STORE] == AGING_STORE_WIDE,
                .window = p->opt[AGING_O_WINDOW],
                .period = p->opt[AGING_O_PERIOD],
                .detail = p->opt[AGING_O_DETAIL],
                .conservative = p->opt[AGING_O_UPDATE] != 0};
-    a.bytes = 1u << p->opt[AGING_O_WIDTH];
     a.levels = aging_levels(a.decay, a.window, a.detail);
     /* on level l the youngest epoch's age is below (2 detail + 1) 2^l, and from detail 2^l on */
     const uint64_t joined = 2 * a.detail + 1 + a.levels * (a.detail + 1);
     a.buckets = a.decay == EBI_AGING_BY_POLY ? ebi_min(joined, a.window) : a.window;
-    a.stride = ebi_round_up(AGING_STAMP + a.buckets * a.bytes, AGING_WORD);
+    a.stride = ebi_round_up(AGING_STAMP + a.buckets * AGING_BYTES, AGING_WORD);
     a.words = (unsigned)(a.stride - AGING_STAMP) / AGING_WORD;
     a.cells = p->opt[EBI_O_CELLS];
     return a;
@@ -145,21 +133,7 @@ static aging aging_open(const ebi_params *p, const uint8_t *block) {
     return a;
 }
 
-/* Who gives a width means cells. */
-static eb_status aging_resolve_store(ebi_params *p, const ebi_args *args, eb_error *err) {
-    const bool width = args->given[AGING_O_WIDTH];
-    if (!args->given[AGING_O_STORE])
-        p->opt[AGING_O_STORE] = width ? AGING_STORE_CELLS : AGING_STORE_WIDE;
-    if (!width) p->opt[AGING_O_WIDTH] = AGING_WIDTH_16;
-    if (p->opt[AGING_O_STORE] == AGING_STORE_CELLS || p->opt[AGING_O_WIDTH] == AGING_WIDTH_16)
-        return EB_OK;
-    return ebi_fail(err, EB_ESPEC,
-                    "aging: width is always 16 with store=wide, not %u: use store=cells",
-                    8u << p->opt[AGING_O_WIDTH]);
-}
-
 static eb_status aging_resolve(ebi_params *p, const ebi_args *args, eb_error *err) {
-    EBI_TRY(aging_resolve_store(p, args, err));
     const aging a = aging_shape(p);
     if (a.decay != EBI_AGING_BY_POLY && a.window > AGING_BUCKETS_MAX)
         return ebi_fail(err, EB_ESPEC, "aging: epochs must be 1..%d unless by=poly, not %llu",
@@ -181,7 +155,7 @@ static eb_status aging_resolve(ebi_params *p, const ebi_args *args, eb_error *er
     return EB_OK;
 }
 
-/* Inside another kind: conservative, and with store=wide. */
+/* Inside another kind: conservative. */
 eb_status ebi_aging_inside(ebi_params *q, const ebi_aging_shape *shape, eb_error *err) {
     ebi_args all;
     for (size_t i = 0; i < EBI_OPTIONS_MAX; i++) all.given[i] = true;
@@ -193,9 +167,7 @@ eb_status ebi_aging_inside(ebi_params *q, const ebi_aging_shape *shape, eb_error
     q->opt[AGING_O_POWER] = shape->power;
     q->opt[AGING_O_SHAPE] = shape->heights;
     q->opt[AGING_O_DETAIL] = shape->detail;
-    q->opt[AGING_O_WIDTH] = AGING_WIDTH_16;
     q->opt[AGING_O_UPDATE] = 1;
-    q->opt[AGING_O_STORE] = AGING_STORE_WIDE;
     return aging_resolve(q, &all, err);
 }
 
@@ -243,41 +215,21 @@ static uint64_t aging_last(const aging_list *list, unsigned i) { /* epoch of a b
 
 /* Counters of a record, behind its stamp */
 
-EBI_INLINE uint32_t aging_get(unsigned bytes, const uint8_t *counters, unsigned i) {
-    assert(bytes == 1 || bytes == 2 || bytes == 4);
-    uint16_t two;
-    uint32_t four;
-    if (bytes == 1) return counters[i];
-    if (bytes == 2) {
-        memcpy(&two, counters + 2 * i, sizeof two);
-        return two;
-    }
-    memcpy(&four, counters + 4 * i, sizeof four);
-    return four;
+EBI_INLINE uint32_t aging_get(const void *counters, unsigned i) {
+    uint16_t value;
+    memcpy(&value, (const uint8_t *)counters + AGING_BYTES * i, sizeof value);
+    return value;
 }
 
-EBI_INLINE void aging_set(unsigned bytes, uint8_t *counters, unsigned i, uint32_t value) {
-    assert(bytes == 1 || bytes == 2 || bytes == 4);
-    const uint16_t two = (uint16_t)value;
-    if (bytes == 1)
-        counters[i] = (uint8_t)value;
-    else if (bytes == 2)
-        memcpy(counters + 2 * i, &two, sizeof two);
-    else
-        memcpy(counters + 4 * i, &value, sizeof value);
-}
-
-EBI_INLINE uint32_t aging_most(unsigned bytes) {
-    return (uint32_t)ebi_ones(8 * bytes);
+EBI_INLINE void aging_set(void *counters, unsigned i, uint32_t value) {
+    const uint16_t low = (uint16_t)value;
+    memcpy((uint8_t *)counters + AGING_BYTES * i, &low, sizeof low);
 }
 
 /* A counter of a closed bucket that has what two of them have; full stays full. */
-static uint32_t aging_sum(const aging *a, uint32_t x, uint32_t y) {
-    if (a->exact && (x == 0 || y == 0)) return x | y;
-    if (a->exact)
-        return ebi_aging_float(
-            ebi_min(ebi_aging_unfloat(x) + ebi_aging_unfloat(y), UINT64_C(1) << 61));
-    return (uint32_t)ebi_min((uint64_t)x + y, aging_most(a->bytes));
+static uint32_t aging_sum(uint32_t x, uint32_t y) {
+    if (x == 0 || y == 0) return x | y;
+    return ebi_aging_float(ebi_min(ebi_aging_unfloat(x) + ebi_aging_unfloat(y), UINT64_C(1) << 61));
 }
 
 static bool aging_is_there(const aging *a, const void *counters) {
@@ -290,13 +242,13 @@ static bool aging_is_there(const aging *a, const void *counters) {
 /* In each bucket the less of two, all counters of a word at once: one is not less than another if
  * its top bit says so, or else if subtracting the other's low bits borrows nothing. */
 EBI_INLINE void aging_less(const aging *a, uint64_t *least, const uint8_t *counters) {
-    const unsigned up = 8 * a->bytes - 1;
-    const uint64_t top = ~UINT64_C(0) / ebi_ones(up + 1) << up;
+    enum { AGING_UP = 8 * AGING_BYTES - 1 };
+    const uint64_t top = ~UINT64_C(0) / ebi_ones(AGING_UP + 1) << AGING_UP;
     for (unsigned i = 0; i < a->words; i++) {
         const uint64_t x = least[i], y = ebi_load64(counters + AGING_WORD * i);
         const uint64_t by_low = (x | top) - (y & ~top);
         const uint64_t not_less = ((x & ~y) | (~(x ^ y) & by_low)) & top;
-        const uint64_t take = not_less | (not_less - (not_less >> up));
+        const uint64_t take = not_less | (not_less - (not_less >> AGING_UP));
         least[i] = x ^ ((x ^ y) & take);
     }
 }
@@ -305,8 +257,8 @@ EBI_INLINE void aging_less(const aging *a, uint64_t *least, const uint8_t *count
 
 /* Buckets that are epochs become older one by one. */
 static void aging_shift(const aging *a, const uint8_t *from, uint64_t epochs, uint8_t *to) {
-    const size_t all = (size_t)(a->buckets * a->bytes),
-                 by = (size_t)(ebi_min(epochs, a->buckets) * a->bytes);
+    const size_t all = (size_t)(a->buckets * AGING_BYTES),
+                 by = (size_t)(ebi_min(epochs, a->buckets) * AGING_BYTES);
     memmove(to + by, from, all - by);
     memset(to, 0, by);
 }
@@ -320,44 +272,38 @@ static void aging_join(const aging *a, const uint8_t *from, uint64_t stamp, cons
         aging_list_at(a, stamp, &then); /* else all are forgotten */
     for (unsigned i = 0, to = 0; i < then.n; i++) {
         while (to < now->n && now->first[to] > then.first[i]) to++;
-        if (to < now->n) value[to] = aging_sum(a, value[to], aging_get(a->bytes, from, i));
+        if (to < now->n) value[to] = aging_sum(value[to], aging_get(from, i));
     }
     memset(counters, 0, a->words * AGING_WORD);
-    for (unsigned i = 0; i < now->n; i++) aging_set(a->bytes, counters, i, value[i]);
+    for (unsigned i = 0; i < now->n; i++) aging_set(counters, i, value[i]);
 }
 
 static uint64_t aging_stamp(const aging *a, const uint8_t *record) { /* the epoch */
     uint32_t passed;
-    if (!a->exact) return ebi_load64(record);
     memcpy(&passed, record, sizeof passed);
     return a->state->base + passed;
 }
 
 /* What is counted now, in a record that is up to date. */
-EBI_INLINE uint64_t aging_youngest(const aging *a, const uint8_t *record) {
-    const uint64_t low = aging_get(a->bytes, record + AGING_STAMP, 0);
-    return a->exact ? ebi_load64(record) >> 32 << 16 | low : low;
+EBI_INLINE uint64_t aging_youngest(const uint8_t *record) {
+    return ebi_load64(record) >> 32 << 16 | aging_get(record + AGING_STAMP, 0);
 }
 
-static void aging_set_youngest(const aging *a, uint8_t *record, uint64_t value) {
-    aging_set(a->bytes, record + AGING_STAMP, 0, (uint32_t)value);
-    if (a->exact) ebi_store64(record, (ebi_load64(record) & UINT32_MAX) | value >> 16 << 32);
+static void aging_set_youngest(uint8_t *record, uint64_t value) {
+    aging_set(record + AGING_STAMP, 0, (uint32_t)value);
+    ebi_store64(record, (ebi_load64(record) & UINT32_MAX) | value >> 16 << 32);
 }
 
 /* The counters of a record that is not up to date as of the list's moment; to: may be its own. */
 static void aging_age(const aging *a, const uint8_t *record, const aging_list *now, uint8_t *to) {
     const uint64_t stamp = aging_stamp(a, record);
-    const uint8_t *from = record + AGING_STAMP;
-    uint64_t closed[AGING_WORDS_MAX];
-    if (a->exact) {
-        memcpy(closed, from, a->words * AGING_WORD);
-        from = (const uint8_t *)closed;
-        aging_set(a->bytes, (uint8_t *)closed, 0, ebi_aging_float(aging_youngest(a, record)));
-    }
+    uint8_t closed[AGING_WORDS_MAX * AGING_WORD];
+    memcpy(closed, record + AGING_STAMP, a->words * AGING_WORD);
+    aging_set(closed, 0, ebi_aging_float(aging_youngest(record)));
     if (a->levels == 0)
-        aging_shift(a, from, now->now - stamp, to);
+        aging_shift(a, closed, now->now - stamp, to);
     else
-        aging_join(a, from, stamp, now, to);
+        aging_join(a, closed, stamp, now, to);
 }
 
 /* A record's counters as of the list's moment: where they are, if it is up to date; else in room,
@@ -372,12 +318,12 @@ EBI_INLINE const uint8_t *aging_read(const aging *a, const uint8_t *record, cons
 EBI_INLINE void aging_freshen(const aging *a, uint8_t *record, const aging_list *now) {
     if (aging_stamp(a, record) == now->now) return;
     aging_age(a, record, now, record + AGING_STAMP);
-    ebi_store64(record, a->exact ? now->now - a->state->base : now->now);
+    ebi_store64(record, now->now - a->state->base);
 }
 
 /* Before records can be stamped with that epoch. */
 static void aging_reach(const aging *a, const aging_list *now) {
-    if (!a->exact || now->now - a->state->base <= UINT32_MAX) return;
+    if (now->now - a->state->base <= UINT32_MAX) return;
     for (uint64_t i = 0; i < a->cells; i++) {
         uint8_t *const record = a->records + i * a->stride;
         aging_age(a, record, now, record + AGING_STAMP);
@@ -433,13 +379,13 @@ static void aging_least(const aging *a, const uint64_t *at, const aging_list *no
         const uint8_t *const record = a->records + at[j];
         const uint8_t *const counters = aging_read(a, record, now, room);
         const bool fresh = counters != (const uint8_t *)room;
-        out->youngest = ebi_min(out->youngest, fresh ? aging_youngest(a, record) : 0);
+        out->youngest = ebi_min(out->youngest, fresh ? aging_youngest(record) : 0);
         if (j == 0)
             memcpy(out->words, counters, a->words * AGING_WORD);
         else
             aging_less(a, out->words, counters);
     }
-    aging_set(a->bytes, (uint8_t *)out->words, 0, 0);
+    aging_set(out->words, 0, 0);
 }
 
 static bool aging_has(const aging *a, const aging_minima *least) {
@@ -448,15 +394,11 @@ static bool aging_has(const aging *a, const aging_minima *least) {
 
 /* Loops */
 
-static uint64_t aging_youngest_most(const aging *a) {
-    return a->exact ? ebi_ones(48) : aging_most(a->bytes);
-}
-
 static void aging_raise(const aging *a, uint8_t *record, uint64_t value) { /* the youngest */
-    const uint64_t most = aging_youngest_most(a), before = aging_youngest(a, record);
+    const uint64_t most = ebi_ones(48), before = aging_youngest(record);
     if (before >= ebi_min(value, most)) return;
     if (value >= most) a->state->saturated++;
-    aging_set_youngest(a, record, ebi_min(value, most));
+    aging_set_youngest(record, ebi_min(value, most));
 }
 
 static bool aging_add_one(const aging *a, const uint64_t *at, const aging_list *now,
@@ -466,8 +408,7 @@ static bool aging_add_one(const aging *a, const uint64_t *at, const aging_list *
     aging_least(a, at, now, &least);
     for (unsigned j = 0; j < a->k; j++) {
         uint8_t *const record = a->records + at[j];
-        aging_raise(a, record,
-                    (a->conservative ? least.youngest : aging_youngest(a, record)) + value);
+        aging_raise(a, record, (a->conservative ? least.youngest : aging_youngest(record)) + value);
     }
     return aging_has(a, &least);
 }
@@ -544,21 +485,15 @@ static void aging_weights(const ebi_params *p, const aging_list *now, double *we
 }
 
 /* A counter that is full may stand for any number. */
-static double aging_part(const aging *a, double weight, uint64_t counter) {
+static double aging_part(double weight, uint64_t counter) {
     if (weight == 0) return 0;
-    return counter >= aging_youngest_most(a) ? INFINITY : weight * (double)counter;
+    return counter >= ebi_ones(48) ? INFINITY : weight * (double)counter;
 }
 
-static double aging_weigh(const aging *a, const aging_minima *least, unsigned n,
-                          const double *weight) {
-    const uint8_t *const counters = (const uint8_t *)least->words;
-    double count = n > 0 ? aging_part(a, weight[0], least->youngest) : 0;
-    if (a->exact)
-        for (unsigned i = 1; i < n; i++)
-            count += aging_part(a, weight[i], ebi_aging_unfloat(aging_get(2, counters, i)));
-    else
-        for (unsigned i = 1; i < n; i++)
-            count += aging_part(a, weight[i], aging_get(a->bytes, counters, i));
+static double aging_weigh(const aging_minima *least, unsigned n, const double *weight) {
+    double count = n > 0 ? aging_part(weight[0], least->youngest) : 0;
+    for (unsigned i = 1; i < n; i++)
+        count += aging_part(weight[i], ebi_aging_unfloat(aging_get(least->words, i)));
     return count;
 }
 
@@ -578,7 +513,7 @@ static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_bat
             aging_weights(p, &now, weight);
         }
         aging_least(&a, aging_key(&a, at, i, b->n), &now, &least);
-        count[i] = aging_weigh(&a, &least, now.n, weight);
+        count[i] = aging_weigh(&least, now.n, weight);
     }
 }
 
@@ -610,13 +545,9 @@ static void aging_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
         aging_freshen(&a, record, &now);
         const uint8_t *const theirs = aging_read(&b, other, &now, room);
         if (aging_stamp(&b, other) == now.now)
-            aging_raise(&a, record, aging_youngest(&a, record) + aging_youngest(&b, other));
-        for (unsigned j = 1; j < now.n; j++) {
-            const uint32_t more = aging_get(a.bytes, theirs, j);
-            const uint32_t sum = aging_sum(&a, aging_get(a.bytes, counters, j), more);
-            a.state->saturated += sum == aging_most(a.bytes) && more > 0 && more < sum;
-            aging_set(a.bytes, counters, j, sum);
-        }
+            aging_raise(&a, record, aging_youngest(record) + aging_youngest(other));
+        for (unsigned j = 1; j < now.n; j++)
+            aging_set(counters, j, aging_sum(aging_get(counters, j), aging_get(theirs, j)));
     }
     a.state->saturated += b.state->saturated;
 }
@@ -627,7 +558,7 @@ static bool aging_record_ok(const aging *a, const uint8_t *record, uint64_t epoc
     uint8_t any = 0;
     if (stamp > epoch || stamp < a->state->base) return false;
     aging_list_at(a, stamp, &then);
-    for (uint64_t i = AGING_STAMP + then.n * a->bytes; i < a->stride; i++) any |= record[i];
+    for (uint64_t i = AGING_STAMP + then.n * AGING_BYTES; i < a->stride; i++) any |= record[i];
     return any == 0;
 }
 
@@ -638,7 +569,6 @@ static eb_status aging_check(const ebi_params *p, const uint8_t *block, eb_error
     const uint64_t bytes = p->opt[EBI_O_CELLS] * a.stride;
     for (uint64_t i = bytes; i < ebi_round_up(bytes, 64); i++) any |= a.records[i];
     bool good = any == 0 && a.state->base <= aging_epoch(&a, block);
-    if (!a.exact && a.state->base != 0) good = false;
     for (uint64_t i = 0; good && i < p->opt[EBI_O_CELLS]; i++)
         good = aging_record_ok(&a, a.records + i * a.stride, aging_epoch(&a, block));
     return good ? EB_OK
@@ -660,10 +590,10 @@ static void aging_stat(const ebi_params *p, const uint8_t *block, eb_stats *out)
             const uint8_t *const record = a.records + i * a.stride;
             const uint8_t *const counters = aging_read(&a, record, &now, room);
             const bool fresh = aging_stamp(&a, record) == now.now;
-            const bool young = fresh && aging_youngest(&a, record) > 0;
+            const bool young = fresh && aging_youngest(record) > 0;
             out->cells_used += young || aging_is_there(&a, counters);
             used[0] += young;
-            for (unsigned b = 1; b < now.n; b++) used[b] += aging_get(a.bytes, counters, b) > 0;
+            for (unsigned b = 1; b < now.n; b++) used[b] += aging_get(counters, b) > 0;
         }
         for (unsigned b = 0; b < now.n; b++) chance[b] *= (double)used[b] / (double)(end - first);
     }
@@ -728,7 +658,7 @@ static void aging_fading(const ebi_params *p, ebi_faded_counts *out) {
                  detail = (double)p->opt[AGING_O_DETAIL];
     const aging a = aging_shape(p);
     const double joined = a.levels > 0 ? pow(1 + 1 / detail, power) : 1;
-    const double rounded = a.exact ? pow(1 + 1.0 / EBI_AGING_FLOAT_ONE, a.levels + 1) : 1;
+    const double rounded = pow(1 + 1.0 / EBI_AGING_FLOAT_ONE, a.levels + 1);
     *out = (ebi_faded_counts){.excess = joined * rounded - 1,
                               .weight = aging_weight(p) * (double)p->opt[AGING_O_PERIOD]};
 }

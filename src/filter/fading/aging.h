@@ -34,8 +34,7 @@ enum {
 typedef struct ebi_aging_shape { /* options of the kind aging */
     uint64_t cells, k, by, epochs, period, power, heights, detail;
 } ebi_aging_shape;
-/* The parameters of such a filter inside another one, conservative and with store=wide.  q has the
- * common options. */
+/* The parameters of such a filter inside another one, conservative.  q has the common options. */
 eb_status ebi_aging_inside(ebi_params *q, const ebi_aging_shape *shape, eb_error *err);
 void ebi_aging_alone(ebi_params *q);                   /* the same with one cell, for one key */
 uint64_t ebi_aging_stride(const ebi_params *q);        /* bytes of a cell */

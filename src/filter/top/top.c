@@ -60,10 +60,7 @@ static void top_shape_fading(const ebi_params *p, ebi_top *t) {
     t->fading = (ebi_decay){.mode = EBI_DECAY_ERA,
                             .k = EBI_TOP_K,
                             .fraction = EBI_SOFT_FRACTION,
-                            .width = 8,
-                            .wide = true,
                             .each = EBI_SOFT_CELLS,
-                            .stride = EBI_SOFT_LINE,
                             .conservative = true,
                             .factor = EBI_TOP_MILLION / 2,
                             .period = p->opt[EBI_TOP_PERIOD],
@@ -122,7 +119,6 @@ ebi_top ebi_top_open(const ebi_params *p, const uint8_t *block) {
     } else if (t.halves) {
         t.fading.state = (ebi_decay_state *)(void *)t.state;
         t.fading.line = at;
-        t.fading.rest = at + t.fading.lines * EBI_SOFT_LINE;
     } else {
         t.light.total = &t.state->total;
         t.light.counters = ebi_counters(t.light.store, at, t.light.n, t.light.bytes);

@@ -1,6 +1,6 @@
 /* decay.c - time-decaying Bloom filters: how often did this key come lately?
  *
- *     | head | state, 64 bytes | lines of counters | spill table, or pool |
+ *     | head | state, 64 bytes | lines of counters | pool |
  *
  * An arrival counts 1 when it comes and less and less later: half of it after
  * `halflife` units of time.  A key has k counters, one in each of k parts; the
@@ -9,11 +9,9 @@
  *   mode=era        ours.  Counts fade all the time; counters are halved once in a
  *                   half-life, each line of them when it is next needed.  Nothing
  *                   ever waits: letting time pass costs nothing, however much.
- *                   Counters have 9 bits each (store=wide), and those that outgrow
- *                   them join their neighbours, so none is ever full.  With
- *                   store=packed they are as long as they must be, 9 bits on average;
- *                   `fraction` binary digits at least, up to 4 more where there is room.
- *   mode=basic      the basic filter of the paper: counters of fixed width that are
+ *                   Counters have 9 bits each, and those that outgrow them join
+ *                   their neighbours, so none is ever full.
+ *   mode=basic      the basic filter of the paper: counters of 32 bits that are
  *                   multiplied by `factor` at the end of each `period`.
  *   mode=optimised  the same counters as 4-bit digits; further digits come from a
  *                   pool of free ones and are linked.  Digits carry one by one: the
@@ -21,9 +19,9 @@
  *
  * Never too low by more than epsilon (eb_stats), since every rounding goes up;
  * an epsilon there must be, or counters could not come down to zero.  Rounding
- * makes counts too high by a share of them (excess; packed counters also by up to
- * twice as much of an arrival), or by 1 / (1 - factor) ulp in the modes of the paper.  A counter
- * that finds no room becomes an upper bound and is counted in eb_stats.  Too high
+ * makes counts too high by a share of them (excess), or by 1 / (1 - factor) ulp in the
+ * modes of the paper, where a counter that finds no room becomes an upper bound for good
+ * and is counted in eb_stats.  Too high
  * when others share all k counters, less often with update=conservative: raise
  * only what is below the new estimate.  Such filters cannot be merged, and keys
  * cannot be removed.
@@ -44,15 +42,11 @@ enum {
     DECAY_O_HALFLIFE,
     DECAY_O_FACTOR,
     DECAY_O_PERIOD,
-    DECAY_O_WIDTH,
     DECAY_O_FRACTION,
     DECAY_O_UPDATE,
-    DECAY_O_ROOM,
-    DECAY_O_STORE
+    DECAY_O_ROOM
 };
-enum { DECAY_STORE_CELLS, DECAY_STORE_PACKED, DECAY_STORE_WIDE };
 enum { DECAY_UPDATE_PLAIN, DECAY_UPDATE_CONSERVATIVE };
-enum { DECAY_WIDTH_4, DECAY_WIDTH_8, DECAY_WIDTH_16 };
 enum { DECAY_FRACTION_MAX = 12, DECAY_AHEAD = 10 };
 enum { DECAY_FIXED = sizeof(ebi_block_head) + sizeof(ebi_decay_state) };
 enum { DECAY_MILLION = 1000000, DECAY_HALF = DECAY_MILLION / 2 };
@@ -66,13 +60,10 @@ static const eb_option decay_options[] = {
     {"halflife", "fixed", NULL, "1", "9000000000000", "time in which counts fade to half", true},
     {"factor", "fixed", NULL, "0.000001", "0.999999", "what is left after a period", false},
     {"period", "fixed", NULL, "1", "9000000000000", "time between fadings by factor", false},
-    {"width", "4|8|16|32", NULL, NULL, NULL, "bits of a counter before it counts as large", false},
-    {"fraction", "int", NULL, "0", "12", "binary digits after the point", false},
+    {"fraction", "int", NULL, "0", "12", "binary digits after the point, not with mode=era", false},
     {"update", "plain|conservative", "plain", NULL, NULL,
      "conservative: smaller errors, no merging", false},
-    {"large", "count", NULL, "0", "1e13", "counters that may be larger; digits in the pool", false},
-    {"store", "cells|packed|wide", NULL, NULL, NULL,
-     "wide: 9 bits, join when full; packed: 9 bits; cells: width=", false},
+    {"large", "count", NULL, "0", "268435454", "digits in the pool of mode=optimised", false},
     {0}};
 
 /* Opening */
@@ -80,19 +71,14 @@ static const eb_option decay_options[] = {
 static ebi_decay decay_shape(const ebi_params *p) { /* all but the places of its parts */
     ebi_decay d = {.mode = (unsigned)p->opt[DECAY_O_MODE],
                    .k = (unsigned)p->opt[DECAY_O_K],
-                   .fraction = (unsigned)p->opt[DECAY_O_FRACTION],
                    .conservative = p->opt[DECAY_O_UPDATE] == DECAY_UPDATE_CONSERVATIVE,
                    .factor = p->opt[DECAY_O_FACTOR],
-                   .period = p->opt[DECAY_O_PERIOD],
-                   .room = p->opt[DECAY_O_ROOM]};
-    d.width = d.mode == EBI_DECAY_OPTIMISED ? 32 : 4u << p->opt[DECAY_O_WIDTH];
-    d.packed = p->opt[DECAY_O_STORE] == DECAY_STORE_PACKED;
-    d.wide = p->opt[DECAY_O_STORE] == DECAY_STORE_WIDE;
-    d.most = d.wide ? UINT64_MAX : EBI_DECAY_TOP;
-    if (d.wide) d.fraction = EBI_SOFT_FRACTION;
-    if (d.packed) d.fraction += EBI_DECAY_SPARE;
-    d.each = d.wide ? EBI_SOFT_CELLS : d.packed ? EBI_SNUG_CELLS : ebi_line_cells(d.width);
-    d.stride = d.packed ? EBI_SNUG_LINE : EBI_LINE;
+                   .period = p->opt[DECAY_O_PERIOD]};
+    const bool era = d.mode == EBI_DECAY_ERA;
+    d.room = d.mode == EBI_DECAY_OPTIMISED ? p->opt[DECAY_O_ROOM] : 0;
+    d.most = era ? UINT64_MAX : EBI_DECAY_TOP;
+    d.fraction = era ? EBI_SOFT_FRACTION : (unsigned)p->opt[DECAY_O_FRACTION];
+    d.each = era ? EBI_SOFT_CELLS : EBI_LINE_WORDS;
     d.lines = p->opt[EBI_O_CELLS] / d.each;
     d.part = d.lines / d.k;
     d.floor = ebi_decay_floor(&d);
@@ -104,7 +90,7 @@ ebi_decay ebi_decay_open(const ebi_params *p, const uint8_t *block) {
     ebi_decay d = decay_shape(p);
     d.state = (ebi_decay_state *)(void *)(own + sizeof(ebi_block_head));
     d.line = own + DECAY_FIXED;
-    d.rest = d.line + d.lines * d.stride;
+    d.rest = (uint64_t *)(void *)(d.line + d.lines * EBI_LINE);
     return d;
 }
 
@@ -145,110 +131,49 @@ static uint64_t decay_fraction_for(const ebi_params *p) {
     return fraction;
 }
 
-/* Of counters that join there is nothing to settle. */
-static eb_status decay_resolve_wide(ebi_params *p, const ebi_args *a, eb_error *err) {
-    static const struct {
-        unsigned option;
-        const char *name;
-        uint64_t value, shown;
-    } fixed[] = {{DECAY_O_WIDTH, "width", DECAY_WIDTH_8, 8},
-                 {DECAY_O_FRACTION, "fraction", 4, 4},
-                 {DECAY_O_ROOM, "large", 0, 0}};
-    if (p->opt[DECAY_O_MODE] != EBI_DECAY_ERA)
-        return ebi_fail(err, EB_ESPEC, "decay: store must be cells with this mode, not wide");
-    for (size_t i = 0; i < EBI_COUNT_OF(fixed); i++) {
-        if (a->given[fixed[i].option] && p->opt[fixed[i].option] != fixed[i].value)
-            return ebi_fail(err, EB_ESPEC,
-                            "decay: %s is always %u with store=wide: use store=cells",
-                            fixed[i].name, (unsigned)fixed[i].shown);
-        p->opt[fixed[i].option] = fixed[i].value;
-    }
-    return EB_OK;
-}
-
-/* Who gives a width, digits or room for large counters means cells. */
-static uint64_t decay_store_for(const ebi_params *p, const ebi_args *a) {
-    const bool era = p->opt[DECAY_O_MODE] == EBI_DECAY_ERA;
-    const bool cells =
-        a->given[DECAY_O_WIDTH] || a->given[DECAY_O_FRACTION] || a->given[DECAY_O_ROOM];
-    return era && !cells ? DECAY_STORE_WIDE : DECAY_STORE_CELLS;
-}
-
 static eb_status decay_resolve_counters(ebi_params *p, const ebi_args *a, eb_error *err) {
-    if (!a->given[DECAY_O_STORE]) p->opt[DECAY_O_STORE] = decay_store_for(p, a);
-    if (p->opt[DECAY_O_STORE] == DECAY_STORE_WIDE) return decay_resolve_wide(p, a, err);
-    const bool digits = p->opt[DECAY_O_MODE] == EBI_DECAY_OPTIMISED,
-               era = p->opt[DECAY_O_MODE] == EBI_DECAY_ERA;
-    const bool packed = p->opt[DECAY_O_STORE] == DECAY_STORE_PACKED;
-    if (packed && !era)
-        return ebi_fail(err, EB_ESPEC, "decay: store must be cells with this mode, not packed");
-    if (!a->given[DECAY_O_WIDTH])
-        p->opt[DECAY_O_WIDTH] = digits ? DECAY_WIDTH_4 : packed ? DECAY_WIDTH_8 : DECAY_WIDTH_16;
-    if (packed && p->opt[DECAY_O_WIDTH] != DECAY_WIDTH_8)
-        return ebi_fail(err, EB_ESPEC, "decay: width must be 8 with store=packed, not %u",
-                        4u << p->opt[DECAY_O_WIDTH]);
-    if (digits != (p->opt[DECAY_O_WIDTH] == DECAY_WIDTH_4))
-        return ebi_fail(err, EB_ESPEC, "decay: width must be %s with this mode, not %u",
-                        digits ? "4" : "8, 16 or 32", 4u << p->opt[DECAY_O_WIDTH]);
-    if (!a->given[DECAY_O_FRACTION])
-        p->opt[DECAY_O_FRACTION] =
-            era ? (p->opt[DECAY_O_WIDTH] == DECAY_WIDTH_8 ? 2 : 8) : decay_fraction_for(p);
-    if (p->opt[DECAY_O_MODE] == EBI_DECAY_BASIC && p->opt[DECAY_O_ROOM] != 0)
-        return ebi_fail(err, EB_ESPEC, "decay: large must be 0 with mode=basic, not %llu",
-                        (unsigned long long)p->opt[DECAY_O_ROOM]);
+    const bool era = p->opt[DECAY_O_MODE] == EBI_DECAY_ERA;
+    if (era && a->given[DECAY_O_FRACTION])
+        return ebi_fail(err, EB_ESPEC, "decay: fraction goes with mode=basic and mode=optimised");
+    if (p->opt[DECAY_O_MODE] != EBI_DECAY_OPTIMISED && a->given[DECAY_O_ROOM])
+        return ebi_fail(err, EB_ESPEC, "decay: large goes with mode=optimised");
+    if (era) p->opt[DECAY_O_FRACTION] = EBI_OFF;
+    if (p->opt[DECAY_O_MODE] != EBI_DECAY_OPTIMISED) p->opt[DECAY_O_ROOM] = EBI_OFF;
+    if (!era && !a->given[DECAY_O_FRACTION]) p->opt[DECAY_O_FRACTION] = decay_fraction_for(p);
     return EB_OK;
 }
 
-/* Slots of the spill table: 0.4 bits for each packed counter, 1 for each other one. */
-static uint64_t decay_room_for(unsigned mode, bool packed, uint64_t cells) {
-    if (mode == EBI_DECAY_BASIC) return 0;
-    if (packed) return ebi_round_up(cells / 320 + 1, 4);
-    return mode == EBI_DECAY_ERA ? ebi_round_up(cells / 128 + 1, 4) : ebi_round_up(cells / 2, 8);
-}
-
-/* As many lines as a budget without head allows, in k equal parts.  Era mode has
- * a slot for the spill table for every 8 lines, and what is left over. */
+/* As many lines as a budget without head allows, in k equal parts.  The pool has a digit for every
+ * two counters. */
 static uint64_t decay_lines_for(ebi_params *p, const ebi_args *a, uint64_t budget) {
-    const unsigned mode = (unsigned)p->opt[DECAY_O_MODE];
+    const bool pool = p->opt[DECAY_O_MODE] == EBI_DECAY_OPTIMISED;
     const uint64_t k = p->opt[DECAY_O_K];
-    const ebi_decay shape = decay_shape(p);
-    const uint64_t rest =
-        a->given[DECAY_O_ROOM] ? ebi_decay_rest_bytes(mode, p->opt[DECAY_O_ROOM]) : 0;
-    if (budget < sizeof(ebi_decay_state) + rest) return 0;
-    budget -= sizeof(ebi_decay_state) + rest;
-    if (a->given[DECAY_O_ROOM] || mode == EBI_DECAY_BASIC || shape.wide)
-        return budget / shape.stride / k * k;
-    const uint64_t each = shape.stride + (mode != EBI_DECAY_ERA ? 60 : shape.packed ? 6 : 2);
-    const uint64_t lines = (budget - ebi_min(budget, 64)) / each / k * k;
-    p->opt[DECAY_O_ROOM] = mode == EBI_DECAY_ERA
-                               ? (budget - lines * shape.stride) / sizeof(ebi_spill_slot)
-                               : decay_room_for(mode, false, lines * ebi_line_cells(32));
-    return lines;
+    const uint64_t pool_bytes = a->given[DECAY_O_ROOM] ? ebi_decay_rest_bytes(p->opt[DECAY_O_ROOM])
+                                : pool                 ? 64
+                                                       : 0;
+    const uint64_t rest = sizeof(ebi_decay_state) + pool_bytes;
+    const uint64_t each = EBI_LINE + (pool && !a->given[DECAY_O_ROOM] ? 4 * EBI_LINE_WORDS : 0);
+    return (budget - ebi_min(budget, rest)) / each / k * k;
 }
 
 static eb_status decay_resolve_size(ebi_params *p, const ebi_args *a, eb_error *err) {
-    const ebi_decay shape = decay_shape(p);
-    const uint64_t each = shape.each, k = p->opt[DECAY_O_K];
-    const unsigned mode = (unsigned)p->opt[DECAY_O_MODE];
-    uint64_t lines = p->opt[EBI_O_CELLS] / each;
-    if (!a->given[EBI_O_CELLS]) {
-        lines = decay_lines_for(p, a, ebi_budget(p));
-    } else if (p->opt[EBI_O_CELLS] % (each * k) != 0) {
+    const uint64_t each = decay_shape(p).each, k = p->opt[DECAY_O_K];
+    const bool pool = p->opt[DECAY_O_MODE] == EBI_DECAY_OPTIMISED;
+    if (a->given[EBI_O_CELLS] && p->opt[EBI_O_CELLS] % (each * k) != 0)
         return ebi_fail(err, EB_ESPEC, "decay: cells must be a multiple of %llu here, not %llu",
                         (unsigned long long)(each * k), (unsigned long long)p->opt[EBI_O_CELLS]);
-    } else if (!a->given[DECAY_O_ROOM] && !shape.wide) {
-        p->opt[DECAY_O_ROOM] = decay_room_for(mode, shape.packed, p->opt[EBI_O_CELLS]);
-    }
+    const uint64_t lines =
+        a->given[EBI_O_CELLS] ? p->opt[EBI_O_CELLS] / each : decay_lines_for(p, a, ebi_budget(p));
     if (lines * each < 64)
-        return ebi_fail(err, EB_ESPEC, "decay: memory=%llu is too small for k=%llu and large=%llu",
+        return ebi_fail(err, EB_ESPEC, "decay: memory=%llu is too small for k=%llu%s",
                         (unsigned long long)p->opt[EBI_O_MEMORY], (unsigned long long)k,
-                        (unsigned long long)p->opt[DECAY_O_ROOM]);
-    if (mode == EBI_DECAY_OPTIMISED &&
-        (lines >> (32 - EBI_SLOT_BITS) != 0 || p->opt[DECAY_O_ROOM] > EBI_POOL_MAX))
+                        a->given[DECAY_O_ROOM] ? " and so large a pool" : "");
+    if (pool && !a->given[DECAY_O_ROOM]) p->opt[DECAY_O_ROOM] = ebi_round_up(lines * each / 2, 8);
+    if (pool && (lines >> (32 - EBI_SLOT_BITS) != 0 || p->opt[DECAY_O_ROOM] > EBI_POOL_MAX))
         return ebi_fail(err, EB_ESPEC, "decay: mode=optimised has at most 5e8 cells, not %llu",
                         (unsigned long long)(lines * each));
     p->opt[EBI_O_CELLS] = lines * each;
-    p->span = DECAY_FIXED + lines * shape.stride + ebi_decay_rest_bytes(mode, p->opt[DECAY_O_ROOM]);
+    p->span = DECAY_FIXED + lines * EBI_LINE + ebi_decay_rest_bytes(decay_shape(p).room);
     return EB_OK;
 }
 
@@ -270,7 +195,7 @@ void ebi_decay_places(const ebi_decay *d, eb_hash h, uint64_t *place) {
 
 static void decay_fetch(const ebi_decay *d, const uint64_t *place) {
     for (unsigned j = 0; j < d->k; j++)
-        ebi_prefetch_write(d->line + ebi_place_line(place[j]) * d->stride);
+        ebi_prefetch_write(d->line + ebi_place_line(place[j]) * EBI_LINE);
 }
 
 /* Places of all keys of a batch; their lines are asked for some keys ahead. */
@@ -390,7 +315,9 @@ static bool decay_claim_one(const ebi_decay *d, const uint64_t *place, uint64_t 
     for (unsigned j = 0; j < d->k; j++) {
         const uint64_t c = ebi_decay_get(d, place[j], era);
         const uint64_t take = decay_take(left, ebi_decay_grain(d, place[j], era));
-        if (left > c || !ebi_claim(claims, d->line, ebi_decay_group(d, place[j], era), take, c))
+        const uint64_t kept = left - take; /* must be there too, as if keys came one by one */
+        if (left > c ||
+            !ebi_claim(claims, d->line, ebi_decay_group(d, place[j], era), take, c - kept))
             return false;
     }
     return true;
@@ -474,9 +401,10 @@ static eb_status decay_check(const ebi_params *p, const uint8_t *block, eb_error
 
 static bool decay_is_empty(const ebi_decay *d, uint64_t line) {
     assert(line < d->lines);
-    const uint8_t *const bytes = d->line + line * d->stride;
-    uint64_t any = ebi_load64(bytes) >> (d->wide ? EBI_SOFT_STAMP : 8 * EBI_LINE_STAMP);
-    for (uint64_t i = 8; i < d->stride; i += 8) any |= ebi_load64(bytes + i);
+    const uint8_t *const bytes = d->line + line * EBI_LINE;
+    uint64_t any = ebi_load64(bytes) >>
+                   (d->mode == EBI_DECAY_ERA ? (unsigned)EBI_SOFT_STAMP : 8 * EBI_LINE_STAMP);
+    for (uint64_t i = 8; i < EBI_LINE; i += 8) any |= ebi_load64(bytes + i);
     return any == 0;
 }
 

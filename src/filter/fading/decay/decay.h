@@ -8,16 +8,13 @@
 #ifndef EBI_DECAY_H
 #define EBI_DECAY_H
 #include "cells/claims.h"
-#include "cells/counters.h"
 #include "cells/pool.h"
-#include "cells/snug.h"
 #include "cells/soft.h"
 #include "cells/stamped.h"
 #include "filter/kind.h"
 
 enum { EBI_DECAY_ERA, EBI_DECAY_BASIC, EBI_DECAY_OPTIMISED };
 enum { EBI_DECAY_K_MAX = 16 };
-enum { EBI_DECAY_SPARE = 4 }; /* binary digits that packed counters have where there is room */
 
 /* More than any counter holds; in the modes of the paper, for good. */
 #define EBI_DECAY_TOP (UINT64_C(1) << 44)
@@ -25,7 +22,7 @@ enum { EBI_DECAY_SPARE = 4 }; /* binary digits that packed counters have where t
 typedef struct ebi_decay_state {
     uint64_t base;       /* the era that stamps count from */
     uint64_t saturated;  /* times that a counter found no room */
-    uint64_t used, free; /* of the spill table or the pool */
+    uint64_t used, free; /* of the pool */
     uint64_t total;      /* of all arrivals */
     uint64_t reserved[3];
 } ebi_decay_state;
@@ -33,20 +30,16 @@ static_assert(sizeof(ebi_decay_state) == 64, "one cache line");
 
 typedef struct ebi_decay {
     unsigned mode, k, fraction;
-    unsigned width;  /* of cells in lines: 32 for the words of digits */
-    bool packed;     /* lines of snug.h */
-    bool wide;       /* lines of soft.h */
-    unsigned each;   /* cells in a line */
-    uint64_t stride; /* bytes of a line */
+    unsigned each; /* cells in a line: of soft.h in mode=era, else of stamped.h */
     bool conservative;
     uint64_t factor, period; /* in millionths */
     uint64_t lines, part;    /* lines in all, and in each of the k parts */
-    uint64_t room;           /* slots of the spill table, or counters in the pool */
+    uint64_t room;           /* digits in the pool */
     uint64_t floor;          /* counters up to this do not fall any more: read as 0 */
     uint64_t most;           /* no arrivals weigh more */
     ebi_decay_state *state;
     uint8_t *line;
-    uint8_t *rest; /* spill table or pool */
+    uint64_t *rest; /* the pool */
 } ebi_decay;
 
 /* decay_time.c: the arithmetic of fading */
@@ -83,7 +76,7 @@ void ebi_decay_init(const ebi_decay *d);
 /* Add the counters of another line of the same filter; this one is fresh. */
 void ebi_decay_merge_line(const ebi_decay *d, const ebi_decay *from, uint64_t line, uint64_t era);
 bool ebi_decay_check(const ebi_decay *d, uint64_t era);
-uint64_t ebi_decay_rest_bytes(unsigned mode, uint64_t room);
+uint64_t ebi_decay_rest_bytes(uint64_t room);
 
 /* decay_predict.c */
 void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *out);

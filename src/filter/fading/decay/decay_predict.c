@@ -4,8 +4,7 @@
  * A lone arrival keeps its counters above zero for D eras: it is there at an era E if it came in an
  * era after E - D.  So a counter is in use if one of the keys of the last D eras has it; in era
  * mode also if two keys of the era before have, whose sum lives an era longer.  Sums of more, and
- * of keys that come again, live longer still, which is left out; so do packed counters in lines
- * so full that they have lost binary digits.
+ * of keys that come again, live longer still, which is left out.
  *
  * How much others add to a counter, when all has settled: arrivals at the rate r = 1/(counters of a
  * part) a tick, each counting 2^-age/halflife.  With t = r halflife / ln 2 that sum has Dickman's
@@ -47,7 +46,8 @@ static double decay_predict_lifetime(const ebi_decay *d) {
     const ebi_moment at = {0, d->mode == EBI_DECAY_ERA && !at_start ? 1u << 19 : 0};
     uint64_t eras = 0;
     const uint64_t weight = ebi_decay_weight(d, at, 1);
-    for (uint64_t c = d->wide ? ebi_soft_field(weight, 0) : weight; c > d->floor; eras++)
+    for (uint64_t c = d->mode == EBI_DECAY_ERA ? ebi_soft_field(weight, 0) : weight; c > d->floor;
+         eras++)
         c = ebi_decay_lapse(d, c, 1);
     return (double)eras;
 }

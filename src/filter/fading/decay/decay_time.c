@@ -20,7 +20,7 @@ enum {
     DECAY_TIME_MILLION = 1000000,
     DECAY_TIME_FRACTION_BITS = 20,
     DECAY_TIME_STEP_BITS = DECAY_TIME_FRACTION_BITS - 6,
-    DECAY_TIME_CELL_DIGITS = 4 /* of the narrowest counters of store=wide */
+    DECAY_TIME_CELL_DIGITS = 4 /* of the narrowest counters of mode=era */
 };
 __extension__ typedef unsigned __int128 decay_wide;
 
@@ -88,7 +88,7 @@ uint64_t ebi_decay_weight_least(const ebi_decay *d, ebi_moment at, uint32_t n) {
 }
 
 uint64_t ebi_decay_lapse(const ebi_decay *d, uint64_t c, uint64_t eras) {
-    if (d->mode == EBI_DECAY_ERA) return ebi_halved(c, eras);
+    if (d->mode == EBI_DECAY_ERA) return ebi_soft_fade((ebi_soft_cell){c, 0}, eras).field;
     if (c >= EBI_DECAY_TOP) return c;
     for (; eras > 0 && c > d->floor; eras--)
         c = (c * d->factor + DECAY_TIME_MILLION - 1) / DECAY_TIME_MILLION;
@@ -97,8 +97,9 @@ uint64_t ebi_decay_lapse(const ebi_decay *d, uint64_t c, uint64_t eras) {
 
 uint64_t ebi_decay_lapse_least(const ebi_decay *d, uint64_t c, uint64_t eras) {
     if (d->mode == EBI_DECAY_ERA) {
-        const uint64_t rest = eras > 63 ? 0 : c >> eras, ulp = d->wide ? ebi_soft_grain(0) : 1;
-        return eras > 0 && rest <= ulp ? 0 : rest; /* as a counter that holds no more */
+        const uint64_t rest = eras > 63 ? 0 : c >> eras;
+        return eras > 0 && rest <= ebi_soft_grain(0) ? 0
+                                                     : rest; /* as a counter that holds no more */
     }
     const unsigned guard = c >> 28 == 0 ? 16 : 0; /* digits that keep the rounding small */
     for (c <<= guard; eras > 0 && c > 0; eras--) c = c * d->factor / DECAY_TIME_MILLION;
@@ -115,13 +116,11 @@ uint64_t ebi_decay_floor(const ebi_decay *d) {
 }
 
 double ebi_decay_epsilon(const ebi_decay *d) {
-    const int digits = d->wide ? DECAY_TIME_CELL_DIGITS : (int)d->fraction;
-    return ldexp(d->mode == EBI_DECAY_ERA ? 2 : (double)d->floor, -digits);
+    return d->mode == EBI_DECAY_ERA ? ldexp(2, -DECAY_TIME_CELL_DIGITS)
+                                    : ldexp((double)d->floor, -(int)d->fraction);
 }
 
 double ebi_decay_excess(const ebi_decay *d) {
     if (d->mode != EBI_DECAY_ERA) return 0;
-    const int digits =
-        d->wide ? DECAY_TIME_CELL_DIGITS : (int)d->fraction - (d->packed ? EBI_DECAY_SPARE : 0);
-    return ldexp(1, -digits) + ldexp(1, -15);
+    return ldexp(1, -DECAY_TIME_CELL_DIGITS) + ldexp(1, -EBI_SOFT_FRACTION);
 }

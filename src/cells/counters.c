@@ -1,0 +1,86 @@
+/* counters.c - what all stores share, and the plain one: u32. */
+#include "u32.h"
+
+uint64_t ebi_counters_bytes(const ebi_store *store, uint64_t n, uint64_t bits) {
+    if (bits == 0) bits = store->bits_usual;
+    const uint64_t whole = n / 1000000 * bits + n % 1000000 * bits / 1000000;
+    return sizeof(ebi_store_state) + ebi_round_up(whole / 8 + 1, 64) + store->bytes_more;
+}
+
+bool ebi_counters_plain(const ebi_store_state *state, size_t kept) {
+    assert(kept <= EBI_COUNT_OF(state->reserved));
+    uint64_t any = 0;
+    for (size_t i = kept; i < EBI_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
+    return any == 0;
+}
+
+void ebi_source_read(const ebi_source *from, uint64_t first, uint64_t count, uint64_t *value) {
+    assert(first + count <= from->counters->n);
+    uint64_t index[64];
+    for (uint64_t done = 0; done < count;) {
+        const uint64_t n = ebi_min(count - done, EBI_COUNT_OF(index));
+        for (uint64_t i = 0; i < n; i++) index[i] = first + done + i;
+        from->store->read(from->counters, index, (size_t)n, value + done);
+        done += n;
+    }
+}
+
+/* u32: | state, 64 bytes | n words |; the largest word is a saturated counter. */
+
+static void counters_u32_open(ebi_counter_array *c) {
+    assert(c->bytes >= sizeof *c->state + 4 * c->n);
+    c->cells = (uint8_t *)c->state + sizeof *c->state;
+}
+
+static uint64_t counters_u32_get(const ebi_counter_array *c, uint64_t i) {
+    return ebi_u32_get(c, i);
+}
+
+static void counters_u32_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                              uint64_t *value) {
+    for (size_t j = 0; j < count; j++) value[j] = counters_u32_get(c, i[j]);
+}
+
+static uint64_t counters_u32_add(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+    return ebi_u32_add(c, i, by);
+}
+
+static bool counters_u32_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                               uint64_t by) {
+    return ebi_u32_raise(c, i, count, by);
+}
+
+static uint64_t counters_u32_lift(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                                  uint64_t by) {
+    return ebi_u32_lift(c, i, count, by);
+}
+
+static void counters_u32_sub(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+    const uint64_t value = counters_u32_get(c, i);
+    assert(by <= value);
+    if (value < EBI_COUNTER_MAX) ebi_u32_set(c, i, value - by);
+}
+
+static const uint8_t *counters_u32_address(const ebi_counter_array *c, uint64_t i) {
+    return c->cells + 4 * i;
+}
+
+static bool counters_u32_check(const ebi_counter_array *c) {
+    uint64_t any = c->state->spilled, saturated = 0;
+    for (uint64_t i = 0; i < c->n; i++) saturated += counters_u32_get(c, i) == EBI_COUNTER_MAX;
+    for (uint64_t i = 4 * c->n; i < c->bytes - sizeof *c->state; i++) any |= c->cells[i];
+    return any == 0 && ebi_counters_plain(c->state, 0) && saturated == c->state->saturated;
+}
+
+const ebi_store ebi_store_u32 = {.name = "u32",
+                                 .bits_least = 32000000,
+                                 .bits_usual = 32000000,
+                                 .open = counters_u32_open,
+                                 .get = counters_u32_get,
+                                 .read = counters_u32_read,
+                                 .add = counters_u32_add,
+                                 .raise = counters_u32_raise,
+                                 .lift = counters_u32_lift,
+                                 .sub = counters_u32_sub,
+                                 .address = counters_u32_address,
+                                 .check = counters_u32_check};

@@ -1,0 +1,40 @@
+/* u32.h - the inline parts of the store u32, for loops that are compiled for it: four bytes for
+ * each counter; the largest word is a saturated one. */
+#ifndef EBI_U32_H
+#define EBI_U32_H
+#include "counters.h"
+
+EBI_INLINE const uint8_t *ebi_u32_address(const ebi_counter_array *c, uint64_t i) {
+    return c->cells + 4 * i;
+}
+
+EBI_INLINE uint64_t ebi_u32_get(const ebi_counter_array *c, uint64_t i) {
+    assert(i < c->n);
+    uint32_t word;
+    memcpy(&word, c->cells + 4 * i, sizeof word);
+    return word == UINT32_MAX ? EBI_COUNTER_MAX : word;
+}
+
+EBI_INLINE void ebi_u32_set(const ebi_counter_array *c, uint64_t i, uint64_t value) {
+    assert(i < c->n);
+    const uint32_t word = (uint32_t)ebi_min(value, UINT32_MAX);
+    memcpy(c->cells + 4 * i, &word, sizeof word);
+    if (word == UINT32_MAX) c->state->saturated++;
+}
+
+EBI_INLINE uint64_t ebi_u32_add(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+    const uint64_t value = ebi_u32_get(c, i);
+    if (value < EBI_COUNTER_MAX) ebi_u32_set(c, i, ebi_counter_sum(value, by));
+    return value;
+}
+
+EBI_INLINE bool ebi_u32_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                              uint64_t by) {
+    return ebi_raise_each(c, i, count, by, ebi_u32_add);
+}
+
+EBI_INLINE uint64_t ebi_u32_lift(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                                 uint64_t by) {
+    return ebi_lift_each(c, i, count, by, ebi_u32_get, ebi_u32_add);
+}
+#endif
