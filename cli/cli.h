@@ -194,6 +194,7 @@ void man_list_pages(void);
 void complete_bash(void);
 void complete_zsh(void);
 void complete_fish(void);
+void complete_spec(const char *spec); /* words that begin with this part of a spec, a line each */
 
 /* report.c: numbers for people and for machines. */
 typedef struct report report;

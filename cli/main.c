@@ -26,7 +26,7 @@ static int print_version(void) {
     return STATUS_YES;
 }
 
-/* For the build: --generate man PAGE, pages, bash, zsh, fish. */
+/* For the build: --generate man PAGE, pages, bash, zsh, fish; for shells: spec WORD. */
 static int generate(char **words) {
     const char *what = words[0] ? words[0] : "";
     if (strcmp(what, "man") == 0 && words[1])
@@ -39,8 +39,10 @@ static int generate(char **words) {
         complete_zsh();
     else if (strcmp(what, "fish") == 0)
         complete_fish();
+    else if (strcmp(what, "spec") == 0 && words[1])
+        complete_spec(words[1]);
     else
-        cli_misuse(NULL, "--generate makes man PAGE, pages, bash, zsh or fish");
+        cli_misuse(NULL, "--generate makes man PAGE, pages, bash, zsh, fish or spec WORD");
     finish_stdout();
     return STATUS_YES;
 }

@@ -37,6 +37,54 @@ static bool operands_are_kinds(const cli_command *c) {
     return strstr(c->operands, "KIND") || strstr(c->operands, "SPEC");
 }
 
+/* ---- Inside a spec, which the shells ask for while it is typed. */
+
+static bool begins(const char *word, const char *typed, size_t length) {
+    return strncmp(word, typed, length) == 0;
+}
+
+/* The words of a list a|b|c that begin as typed; a type without choices has none. */
+static void spec_values(const char *choices, const char *spec, size_t before, const char *typed) {
+    if (!strchr(choices, '|')) return;
+    for (size_t n; *choices; choices += n + (choices[n] == '|')) {
+        n = strcspn(choices, "|");
+        if (begins(choices, typed, strlen(typed)))
+            printf("%.*s%.*s\n", (int)before, spec, (int)n, choices);
+    }
+}
+
+static bool spec_gives(const char *options, const char *key) {
+    const size_t length = strlen(key);
+    for (; options; options = strchr(options, ',')) {
+        options += *options == ',';
+        if (begins(options, key, length) && options[length] == '=') return true;
+    }
+    return false;
+}
+
+static void spec_options(const eb_kind_info *kind, const char *spec, const char *options) {
+    const char *const comma = strrchr(options, ','), *const last = comma ? comma + 1 : options;
+    const char *const equals = strchr(last, '=');
+    for (const eb_option *o = kind->options; o->key; o++)
+        if (equals && strlen(o->key) == (size_t)(equals - last) &&
+            begins(o->key, last, (size_t)(equals - last)))
+            spec_values(o->type, spec, (size_t)(equals + 1 - spec), equals + 1);
+        else if (!equals && begins(o->key, last, strlen(last)) && !spec_gives(options, o->key))
+            printf("%.*s%s=\n", (int)(last - spec), spec, o->key);
+}
+
+void complete_spec(const char *spec) {
+    const char *const colon = strchr(spec, ':');
+    const size_t length = colon ? (size_t)(colon - spec) : strlen(spec);
+    size_t n;
+    const eb_kind_info *const *const kinds = eb_kinds(&n);
+    for (size_t i = 0; i < n; i++)
+        if (colon && strlen(kinds[i]->name) == length && begins(kinds[i]->name, spec, length))
+            spec_options(kinds[i], spec, colon + 1);
+        else if (!colon && begins(kinds[i]->name, spec, length))
+            puts(kinds[i]->name);
+}
+
 /* ---- bash */
 
 static void bash_options(const cli_command *c) {
@@ -98,7 +146,15 @@ void complete_bash(void) {
     put_kinds();
     fputs("'\n    commands='", stdout);
     put_commands();
-    puts("'\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
+    puts("'\n    local spec=${COMP_LINE:0:COMP_POINT}\n"
+         "    spec=${spec##*[[:space:]]} spec=${spec#--filter=}\n"
+         "    if [[ $spec == *:* && \" $kinds \" == *\" ${spec%%:*} \"* ]]; then\n"
+         "        # bash replaces only what stands behind the last : or =\n"
+         "        COMPREPLY=($(\"${COMP_WORDS[0]}\" --generate spec \"$spec\"))\n"
+         "        COMPREPLY=(\"${COMPREPLY[@]#\"${spec%\"${spec##*[:=]}\"}\"}\")\n"
+         "        compopt -o nospace 2>/dev/null\n"
+         "        return\n    fi\n"
+         "    if [ \"$COMP_CWORD\" -eq 1 ]; then\n"
          "        COMPREPLY=($(compgen -W \"$commands help --help --version\" -- \"$cur\"))\n"
          "        return\n    fi\n"
          "    case ${COMP_WORDS[1]} in\n"
@@ -115,10 +171,7 @@ void complete_bash(void) {
 
 static void zsh_action(bool kinds, bool files) {
     if (files) fputs("_files", stdout);
-    if (!kinds) return;
-    putchar('(');
-    put_kinds();
-    putchar(')');
+    if (kinds) fputs("_everbloom_spec", stdout);
 }
 
 static void zsh_option(const cli_option *o) {
@@ -150,7 +203,11 @@ static void zsh_command(const cli_command *c) {
 }
 
 void complete_zsh(void) {
-    puts("#compdef everbloom\n_everbloom() {\n    local -a commands\n    commands=(");
+    puts("#compdef everbloom\n_everbloom_spec() {\n"
+         "    local -a all\n"
+         "    all=(${(f)\"$(_call_program spec everbloom --generate spec ${(q)PREFIX})\"})\n"
+         "    compadd -S '' -- $all\n}");
+    puts("_everbloom() {\n    local -a commands\n    commands=(");
     for (const cli_command *const *c = cli_commands; *c; c++) {
         printf("        '%s:", (*c)->name);
         put_brief((*c)->summary, ":\\");
@@ -168,6 +225,8 @@ void complete_zsh(void) {
 
 /* ---- fish */
 
+#define FISH_SPEC "'(everbloom --generate spec (commandline -ct))'"
+
 static void fish_option(const cli_command *c, const cli_option *o) {
     printf("complete -c everbloom -n '__fish_seen_subcommand_from %s'", c->name);
     if (o->letter) printf(" -s %c", o->letter);
@@ -175,7 +234,7 @@ static void fish_option(const cli_command *c, const cli_option *o) {
     if (takes(o, "FILE"))
         fputs(" -r -F", stdout);
     else if (takes(o, "SPEC"))
-        fputs(" -x -a \"$__everbloom_kinds\"", stdout);
+        fputs(" -x -a " FISH_SPEC, stdout);
     else if (o->choices) {
         fputs(" -x -a '", stdout);
         put_choices(o->choices);
@@ -194,15 +253,12 @@ static void fish_command(const cli_command *c) {
     for (const cli_option *o = c->options; o->name || o->help; o++)
         if (o->name) fish_option(c, o);
     if (operands_are_kinds(c))
-        printf("complete -c everbloom -n '__fish_seen_subcommand_from %s' -f -a "
-               "\"$__everbloom_kinds\"\n",
+        printf("complete -c everbloom -n '__fish_seen_subcommand_from %s' -f -a " FISH_SPEC "\n",
                c->name);
 }
 
 void complete_fish(void) {
-    fputs("set -g __everbloom_kinds ", stdout);
-    put_kinds();
-    puts("\ncomplete -c everbloom -s h -l help -d 'Help'\n"
+    puts("complete -c everbloom -s h -l help -d 'Help'\n"
          "complete -c everbloom -n __fish_use_subcommand -s V -l version -d 'The version'");
     for (const cli_command *const *c = cli_commands; *c; c++) fish_command(*c);
 }

@@ -6,7 +6,7 @@ misused '' 'there is no command frobnicate' frobnicate
 misused '' 'there is no option --frobnicate; options of a command stand behind it' --frobnicate
 misused '' 'there is no option -f; options of a command stand behind it' -f 1 dedup
 misused '' 'there is no command kindz; did you mean kinds?' help kindz
-misused '' '--generate makes man PAGE, pages, bash, zsh or fish' --generate
+misused '' '--generate makes man PAGE, pages, bash, zsh, fish or spec WORD' --generate
 misused '' 'there is no man page nothing; --generate pages lists them' --generate man nothing
 
 misused dedup 'dedup has no option --memroy; did you mean --memory?' dedup --memroy 1M
