@@ -141,12 +141,13 @@ static const cli_option plan_options[] = {
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
            "At most so much memory, such as 500K, 64M or 2G. (default: the least that will do)"),
     OWN_OPTION(0, "max-fpr", "SHARE", OPT_SHARE, max_fpr,
-               "At most this share of the new lines may be taken for repeats, such as 1e-6 or "
-               "0.1%. (default: as few as possible)"),
+               "At most this share of the new lines, or of the keys that were not added, may be "
+               "taken for known ones, such as 1e-6 or 0.1%. (default: as few as possible)"),
     OWN_CHOICE(
         "fpr-is", "WHICH", "mean|end|worst", fpr_is,
         "What --max-fpr bounds: the mean over the stream, the rate at its end, or the mean over "
-        "the stream whose order is worst. (default: mean if the order is told, else worst)"),
+        "the stream whose order is worst. (default: without --items, which is a set that is "
+        "filled and then asked, its end; mean if the order is told; else worst)"),
     OWN_OPTION(0, "max-fnr", "SHARE", OPT_SHARE, max_fnr,
                "At most this share of the repeats may be missed. (default: none with --distinct "
                "and no -m; 1% with --gap and no -m; else as few as possible)"),

@@ -60,7 +60,14 @@ static const char *question_contradicts(const question *q) {
     return NULL;
 }
 
+/* A set: its keys are added once, then others are asked for.  So the rate at the end is what
+ * counts. */
+static bool question_is_set(const question *q) {
+    return !(q->items > 0 || q->gap > 0 || q->window > 0 || q->window_seconds > 0 || q->endless);
+}
+
 static void question_open(answer *a) {
+    if (question_is_set(&a->q) && !a->q.fpr_is) a->q.fpr_is = QUESTION_END;
     const question *const q = &a->q;
     a->load.items = q->items;
     a->load.distinct = q->distinct > 0 ? q->distinct : q->items;
@@ -82,10 +89,42 @@ static void question_open(answer *a) {
 
 /* ---- What is looked for. */
 
-static bool question_try(answer *a) {
+static bool question_plan(answer *a) {
     EB_INIT(a->offers[0]);
     a->n = 0;
     return eb_plan(&a->goal, a->offers, QUESTION_OFFERS, &a->n, &a->err) == EB_OK;
+}
+
+/* Offers with the rate at the end in place of the mean.  False: the first is above the bound; of
+ * the others, those above it go. */
+static bool question_at_end(answer *a) {
+    const double most = a->q.max_fpr > 0 ? a->q.max_fpr : 1;
+    size_t n = 0;
+    for (size_t i = 0; i < a->n; i++) {
+        eb_offer *const o = &a->offers[i];
+        eb_prediction end = {.size = sizeof end, .fpr = NAN};
+        (void)eb_predict(o->spec, &a->load, NULL, 1, &end, NULL);
+        o->mean_fpr = o->most_fpr = end.fpr;
+        if (i == 0 && end.fpr > most) return false;
+        if (!(end.fpr > most)) a->offers[n++] = *o;
+    }
+    a->n = n;
+    return true;
+}
+
+/* The library bounds the mean over the stream.  A bound on the rate at the end is a tighter one. */
+static bool question_try(answer *a) {
+    if (a->q.fpr_is != QUESTION_END) return question_plan(a);
+    for (int i = 0; i < 8; i++) {
+        a->goal.max_fpr = a->q.max_fpr * a->tighter;
+        if (!question_plan(a)) return false;
+        if (question_at_end(a)) return true;
+        const double above = a->offers[0].most_fpr / a->q.max_fpr;
+        a->tighter *= 0.9995 / pow(above, 0.94); /* near the bound soonest */
+    }
+    snprintf(a->err.text, sizeof a->err.text, "no filter was found that keeps fpr=%g at the end",
+             a->q.max_fpr);
+    return false;
 }
 
 /* The most distinct keys, or the longest gap, with which the bounds are kept. */
@@ -105,21 +144,6 @@ static bool question_most(answer *a, double *number, double *with) {
     *number = low;
     if (with) *with = low;
     return question_try(a);
-}
-
-/* A bound on the rate at the end: a tighter one on the mean. */
-static bool question_at_end(answer *a) {
-    const double wish = a->goal.max_fpr;
-    for (int i = 0; i < 8; i++) {
-        eb_prediction r = {.size = sizeof r};
-        if (!question_try(a)) return false;
-        if (eb_predict(a->offers[0].spec, &a->load, NULL, 1, &r, &a->err) != EB_OK) return false;
-        if (!(r.fpr > wish * 1.001)) return true;
-        a->goal.max_fpr *= fmin(0.9, wish / r.fpr);
-    }
-    snprintf(a->err.text, sizeof a->err.text, "no filter was found that keeps fpr=%g at the end",
-             wish);
-    return false;
 }
 
 static bool question_solve(answer *a) {
@@ -155,12 +179,11 @@ static bool question_solve(answer *a) {
         if (!(a->goal.max_fnr > 0) && !remembers) a->goal.caps |= EB_NO_FALSE_NEGATIVES;
         if (!(a->goal.max_fnr > 0) && a->load.gap > 0) a->goal.max_fnr = 0.01;
     }
-    if (a->q.fpr_is == QUESTION_END) return question_at_end(a);
     return question_try(a);
 }
 
 bool question_ask(answer *a, const question *q) {
-    *a = (answer){.q = *q};
+    *a = (answer){.q = *q, .tighter = 1};
     EB_INIT(a->load);
     EB_INIT(a->goal);
     const char *const why = question_contradicts(q);
@@ -198,9 +221,28 @@ void answer_command(const answer *a, const eb_offer *o, char *text, size_t cap) 
                                               : "");
 }
 
+/* A set: how many keys it holds, and how it errs about others. */
+static void answer_set(const answer *a, char *text, size_t cap) {
+    const eb_offer *const o = &a->offers[0];
+    char bytes[32], b[32], c[32], d[32];
+    snprintf(text, cap,
+             "Use %s with %s: it holds %s distinct keys and takes 1 in %s others for one of them "
+             "(%s %%)%s",
+             o->kind->name, human_bytes(bytes, o->bytes), human_number(b, a->load.distinct),
+             human_number(c, 1 / o->most_fpr), human_number(d, 100 * o->most_fpr),
+             o->most_fnr > 0 ? "; " : "; none that was added is missed.");
+    if (o->most_fnr > 0)
+        snprintf(text + strlen(text), cap - strlen(text),
+                 "%s %% of those that were added are missed.", human_number(d, 100 * o->most_fnr));
+}
+
 /* Rates as lines of this stream. */
 void answer_sentence(const answer *a, char *text, size_t cap) {
     const eb_offer *const o = &a->offers[0];
+    if (question_is_set(&a->q) && a->q.fpr_is == QUESTION_END) {
+        answer_set(a, text, cap);
+        return;
+    }
     const bool told = a->load.order == EB_ORDER_SHUFFLED || a->load.gap > 0;
     const double repeats = a->load.items - a->load.distinct;
     char bytes[32], c[32], b[32], d[32];

@@ -9,7 +9,8 @@
 #include <stdio.h>
 
 enum { QUESTION_OFFERS = 24 };
-enum { QUESTION_MEAN = 1, QUESTION_END, QUESTION_WORST }; /* what max_fpr bounds; 0: not said */
+/* What max_fpr bounds, and fpr of an offer means; 0: not said. */
+enum { QUESTION_MEAN = 1, QUESTION_END, QUESTION_WORST };
 
 typedef struct question { /* 0: not told */
     double items, distinct, gap, window, window_seconds, rate, zipf;
@@ -29,6 +30,7 @@ typedef struct answer {
     size_t n;
     const char *found; /* what was not told: "memory", "distinct", ... */
     bool misused;      /* the question made no sense; else no filter can do it */
+    double tighter; /* for a bound on the rate at the end: the share of it that bounds the mean */
     eb_error err;
 } answer;
 
