@@ -144,6 +144,7 @@ typedef int (*RedisModuleApply)(RedisModuleCtx *ctx, void *data, RedisModuleStri
     FUNCTION(1, void *, Calloc, (size_t, size_t))                                                  \
     FUNCTION(0, void *, TryCalloc, (size_t, size_t))                                               \
     FUNCTION(1, void, Free, (void *))                                                              \
+    FUNCTION(1, void *, DefragAlloc, (RedisModuleDefragCtx *, void *))                             \
     FUNCTION(1, void, SaveUnsigned, (RedisModuleIO *, uint64_t))                                   \
     FUNCTION(1, uint64_t, LoadUnsigned, (RedisModuleIO *))                                         \
     FUNCTION(1, void, SaveStringBuffer, (RedisModuleIO *, const char *, size_t))                   \

@@ -4,7 +4,9 @@
  * from huge pages, which a saving child would copy whole.  An RDB holds the snapshot that EB.SAVE
  * gives, in chunks, so that neither side needs the filter twice.  What is loaded may come from
  * anyone: the library checks it, and a bad one is an error of the command that brought it. */
+#define EB_STATIC_ONLY
 #include "module.h"
+#include <everbloom/experimental.h>
 #include <stdio.h>
 
 enum { RDB_VERSION = 1 };
@@ -376,6 +378,22 @@ static void *value_copy(RedisModuleString *from, RedisModuleString *to, const vo
     return NULL;
 }
 
+static void *value_move(void *ctx, void *p, size_t bytes) {
+    (void)bytes;
+    return RedisModule_DefragAlloc(ctx, p);
+}
+
+/* The filter moves; the value stays, since the filter's allocator has its address. */
+static int value_defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
+    (void)key;
+    ev_value *const v = *value;
+    ev_changed(v);
+    if (v->f) eb_move(&v->f, value_move, ctx);
+    char *const arrived = v->arrived ? RedisModule_DefragAlloc(ctx, v->arrived) : NULL;
+    if (arrived) v->arrived = arrived;
+    return 0; /* done */
+}
+
 int ev_type_create(server_ctx *ctx) {
     static RedisModuleTypeMethods methods = {
         .version = 3,
@@ -388,6 +406,7 @@ int ev_type_create(server_ctx *ctx) {
         .free_effort = value_free_effort,
         .unlink = value_unlink,
         .copy = value_copy,
+        .defrag = value_defrag,
     };
     ev_type = RedisModule_CreateDataType(ctx, "everbloom", RDB_VERSION, &methods);
     return ev_type ? SRV_OK : SRV_ERR;

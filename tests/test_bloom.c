@@ -235,6 +235,39 @@ static void growing_filters_merge_where_they_may(void **state) {
     eb_free(h);
 }
 
+/* Peers that exchange their filters again and again hold the same keys, and stay as large as these
+ * need; what is new to one of them counts as often as it is new. */
+static void merging_the_same_keys_adds_none(void **state) {
+    (void)state;
+    static const char *const specs[] = {"bloom:limit=2000,fpr=0.01,grow=2",
+                                        "bloom:limit=9000,fpr=0.01"};
+    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
+        eb_filter *const f = suite_new(specs[i]), *const g = suite_new(specs[i]);
+        eb_stats s = {.size = sizeof s}, before;
+        suite_at("%s", specs[i]);
+        (void)add_keys(f, 1, 0, 3000);
+        OK(eb_merge(g, f, 1, NULL));
+        before = s;
+        calls_stat(f, &before);
+        calls_stat(g, &s);
+        HOLDS(s.new_keys == before.new_keys); /* into an empty filter: exactly */
+        for (int round = 0; round < 20; round++) {
+            OK(eb_merge(f, f, 1, NULL));
+            OK(eb_merge(f, g, 1, NULL));
+            OK(eb_merge(g, f, 1, NULL));
+        }
+        calls_stat(f, &s);
+        HOLDS(s.new_keys == before.new_keys && s.parts == before.parts);
+        (void)add_keys(g, 1, 3000, 4500); /* a third of its keys are new to f */
+        calls_stat(g, &before);
+        OK(eb_merge(f, g, 1, NULL));
+        calls_stat(f, &s);
+        HOLDS(fabs((double)s.new_keys - (double)before.new_keys) <= 0.05 * 4500);
+        eb_free(f);
+        eb_free(g);
+    }
+}
+
 /* One line a key */
 
 static void lines_keep_the_rate(void **state) {
@@ -272,6 +305,7 @@ int main(void) {
         cmocka_unit_test(single_keys_grow_as_batches_do),
         cmocka_unit_test(growth_without_memory_is_full),
         cmocka_unit_test(growing_filters_merge_where_they_may),
+        cmocka_unit_test(merging_the_same_keys_adds_none),
         cmocka_unit_test(lines_keep_the_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,6 +100,56 @@ static void dirty_memory_does_not_show(void **state) {
     suite_each_near(dirty_memory);
 }
 
+/* The allocator's blocks begin at one place in a line after the other. */
+static void *move_elsewhere(void *ctx, void *p, size_t bytes) {
+    suite_memory *const m = ctx;
+    void *const other = m->allocator.alloc(m, bytes);
+    memcpy(other, p, bytes);
+    m->allocator.free(m, p, bytes);
+    return other;
+}
+
+static void *move_nothing(void *ctx, void *p, size_t bytes) {
+    (void)p;
+    *(size_t *)ctx += bytes;
+    return NULL;
+}
+
+static void moved_filter(const suite_case *c) {
+    suite_memory m;
+    suite_memory_init(&m, 0, 0xa5);
+    eb_filter *const still = suite_new(c->spec), *moved;
+    OK(eb_new(&moved, c->spec, &m.allocator, NULL));
+    suite_stream s = suite_make_stream(still, 500, 300, 2);
+    for (size_t from = 0; from < s.n; from += 100) {
+        const eb_batch part = suite_part(&s, from, ebi_min_size(from + 100, s.n));
+        OK(eb_add_batch(still, &part, NULL));
+        OK(eb_add_batch(moved, &part, NULL));
+        const size_t blocks = m.blocks;
+        const eb_filter *const was = moved;
+        eb_move(&moved, move_elsewhere, &m);
+        HOLDS(moved != was && m.blocks == blocks && suite_equal(still, moved));
+    }
+    eb_stats stats = {.size = sizeof stats};
+    size_t bytes = 0;
+    eb_filter *const here = moved;
+    eb_move(&moved, move_nothing, &bytes);
+    calls_stat(moved, &stats);
+    HOLDS(moved == here && bytes == stats.bytes + 2 * EBI_ALIGN);
+    eb_filter *own = still;
+    eb_move(&own, move_elsewhere, NULL); /* the library's own memory stays */
+    HOLDS(own == still);
+    eb_free(moved);
+    HOLDS(m.blocks == 0);
+    suite_free_stream(&s);
+    eb_free(still);
+}
+
+static void a_filter_that_is_moved_goes_on(void **state) {
+    (void)state;
+    suite_each_near(moved_filter);
+}
+
 static void failed_load_frees(const suite_case *c) {
     eb_filter *const f = suite_new(c->spec);
     size_t len;
@@ -301,6 +351,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_failing_allocator_changes_nothing),
         cmocka_unit_test(dirty_memory_does_not_show),
+        cmocka_unit_test(a_filter_that_is_moved_goes_on),
         cmocka_unit_test(a_failed_load_leaks_nothing),
         cmocka_unit_test(an_allocator_is_checked),
         cmocka_unit_test(memory_begins_at_a_cache_line),

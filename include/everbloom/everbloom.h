@@ -342,8 +342,8 @@ enum { EB_STAT_CELLS = 1 };
 typedef struct eb_stats {
     size_t size;
     uint64_t adds;     /* keys added, repeats included; stays at its largest value */
-    uint64_t new_keys; /* adds whose key was not seen before; with limit= and after
-                          merging at most that many.  EB_UNKNOWN in kinds that count, and after
+    uint64_t new_keys; /* adds whose key was not seen before; with limit= and after merging about
+                          that many, judged by the bits.  EB_UNKNOWN in kinds that count, and after
                           merging without limit=: so the parts of a stream, merged into an empty
                           filter, give the same bytes however it was cut */
     uint64_t bytes;    /* of memory, in total */

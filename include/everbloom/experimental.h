@@ -11,6 +11,15 @@
 extern "C" {
 #endif
 
+/* ---- Defragmentation ------------------------------------------------------------------------- */
+
+/* A host whose allocator moves memory: move gets what alloc gave, copies it elsewhere, frees it,
+ * and returns the new address, aligned to 16 bytes; or NULL: it stays.  *f is the filter
+ * afterwards. With the library's own allocator nothing moves.  Parts of snapshots and lists of keys
+ * that point into the filter are no longer valid. */
+typedef void *eb_mover(void *ctx, void *p, size_t bytes);
+EB_API void eb_move(eb_filter **f, eb_mover *move, void *ctx);
+
 /* ---- Cells, for an inline test of one's own -------------------------------------------------- */
 
 /* High half of a 64 x 64 bit product: maps a uniform x to 0..range-1. */

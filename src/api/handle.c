@@ -80,6 +80,13 @@ void eb_free(eb_filter *f) {
     ebi_release(&mem, f, f->handle_bytes);
 }
 
+void eb_move(eb_filter **f, eb_mover *move, void *ctx) {
+    const eb_allocator mem = (*f)->mem;
+    *f = ebi_move(&mem, *f, (*f)->handle_bytes, move, ctx);
+    if (!((*f)->flags & EBI_FLAG_BORROWED))
+        (*f)->block = ebi_move(&mem, (*f)->block, (*f)->room, move, ctx);
+}
+
 eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err) {
     eb_filter *copy = NULL;
     EBI_TRY(ebi_handle_with_block(&copy, f->kind, &f->p, false, mem, err));

@@ -9,7 +9,8 @@ static void merge_shard(eb_filter *into, const eb_filter *from, uint64_t i) {
     into->kind->merge(&into->p, a, &from->p, b);
 }
 
-static void merge_head(eb_filter *into, const eb_filter *from, uint64_t i, uint64_t times) {
+static void merge_head(eb_filter *into, const eb_filter *from, uint64_t i, uint64_t times,
+                       uint64_t fresh) {
     assert(i < eb_shards(into));
     ebi_block_head *const head = ebi_head(ebi_shard(into, i));
     ebi_block_head other; /* a view may be at any address */
@@ -24,9 +25,18 @@ static void merge_head(eb_filter *into, const eb_filter *from, uint64_t i, uint6
     const uint64_t capacity =
         into->kind->growing ? into->kind->growing->capacity(&into->p) : UINT64_MAX;
     if (capacity < UINT64_MAX) /* a part that is more than full is full */
-        head->new_keys = ebi_min(ebi_plus(head->new_keys, other.new_keys), capacity);
+        head->new_keys = ebi_min(ebi_plus(head->new_keys, fresh), capacity);
     else if (ebi_counts_new(into->kind)) /* nobody knows: so parts give the bytes of the whole */
         head->new_keys = EB_UNKNOWN;
+}
+
+/* New keys that the other one brings, if somebody counts them. */
+static uint64_t merge_fresh(const eb_filter *into, const eb_filter *from, uint64_t i) {
+    ebi_block_head head; /* a view may be at any address */
+    if (!into->kind->growing || into->kind->growing->capacity(&into->p) == UINT64_MAX) return 0;
+    memcpy(&head, ebi_shard(from, i), sizeof head);
+    return into->kind->growing->fresh(ebi_shard(into, i), &from->p, ebi_shard(from, i),
+                                      head.new_keys);
 }
 
 /* As many parts as the other one has, if both together keep what was promised. */
@@ -178,7 +188,7 @@ static eb_status merge_scaled(eb_filter *into, const eb_filter *from, int64_t we
             merge_subtract(&m, times);
         else if (weight > 0) {
             merge_add(&m, times);
-            merge_head(into, from, i, times);
+            merge_head(into, from, i, times, 0);
         }
     }
     return EB_OK;
@@ -189,8 +199,9 @@ eb_status eb_merge(eb_filter *into, const eb_filter *from, int64_t weight, eb_er
     if (weight != 1) return merge_scaled(into, from, weight, err);
     if (into->kind->growing) EBI_TRY(merge_make_room(into, from, err));
     for (uint64_t i = 0; i < ebi_shards(into); i++) {
+        const uint64_t fresh = merge_fresh(into, from, i);
         merge_shard(into, from, i);
-        merge_head(into, from, i, 1);
+        merge_head(into, from, i, 1, fresh);
     }
     return EB_OK;
 }

@@ -93,3 +93,15 @@ void ebi_release(const eb_allocator *mem, void *p, uint64_t bytes) {
     uint8_t *const ours = p;
     mem->free(mem->ctx, ours - ours[-1], (size_t)bytes + EBI_ALIGN);
 }
+
+void *ebi_move(const eb_allocator *mem, void *p, uint64_t bytes, eb_mover *move, void *ctx) {
+    if (!p || alloc_is_own(mem)) return p;
+    uint8_t *const ours = p;
+    const size_t skip = ours[-1];
+    uint8_t *const given = move(ctx, ours - skip, (size_t)bytes + EBI_ALIGN);
+    if (!given) return p;
+    const size_t now =
+        EBI_ALIGN - (uintptr_t)given % EBI_ALIGN; /* it may lie otherwise in a line */
+    if (now != skip) memmove(given + now, given + skip, (size_t)bytes);
+    return alloc_align(given);
+}

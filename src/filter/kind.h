@@ -189,6 +189,8 @@ typedef struct ebi_growing {
     bool (*set_parts)(ebi_params *p, uint32_t parts); /* false: it cannot have so many */
     /* Whether what both hold together keeps what was promised.  They differ in parts at most. */
     bool (*may_merge)(const ebi_params *p, const uint8_t *a, const ebi_params *q, const uint8_t *b);
+    /* About how many of `keys` that are in b are not in a, which has no fewer parts. */
+    uint64_t (*fresh)(const uint8_t *a, const ebi_params *q, const uint8_t *b, uint64_t keys);
 } ebi_growing;
 
 /* The kind keeps keys as bytes: those that occur most often. */

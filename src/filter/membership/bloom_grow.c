@@ -233,6 +233,54 @@ static bool bloom_grow_may_merge(const ebi_params *p, const uint8_t *a, const eb
     return rate <= bloom_grow_promise(p);
 }
 
+/* How many keys it takes to set so many bits of a strip, since each finds the bits that are left: a
+ * sum of integers, the same on every machine, where a logarithm need not be. */
+enum { BLOOM_GROW_STRIP = 512, BLOOM_GROW_STRIP_BITS = 8 * BLOOM_GROW_STRIP };
+typedef struct bloom_grow_table {
+    uint64_t keys[BLOOM_GROW_STRIP_BITS + 1];
+} bloom_grow_table;
+
+static void bloom_grow_tabulate(bloom_grow_table *t) {
+    t->keys[0] = 0;
+    for (uint64_t i = 0; i < BLOOM_GROW_STRIP_BITS; i++)
+        t->keys[i + 1] = t->keys[i] + (UINT64_C(1) << 32) / (BLOOM_GROW_STRIP_BITS - i);
+}
+
+/* Keys of b in a strip of so many bytes, and those of them that a has not. */
+static void bloom_grow_strip(const bloom_grow_table *t, const uint8_t *a, const uint8_t *b,
+                             uint64_t bytes, double *all, double *fresh) {
+    uint64_t in_a = 0, in_b = 0, in_both = 0;
+    for (uint64_t at = 0; at < bytes; at += 8) {
+        const uint64_t x = ebi_load64(a + at), y = ebi_load64(b + at);
+        in_a += ebi_popcount(x);
+        in_b += ebi_popcount(y);
+        in_both += ebi_popcount(x | y);
+    }
+    const uint64_t scale = BLOOM_GROW_STRIP / bytes; /* the last strip may be short */
+    *all = (double)(t->keys[in_b * scale] / scale);
+    *fresh = (double)((t->keys[in_both * scale] - t->keys[in_a * scale]) / scale);
+}
+
+static uint64_t bloom_grow_fresh(const uint8_t *a, const ebi_params *q, const uint8_t *b,
+                                 uint64_t keys) {
+    bloom_grow_table table;
+    ebi_bloom_part part = bloom_grow_first(q);
+    double all = 0, fresh = 0;
+    bloom_grow_tabulate(&table);
+    for (unsigned i = 0; i < bloom_grow_parts(q); i++) {
+        if (i > 0) (void)bloom_grow_next(q, i, &part);
+        const uint64_t end = ebi_min(part.start + part.bytes, q->span);
+        for (uint64_t from = part.start; from < end; from += BLOOM_GROW_STRIP) {
+            double of_b, new_to_a;
+            bloom_grow_strip(&table, a + from, b + from, ebi_min(end - from, BLOOM_GROW_STRIP),
+                             &of_b, &new_to_a);
+            all += of_b / part.k;
+            fresh += new_to_a / part.k;
+        }
+    }
+    return fresh >= all ? keys : (uint64_t)ceil((double)keys * (fresh / all));
+}
+
 static uint32_t bloom_grow_parts_of(const ebi_params *p) {
     return bloom_grow_parts(p);
 }
@@ -242,6 +290,7 @@ const ebi_growing ebi_bloom_growing = {
     .parts = bloom_grow_parts_of,
     .set_parts = bloom_grow_set_parts,
     .may_merge = bloom_grow_may_merge,
+    .fresh = bloom_grow_fresh,
 };
 
 eb_status ebi_bloom_grow_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
