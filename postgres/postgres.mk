@@ -22,8 +22,8 @@ install-postgres: postgres ## into the server that PG_CONFIG names
 	install -m 644 postgres/everbloom.control $(wildcard postgres/everbloom--*.sql) \
 	  $(DESTDIR)$(shell $(PG_CONFIG) --sharedir)/extension
 
-postgres-test: $(POSTGRES_MODULE) ## the extension on servers of its own, against exact answers (POSTGRES_ROUNDS=2000)
-	@/usr/bin/python3 tests/postgres/check.py $(POSTGRES_MODULE) postgres --rounds $(or $(POSTGRES_ROUNDS),2000)
+postgres-test: $(POSTGRES_MODULE) ## the extension on servers of its own, against exact answers (POSTGRES_ROUNDS=1e5 POSTGRES_TESTS=Hostile)
+	@/usr/bin/python3 tests/postgres/check.py $(POSTGRES_MODULE) postgres --rounds $(or $(POSTGRES_ROUNDS),2000) $(POSTGRES_TESTS)
 
 run-postgres: ## a working example of the PostgreSQL extension, on a server of its own
 	@.ci/need --install postgres

@@ -4,6 +4,23 @@
 #include <math.h>
 #include <stdio.h>
 
+/* The bytes of the UTF-8 character at p; 0 if there is none. */
+static size_t answers_utf8(const unsigned char *p) {
+    const size_t n = *p < 0x80   ? 1
+                     : *p < 0xc2 ? 0
+                     : *p < 0xe0 ? 2
+                     : *p < 0xf0 ? 3
+                     : *p < 0xf5 ? 4
+                                 : 0;
+    for (size_t i = 1; i < n; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    if (n < 3) return *p < 0x20 || *p == 0x7f ? 0 : n;
+    const unsigned two = (unsigned)p[0] << 8 | p[1]; /* too long, surrogates, beyond the last one */
+    const bool bad = (two >= 0xe080 && two < 0xe0a0) || (two >= 0xeda0 && two < 0xedc0) ||
+                     (two >= 0xf080 && two < 0xf090) || two >= 0xf490;
+    return bad ? 0 : n;
+}
+
 void sql_error_text(const eb_error *err, char out[sizeof(eb_error)]) {
     const char *const word = err->text, *const space = strchr(word, ' ');
     const char *rest = space && err->at != EB_NOWHERE ? space + 1 : word;
@@ -12,6 +29,11 @@ void sql_error_text(const eb_error *err, char out[sizeof(eb_error)]) {
         (void)snprintf(out, sizeof *err, "a %.*s%s", (int)(space - word), word, rest);
     else
         (void)snprintf(out, sizeof *err, "%s", word);
+    for (unsigned char *p = (unsigned char *)out; *p;) {
+        const size_t n = answers_utf8(p);
+        if (n == 0) *p = '?';
+        p += n ? n : 1;
+    }
 }
 
 static bool answers_describes(const char *kind, const char *options) {

@@ -42,7 +42,8 @@ static inline eb_status sql_rows_number(sql_rows *r, int64_t x, eb_error *err) {
 }
 
 /* The sentence of an error.  A place among the rows that waited would say nothing to the user: "key
- * 17 is ..." becomes "a key is ...". */
+ * 17 is ..." becomes "a key is ...".  It may quote bytes of a damaged value: what is no UTF-8
+ * becomes '?'. */
 void sql_error_text(const eb_error *err, char out[sizeof(eb_error)]);
 
 /* Can evb_agg of PostgreSQL make filters of this kind, with update=plain if it counts? */

@@ -163,10 +163,17 @@ evb_loaded *evb_argument(sqlite3_context *ctx, sqlite3_value **args, int arg, eb
     return l;
 }
 
+/* Drivers of languages whose numbers are all floating-point bind 7 as 7.0. */
+static bool filters_is_whole(sqlite3_value *value) {
+    if (sqlite3_value_type(value) != SQLITE_FLOAT) return false;
+    const double x = sqlite3_value_double(value);
+    return x >= -0x1p53 && x <= 0x1p53 && x == (double)(int64_t)x;
+}
+
 bool evb_key_of(sqlite3_value *value, evb_key *key) {
     const int type = sqlite3_value_type(value);
     if (type == SQLITE_NULL) return false;
-    if (type == SQLITE_INTEGER) {
+    if (type == SQLITE_INTEGER || filters_is_whole(value)) {
         key->number = sqlite3_value_int64(value);
         key->keys = eb_keys_column(EB_I64, &key->number, sizeof key->number);
         return true;

@@ -61,6 +61,7 @@ static eb_status functions_add(sql_rows *r, sqlite3_value **args, eb_error *err)
     if (sqlite3_value_type(args[0]) == SQLITE_INTEGER)
         return sql_rows_number(r, sqlite3_value_int64(args[0]), err);
     (void)evb_key_of(args[0], &key);
+    if (key.keys.type == EB_I64) return sql_rows_number(r, key.number, err);
     return sql_rows_bytes(r, (eb_key_type)key.keys.type, key.bytes, err);
 }
 

@@ -4,7 +4,7 @@ goes away again.
 PostgreSQL finds its libraries and extensions relative to its own program.  So a folder with copies of the programs and
 links to everything else is an installation to which an extension can be added without touching the machine's."""
 
-import glob, os, pwd, shutil, socket, subprocess, tempfile, time
+import glob, os, pwd, shutil, socket, struct, subprocess, tempfile, time
 
 VERSION = "15"
 PROGRAMS = f"/usr/lib/postgresql/{VERSION}/bin"
@@ -123,6 +123,9 @@ class Server:
     def session(self):
         return Session(self)
 
+    def wire(self):
+        return Wire(self)
+
 
 class Session:
     """One connection that stays, and its backend's process id: to measure it, or to cancel what it does."""
@@ -159,3 +162,50 @@ class Session:
         self.client.stdin.close()
         self.client.wait()
         self.client.stdout.close()
+
+
+class Wire:
+    """A connection that speaks the protocol itself: values travel as text or in binary, as drivers send them."""
+
+    def __init__(self, server):
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.connect(f"{server.folder}/.s.PGSQL.{server.port}")
+        self.file = self.socket.makefile("rb")
+        body = struct.pack(">i", 196608) + b"user\0postgres\0database\0postgres\0\0"
+        self.socket.sendall(struct.pack(">i", len(body) + 4) + body)
+        self.replies()
+
+    def message(self, kind, body):
+        return kind + struct.pack(">i", len(body) + 4) + body
+
+    def replies(self):
+        """The messages up to the one that says that the server is ready."""
+        all = []
+        while not all or all[-1][0] != b"Z":
+            kind, length = struct.unpack(">ci", self.file.read(5))
+            all.append((kind, self.file.read(length - 4)))
+        return all
+
+    def prepare(self, name, query, type):
+        self.socket.sendall(self.message(b"P", name.encode() + b"\0" + query.encode() + b"\0" + struct.pack(">hi", 1, type)) +
+                            self.message(b"S", b""))
+        errors = [body for kind, body in self.replies() if kind == b"E"]
+        if errors:
+            raise RuntimeError(errors[0].decode(errors="replace"))
+
+    def ask(self, questions):
+        """Of each (statement, is binary, value) the first column of the answer, or None if it was refused."""
+        out = b""
+        for name, binary, value in questions:
+            out += self.message(b"B", b"\0" + name.encode() + struct.pack(">bhhhi", 0, 1, binary, 1, len(value)) + value + struct.pack(">h", 0))
+            out += self.message(b"E", b"\0\0\0\0\0") + self.message(b"S", b"")
+        self.socket.sendall(out)
+        answers = []
+        for _ in questions:
+            rows = [body for kind, body in self.replies() if kind == b"D"]
+            answers.append(rows[0][6:].decode() if rows else None)
+        return answers
+
+    def close(self):
+        self.file.close()
+        self.socket.close()

@@ -11,40 +11,13 @@ import random
 import struct
 
 import redis
-import xxhash
+from damage import flip, flip_snapshot
 from harness import Server
 from kinds import Operations, specs
 
 OPERATIONS = int(float(os.environ.get("EVERBLOOM_DAMAGES", "3000")))
 MAGIC = b"\x89EVB\r\n\x1a\n"
 BATCH = 100
-
-
-def sign(snapshot):
-    """A snapshot with right checksums: docs/FORMAT.md."""
-    offset, length = struct.unpack_from("<IQ", snapshot, 20)
-    if offset + length > len(snapshot):
-        return snapshot
-    whole = bytearray(snapshot)
-    digest = xxhash.xxh3_128_intdigest(bytes(whole[offset : offset + length]))
-    struct.pack_into("<QQ", whole, 32, digest & (2**64 - 1), digest >> 64)
-    seed = xxhash.xxh3_64_intdigest(bytes(whole[:56]))
-    struct.pack_into("<Q", whole, 56, xxhash.xxh3_64_intdigest(bytes(whole[64:offset]), seed))
-    return bytes(whole)
-
-
-def flip(r, data, low, high):
-    data = bytearray(data)
-    for _ in range(r.choice((1, 1, 1, 2, 5, 40))):
-        at = r.randrange(low, high)
-        data[at] = r.choice((data[at] ^ 1 << r.randrange(8), r.randrange(256), 0, 255))
-    return bytes(data)
-
-
-def flip_snapshot(r, snapshot):
-    """One that is damaged in its block, and has the checksums that belong to it."""
-    (offset,) = struct.unpack_from("<I", snapshot, 20)
-    return sign(flip(r, snapshot, offset, min(len(snapshot), offset + r.choice((64, 256, len(snapshot))))))
 
 
 CERTAIN = (b"bloom:", b"spectral", b"window:", b"decay:", b"top:")  # none of these misses a key that was just added
