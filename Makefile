@@ -234,8 +234,7 @@ bench: ## speed and accuracy of every kind and of the command, kept under bench/
 lab-test: $(B)/everbloom-lab ## promises of our filters on streams that nobody tuned for, in a quarter of a minute
 	@$< grid short --threads 1
 
-# The files of docs/COOKBOOK.md.
-samples:
+samples: ## the files that docs/COOKBOOK.md and docs/tutorials begin with, in build/samples
 	@examples/samples.sh $(B)/../samples
 
 bench-check: $(BENCH)

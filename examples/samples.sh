@@ -52,3 +52,73 @@ awk "$random"' BEGIN { seed = 18; split("view click buy", kind, " ")
     for (i = 0; i < 4000; i++)
         printf "{\"id\":\"e%d\",\"ts\":%d,\"user\":{\"id\":%d},\"kind\":\"%s\",\"ms\":%.3f}\n", \
             r() < 0.9 ? i : i - skewed(50), 1706702400 + i, skewed(800), kind[skewed(3.99)], exp(r() * 6) }' >events.jsonl
+
+# The tutorials, a folder for each.
+mkdir -p counting dedup joins ranges sums top windows
+cd dedup
+awk 'BEGIN {
+    x = 3
+    for (i = 0; i < 200000; i++) {
+        x = (x * 16807) % 2147483647; r = x / 2147483647; host = int(90000 * r * r)
+        printf "%d\t10.0.%d.%d\t/page%d\n", 1767225600 + i / 20, host / 256, host % 256, host % 40
+    }
+}' >requests.tsv
+cd ..
+cd counting
+awk 'BEGIN {
+    x = 7
+    for (i = 0; i < 200000; i++) {
+        x = (x * 16807) % 2147483647; r = x / 2147483647; host = int(20000 * r * r * r * r)
+        x = (x * 16807) % 2147483647; bytes = 200 + x % 9000
+        printf "10.0.%d.%d /page%d 200 %d\n", host / 256, host % 256, x % 40, bytes
+    }
+}' >access.log
+cd ..
+cd joins
+awk 'BEGIN { print "customer,name"; for (i = 0; i < 5000; i++) printf "C%04d,\"Name, %d\"\n", i, i }' >customers.csv
+awk 'BEGIN {
+    x = 9
+    print "order,customer,euros"
+    for (i = 1; i <= 60000; i++) {
+        x = (x * 16807) % 2147483647; c = int(8000 * (x / 2147483647) ^ 3)
+        x = (x * 16807) % 2147483647
+        printf c % 3 ? "%d,C%04d,%d\n" : "%d,guest%d,%d\n", i, c, 5 + x % 200
+    }
+}' >orders.csv
+cd ..
+cd ranges
+awk 'BEGIN {
+    x = 11
+    print "time,sensor,temperature"
+    for (i = 0; i < 131040; i++) {
+        x = (x * 16807) % 2147483647
+        day = i % 1440 / 1440
+        t = 1200 + 700 * sin(6.2832 * (day - 0.3)) + i / 300 + x % 400
+        printf "%d,s%d,%d\n", 1767225600 + 60 * i, x % 3, t
+    }
+}' >readings.csv
+cd ..
+cd sums
+awk 'BEGIN {
+    x = 9
+    print "order,customer,euros"
+    for (i = 1; i <= 60000; i++) {
+        x = (x * 16807) % 2147483647; c = int(8000 * (x / 2147483647) ^ 3)
+        x = (x * 16807) % 2147483647
+        printf "%d,C%04d,%d\n", i, c, 5 + x % 200
+    }
+}' >orders.csv
+seq -f 'C%04.0f' 10 10 5000 >list
+cd ..
+cd windows
+for day in 1 2 3 4; do
+    awk -v day=$day 'BEGIN {
+        x = 100 + day
+        for (i = 0; i < 50000; i++) {
+            x = (x * 16807) % 2147483647; r = x / 2147483647
+            printf "page%d\n", day + 3000 * r * r * r
+        }
+    }' >day$day.log
+done
+cd ..
+cp counting/access.log top/

@@ -42,14 +42,14 @@ for change in 's/^a$/c/' '/^b$/d' 's/^1$/1\n2/' 's/^1$//' 's/x >/y >/'; do
     (page_holds wrong) >/dev/null 2>&1 && fail "a page that is wrong by $change passes"
 done
 
+# Pages begin with sample files, which are always the same.
+bash "$(dirname "$EXPECT")/../../examples/samples.sh" samples || fail 'no samples'
 for page in "$pages"/*.md; do
     [ -e "$page" ] || fail "there are no tutorials in $pages"
     name=$(basename "$page" .md)
-    mkdir "$name"
-    (cd "$name" && page_holds "$page") || fail "$name does not hold"
+    [ -d "samples/$name" ] || fail "there are no samples for $name"
+    (cd "samples/$name" && page_holds "$page") || fail "$name does not hold"
 done
 
-# The cookbook has sample files, which are always the same.
-bash "$(dirname "$EXPECT")/../../examples/samples.sh" cookbook || fail 'no samples'
-(cd cookbook && page_holds "$pages/../COOKBOOK.md") || fail 'the cookbook does not hold'
+(cd samples && page_holds "$pages/../COOKBOOK.md") || fail 'the cookbook does not hold'
 [ "$(grep -c '^[$] ' "$pages/../COOKBOOK.md")" -ge 25 ] || fail 'fewer than 25 recipes'
