@@ -73,7 +73,6 @@ static size_t frozen_stores(const ebi_store **list) {
     size_t n = 0;
     list[n++] = &ebi_frozen_line_portable;
     if (ebi_has_bmi2()) list[n++] = &ebi_frozen_line_bmi2;
-    if (ebi_frozen_line() == &ebi_frozen_line_avx512) list[n++] = &ebi_frozen_line_avx512;
     return n;
 }
 

@@ -208,7 +208,6 @@ static size_t stores(const ebi_store **list) {
     list[n++] = &ebi_store_sai_portable;
     if (ebi_store_sai() == &ebi_store_sai_bmi2) list[n++] = &ebi_store_sai_bmi2;
     if (ebi_store_line() != &ebi_store_line_portable) list[n++] = &ebi_store_line_avx2;
-    if (ebi_store_line() == &ebi_store_line_avx512) list[n++] = &ebi_store_line_avx512;
     return n;
 }
 

@@ -93,13 +93,11 @@ extern const ebi_store ebi_store_u32;
 extern const ebi_store ebi_store_wide_sums_portable, ebi_store_wide_sums_bmi2; /* the same bytes */
 extern const ebi_store ebi_store_wide_most_portable, ebi_store_wide_most_bmi2;
 extern const ebi_store ebi_store_line_portable, ebi_store_line_avx2; /* the same bytes */
-extern const ebi_store ebi_store_line_avx512;
 extern const ebi_store ebi_store_sai_portable, ebi_store_sai_bmi2;
-extern const ebi_store ebi_frozen_line_portable, ebi_frozen_line_bmi2, ebi_frozen_line_avx512;
+extern const ebi_store ebi_frozen_line_portable, ebi_frozen_line_bmi2;
 
 EBI_INLINE const ebi_store *ebi_store_line(void) { /* what is best for this machine */
-    if (!ebi_has_avx2() || !ebi_has_bmi2()) return &ebi_store_line_portable;
-    return ebi_has_vbmi2() ? &ebi_store_line_avx512 : &ebi_store_line_avx2;
+    return ebi_has_avx2() && ebi_has_bmi2() ? &ebi_store_line_avx2 : &ebi_store_line_portable;
 }
 
 EBI_INLINE const ebi_store *ebi_store_wide(void) {
@@ -111,8 +109,7 @@ EBI_INLINE const ebi_store *ebi_store_sai(void) {
 }
 
 EBI_INLINE const ebi_store *ebi_frozen_line(void) {
-    if (!ebi_has_bmi2()) return &ebi_frozen_line_portable;
-    return ebi_has_vbmi2() ? &ebi_frozen_line_avx512 : &ebi_frozen_line_bmi2;
+    return ebi_has_bmi2() ? &ebi_frozen_line_bmi2 : &ebi_frozen_line_portable;
 }
 
 /* Open a segment.  Of a segment that is not the caller's to write, only get,

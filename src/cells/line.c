@@ -383,7 +383,7 @@ static bool line_check(const ebi_counter_array *c) {
     return saturated == c->state->saturated && spilled == c->state->spilled;
 }
 
-/* The store, for machines with AVX-512, with AVX2 and BMI2, and for others: the same bytes. */
+/* The store, for machines with AVX2 and BMI2, and for others: the same bytes. */
 
 #define LINE_LOOPS(flavour, attribute, bmi2)                                                       \
     attribute static uint64_t line_get_##flavour(const ebi_counter_array *c, uint64_t i) {         \
@@ -412,11 +412,6 @@ static bool line_check(const ebi_counter_array *c) {
 LINE_LOOPS(avx2, EBI_BMI2, true)
 LINE_LOOPS(portable, , false)
 
-static void line_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                             uint64_t *value) {
-    if (!line_read_many(c, i, count, value, line_spill_of)) line_read_avx2(c, i, count, value);
-}
-
 #define LINE_STORE(machine, flavour)                                                               \
     const ebi_store ebi_store_line_##machine = {.name = "line",                                    \
                                                 .bits_least = 1500000,                             \
@@ -432,6 +427,5 @@ static void line_read_avx512(const ebi_counter_array *c, const uint64_t *i, size
                                                 .sub = line_sub_##flavour,                         \
                                                 .address = line_address,                           \
                                                 .check = line_check};
-LINE_STORE(avx512, avx2)
 LINE_STORE(avx2, avx2)
 LINE_STORE(portable, portable)

@@ -226,24 +226,6 @@ EBI_INLINE void line_read(const ebi_counter_array *c, const uint64_t *i, size_t 
         line_read_all(c, i, count, value, table, false, bmi2);
 }
 
-/* With AVX-512.  Numbers of counters in a line must be bytes, and few counters are no gain: false.
- */
-void ebi_line_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                          uint64_t *value, line_table *table);
-
-EBI_INLINE bool line_read_many(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                               uint64_t *value, line_table *table) {
-#if EBI_X86_64
-    if (c->each <= UINT8_MAX && count >= LINE_TOGETHER) {
-        ebi_line_read_avx512(c, i, count, value, table);
-        return true;
-    }
-#else
-    (void)c, (void)i, (void)count, (void)value, (void)table;
-#endif
-    return false;
-}
-
 /* With AVX2: the counter of f gets a digit more, which leaves it these digits.  What is below
  * `split`, a bit of the room, moves up by one, what is above moves down. */
 void ebi_line_grow_avx2(uint8_t *line, const line_field *f, unsigned split, uint64_t digits);

@@ -197,7 +197,7 @@ static bool tight_check(const ebi_counter_array *c) {
     return sums.saturated == c->state->saturated && sums.marked == sums.marks_used;
 }
 
-/* The store, for machines with AVX-512, with BMI2, and for others: the same bytes. */
+/* The store, for machines with BMI2, and for others: the same bytes. */
 
 #define TIGHT_LOOPS(flavour, attribute, bmi2)                                                      \
     attribute static uint64_t tight_get_##flavour(const ebi_counter_array *c, uint64_t i) {        \
@@ -210,11 +210,6 @@ static bool tight_check(const ebi_counter_array *c) {
 TIGHT_LOOPS(bmi2, EBI_BMI2, true)
 TIGHT_LOOPS(portable, , false)
 
-static void tight_read_avx512(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                              uint64_t *value) {
-    if (!line_read_many(c, i, count, value, tight_entry)) tight_read_bmi2(c, i, count, value);
-}
-
 #define TIGHT_STORE(machine, flavour)                                                              \
     const ebi_store ebi_frozen_line_##machine = {.name = "line",                                   \
                                                  .open = tight_open,                               \
@@ -225,6 +220,5 @@ static void tight_read_avx512(const ebi_counter_array *c, const uint64_t *i, siz
                                                  .frozen_bytes = tight_frozen_bytes,               \
                                                  .freeze = tight_freeze,                           \
                                                  .fits = tight_fits};
-TIGHT_STORE(avx512, bmi2)
 TIGHT_STORE(bmi2, bmi2)
 TIGHT_STORE(portable, portable)
