@@ -94,8 +94,8 @@ typedef struct settings {
     bool verify, bounds;
     struct { /* everbloom corpus */
         texts units, against;
-        const char *collect; /* NULL: not given */
-        uint64_t context;    /* 0: not given */
+        const char *collect, *report; /* NULL: not given */
+        uint64_t context;             /* 0: not given */
         const char *files_from, *text, *normalise, *action;
         double threshold, similarity;
         uint64_t level, threads;

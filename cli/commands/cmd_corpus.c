@@ -53,6 +53,13 @@ static void corpus_units(corpus_run *run) {
     if (set->corpus.collect && run->rules != 1)
         cli_misuse(run->command, "--collect takes one --unit");
     against_open(run);
+    for (size_t i = run->matchers; set->corpus.report && i-- > 0;)
+        if (run->match[i].own && run->rule[run->match[i].rule].kind <= UNIT_LINE)
+            run->top_match = i;
+    const matcher *const m = &run->match[run->top_match];
+    if (set->corpus.report && m->own && run->rule[m->rule].kind <= UNIT_LINE &&
+        eb_new(&run->top, "top:memory=4M,keys=bytes", NULL, &err) != EB_OK)
+        cli_fail("%s", err.text);
 }
 
 static void corpus_action_of(corpus_run *run) {
@@ -80,15 +87,7 @@ static void corpus_action_of(corpus_run *run) {
 }
 
 static void corpus_tell(const corpus_run *run, double seconds) {
-    corpus_counts all = {0};
-    for (size_t i = 0; i < run->files.folders; i++) {
-        const corpus_counts *const c = &run->found.counts[i];
-        all.documents += c->documents, all.kept += c->kept, all.bad += c->bad;
-        all.empty += c->empty, all.words += c->words, all.kept_words += c->kept_words;
-        all.text_bytes += c->text_bytes, all.kept_bytes += c->kept_bytes;
-        for (size_t m = 0; m < run->matchers; m++)
-            all.units[m] += c->units[m], all.seen[m] += c->seen[m];
-    }
+    const corpus_counts all = corpus_total(run);
     if (all.bad)
         cli_warn("%s %llu bad records; the first is %s",
                  run->on_bad == BAD_SKIP ? "skipped" : "passed on", (unsigned long long)all.bad,
@@ -131,6 +130,7 @@ static void corpus_work(corpus_run *run) {
     pipeline_run(run, set->corpus.threads ? (size_t)set->corpus.threads : 1, &from);
     resume_end(run);
     if (set->corpus.collect) collect_save(run);
+    if (set->corpus.report) page_write(run);
     corpus_tell(run, now_seconds() - start);
 }
 
@@ -168,6 +168,7 @@ int run_corpus(const cli_command *c, const settings *set, char **operands, size_
         else
             against_close(&run->match[m]);
     eb_free(run->hash);
+    eb_free(run->top);
     json_path_free(&run->text);
     files_free(&run->files);
     free(run);

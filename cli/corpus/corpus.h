@@ -8,6 +8,7 @@
  *   pipeline  these stages on several threads             pipeline.c
  *   against   filters of other texts                      against.c
  *   plan      which filters, from a sample                plan.c
+ *   page      the report in a file                        page.c
  *   resume    what a run that was killed goes on from     resume.c
  *
  * A chunk is some records of one file.  Where chunks end depends on the input alone, and only one
@@ -18,7 +19,13 @@
 #include "io.h"
 #include "text.h"
 
-enum { CORPUS_RULES = 8, CORPUS_MATCHERS = 12, CORPUS_FOLDERS = 64, CORPUS_ERROR = 600 };
+enum {
+    CORPUS_RULES = 8,
+    CORPUS_MATCHERS = 12,
+    CORPUS_FOLDERS = 64,
+    CORPUS_ERROR = 600,
+    COURSE_MAX = 64
+};
 
 /* ---- files.c */
 
@@ -88,10 +95,22 @@ typedef struct corpus_counts {
     uint64_t units[CORPUS_MATCHERS], seen[CORPUS_MATCHERS];
 } corpus_counts;
 
+/* What some documents, one after the other, had. */
+typedef struct corpus_stretch {
+    uint64_t documents, units[CORPUS_MATCHERS], seen[CORPUS_MATCHERS];
+    double keys[CORPUS_MATCHERS]; /* in the filter, at its end */
+} corpus_stretch;
+typedef struct corpus_course {
+    uint64_t each; /* documents of a stretch */
+    size_t n;
+    corpus_stretch at[COURSE_MAX];
+} corpus_course;
+
 /* What was found so far: saved with a checkpoint as it is. */
 typedef struct corpus_found {
     corpus_counts counts[CORPUS_FOLDERS];
     char first_bad[400];
+    corpus_course course;
 } corpus_found;
 
 typedef struct corpus_run {
@@ -117,6 +136,8 @@ typedef struct corpus_run {
     matcher match[CORPUS_MATCHERS];
     size_t matchers;
     corpus_found found;
+    eb_filter *top;   /* the units that are repeated most often; NULL: nobody asks */
+    size_t top_match; /* whose */
     /* While it runs. */
     progress progress;
 } corpus_run;
@@ -195,6 +216,11 @@ void resume_end(const corpus_run *run);
 
 /* pipeline.c: from a place to the end. */
 void pipeline_run(corpus_run *run, size_t threads, const corpus_place *from);
+
+/* ---- page.c */
+corpus_counts corpus_total(const corpus_run *run);
+void course_note(corpus_run *run, const uint64_t *units, const uint64_t *seen); /* of a document */
+void page_write(const corpus_run *run);
 
 /* ---- against.c */
 void against_open(corpus_run *run); /* the filters of --against become matchers */

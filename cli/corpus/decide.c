@@ -40,6 +40,26 @@ static bool decide_learn(corpus_run *run, chunk *c, matcher *m, const eb_hash *h
     return true;
 }
 
+/* What is seen before is counted, for the list of what is repeated most. */
+static void decide_count(corpus_run *run, const chunk *c, const document *d, size_t m) {
+    const size_t rule = run->match[m].rule, first = d->first[rule], n = d->units[rule];
+    const char *const bytes = c->form[run->form[rule]].z.bytes;
+    eb_key key[DECIDE_BATCH];
+    size_t used = 0;
+    for (size_t i = first; i <= first + n; i++) {
+        if (used == DECIDE_BATCH || (i == first + n && used > 0)) {
+            const eb_keys keys = eb_keys_array(EB_STRING, key);
+            const eb_batch b = eb_batch_keys(&keys, used);
+            eb_error err;
+            decide_ok(&run->match[m], eb_add_batch(run->top, &b, &err), &err);
+            used = 0;
+        }
+        if (i == first + n || !c->seen[m][i]) continue;
+        const span s = c->list[rule].key[i];
+        key[used++] = (eb_key){bytes + s.begin, s.end - s.begin};
+    }
+}
+
 /* ---- Documents. */
 
 static double decide_share(corpus_run *run, chunk *c, const document *d, size_t m,
@@ -51,6 +71,7 @@ static double decide_share(corpus_run *run, chunk *c, const document *d, size_t 
     if (x->own) decide_ask(x, c->list[x->rule].hash + first, n, seen);
     size_t known = 0;
     for (size_t i = 0; i < n; i++) known += seen[i];
+    if (run->top && m == run->top_match && known > 0) decide_count(run, c, d, m);
     if (run->rule[x->rule].kind == UNIT_NEAR) { /* one band is enough */
         counts->units[m]++;
         counts->seen[m] += known > 0;
@@ -63,6 +84,9 @@ static double decide_share(corpus_run *run, chunk *c, const document *d, size_t 
 
 static bool decide_document(corpus_run *run, chunk *c, document *d, corpus_counts *counts) {
     bool nothing = true;
+    uint64_t units[CORPUS_MATCHERS], known[CORPUS_MATCHERS];
+    for (size_t m = 0; m < run->matchers; m++)
+        units[m] = counts->units[m], known[m] = counts->seen[m];
     for (size_t m = 0; m < run->matchers; m++) {
         const double share = decide_share(run, c, d, m, counts);
         nothing &= d->units[run->match[m].rule] == 0;
@@ -82,6 +106,11 @@ static bool decide_document(corpus_run *run, chunk *c, document *d, corpus_count
                           !d->drop))
             return false;
     }
+    for (size_t m = 0; m < run->matchers; m++) {
+        units[m] = counts->units[m] - units[m];
+        known[m] = counts->seen[m] - known[m];
+    }
+    if (run->set->corpus.report) course_note(run, units, known);
     return true;
 }
 

@@ -66,11 +66,11 @@ static void resume_options(const corpus_run *run, char *text, size_t cap) {
     if (n < cap)
         snprintf(text + n, cap - n,
                  " context %llu action %d threshold %.9g text %s bad %d full %s level %d drop %.9g "
-                 "seed %s",
+                 "seed %s report %d",
                  (unsigned long long)s->corpus.context, run->action, run->threshold,
                  s->corpus.text ? s->corpus.text : "text", run->on_bad,
-                 s->on_full ? s->on_full : "grow", run->level, s->max_drop,
-                 s->seed ? s->seed : "0");
+                 s->on_full ? s->on_full : "grow", run->level, s->max_drop, s->seed ? s->seed : "0",
+                 s->corpus.report != NULL);
 }
 
 static void resume_input(const corpus_run *run, char *text, size_t cap) {
@@ -218,10 +218,17 @@ typedef struct resume_body {
     } match[CORPUS_MATCHERS];
 } resume_body;
 
+static void resume_put(atomic_file *file, const eb_filter *f) {
+    eb_parts parts = {.size = sizeof parts};
+    eb_error err;
+    if (eb_save_parts(f, &parts, &err) != EB_OK) cli_fail("%s", err.text);
+    for (uint32_t p = 0; p < parts.n; p++)
+        atomic_write_sparse(file, parts.part[p].p, parts.part[p].len);
+}
+
 void resume_save(const corpus_run *run, const corpus_place *place) {
     resume_body body;
     atomic_file file;
-    eb_error err;
     memset(&body, 0, sizeof body);
     body.place = *place;
     body.found = run->found;
@@ -241,27 +248,30 @@ void resume_save(const corpus_run *run, const corpus_place *place) {
     atomic_open(&file, path);
     atomic_write(&file, head, sizeof head);
     atomic_write(&file, &body, sizeof body);
-    for (size_t i = 0; i < run->matchers; i++) {
-        eb_parts parts = {.size = sizeof parts};
-        if (!run->match[i].own) continue;
-        if (eb_save_parts(run->match[i].filter, &parts, &err) != EB_OK) cli_fail("%s", err.text);
-        for (uint32_t p = 0; p < parts.n; p++)
-            atomic_write_sparse(&file, parts.part[p].p, parts.part[p].len);
-    }
+    for (size_t i = 0; i < run->matchers; i++)
+        if (run->match[i].own) resume_put(&file, run->match[i].filter);
+    if (run->top) resume_put(&file, run->top);
     atomic_commit(&file);
     free(path);
 }
 
+static bool resume_get(eb_filter **f, const char **p, size_t *left) {
+    eb_snapshot_info info = {.size = sizeof info};
+    if (eb_snapshot_describe(*p, *left, &info, NULL) != EB_OK || info.bytes > *left ||
+        eb_load(f, *p, *left, NULL, NULL, NULL) != EB_OK)
+        return false;
+    *p += info.bytes;
+    *left -= (size_t)info.bytes;
+    return true;
+}
+
 static bool resume_filters(corpus_run *run, const char *p, size_t left) {
-    for (size_t i = 0; i < run->matchers; i++) {
-        matcher *const m = &run->match[i];
-        eb_snapshot_info info = {.size = sizeof info};
-        if (!m->own) continue;
-        if (eb_snapshot_describe(p, left, &info, NULL) != EB_OK || info.bytes > left ||
-            eb_load(&m->filter, p, left, NULL, NULL, NULL) != EB_OK)
-            return false;
-        p += info.bytes;
-        left -= (size_t)info.bytes;
+    for (size_t i = 0; i < run->matchers; i++)
+        if (run->match[i].own && !resume_get(&run->match[i].filter, &p, &left)) return false;
+    if (run->top) {
+        eb_free(run->top);
+        run->top = NULL;
+        if (!resume_get(&run->top, &p, &left)) return false;
     }
     return left == 0;
 }

@@ -63,6 +63,9 @@ static const cli_option corpus_options[] = {
     OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
            "At most this share of the new units is taken for repeats. (default: 1e-6)"),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed, "Of the filters. (default: 0)"),
+    OPTION(0, "report", "FILE", OPT_TEXT, corpus.report,
+           "Write a report with folders, expected errors, the course of the run and the units that "
+           "are repeated most: a page if FILE ends in .html, else JSON."),
     FLAG(0, "json", json, "The report as one JSON object, on standard error."),
     FLAG('q', "quiet", quiet, "No plan, report or progress line."),
     END};

@@ -1,0 +1,65 @@
+#!/bin/bash
+# Makes the table of docs/decisions/corpus.md again: CPU seconds for a GB of text, of everbloom corpus and of its peers, on
+# text of this machine.  Peers: a venv with dolma (DOLMA=venv) and one with datatrove (DATATROVE=venv); those that are not
+# given are left out.  ROUNDS (default: 3) interleaved rounds, medians; the start of each program, measured on a small corpus,
+# is taken off.  All read the same gzipped files and find what is repeated; nobody writes texts, because dolma and datatrove
+# leave that to other steps.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+everbloom=${EVERBLOOM:-$here/../build/release/everbloom} peers=$here/corpus_peers.py rounds=${ROUNDS:-3} bytes=${BYTES:-1.5e8}
+work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
+folders=${FOLDERS:-/usr/share/doc /usr/share/info /usr/include /usr/lib/python3 /usr/share/perl}
+large=$(python3 "$peers" make "$work/large" "$bytes" $folders); small=$(python3 "$peers" make "$work/small" 1e6 $folders)
+echo "text: $large bytes in $(find "$work/large" -name '*.gz' | wc -l) files; $(python3 --version); $(jq --version)"
+[ -z "${DOLMA:-}" ] || "$DOLMA/bin/pip" list 2>/dev/null | grep -i '^dolma '
+[ -z "${DATATROVE:-}" ] || "$DATATROVE/bin/pip" list 2>/dev/null | grep -i '^datatrove '
+
+ours() { "$everbloom" corpus "$1/documents" --action report -q "${@:2}"; } # CORPUS OPTION...
+size() { "$everbloom" corpus "$work/large/documents" --action report "$@" 2>&1 | sed -n 's/.* a \([0-9.]*\) \([KMG]\)iB filter.*/\1 \2/p' |
+    awk '{ printf "%d\n", $1 * ($2 == "G" ? 2^30 : $2 == "M" ? 2^20 : 1024) }'; }
+dolma() { # CORPUS PART BYTES: PART is documents or paragraphs (which are lines); as many bytes as ours
+    cat >"$work/dolma.yaml" <<Y
+documents: ["$1/documents/*.gz"]
+dedupe: {name: d, skip_empty: true, $2: {$([ "$2" = documents ] && echo 'key: $.text, ')attribute_name: dup}}
+bloom_filter: {file: $work/out/bloom, size_in_bytes: $3, read_only: false, estimated_doc_count: $(($3 * 8 / 29)), desired_false_positive_rate: 0.000001}
+processes: 1
+Y
+    mkdir -p "$work/out"; "$DOLMA/bin/dolma" -c "$work/dolma.yaml" dedupe; rm -rf "$1/attributes"
+}
+sorted() { gzip -dc "$1"/documents/*.gz | jq "$2" .text | LC_ALL=C sort -u -S 50% >/dev/null; } # CORPUS -r (lines) or -c (documents)
+by_set() { python3 "$peers" set "$2" "$1"; }
+trove() { mkdir -p "$work/out"; "$DATATROVE/bin/python" "$peers" datatrove "$1" "$work/out" "$2"; }
+
+documents=$(size --unit document) lines=$(size --unit line) ngrams=$(size --unit ngram:13)
+cat >"$work/rows" <<R
+documents	everbloom	ours @
+documents	everbloom, as written	ours @ --normalise none
+documents	python set	by_set @ documents
+documents	jq, sort -u	sorted @ -c
+lines	everbloom	ours @ --unit line
+lines	everbloom, as written	ours @ --unit line --normalise none
+lines	python set	by_set @ lines
+lines	jq, sort -u	sorted @ -r
+ngrams	everbloom	ours @ --unit ngram:13
+ngrams	everbloom, forgetting	ours @ --unit ngram:13 --on-full forget
+ngrams	python set	by_set @ ngrams
+R
+[ -z "${DOLMA:-}" ] || printf '%s\n' "documents	dolma	dolma @ documents $documents" "lines	dolma	dolma @ paragraphs $lines" >>"$work/rows"
+[ -z "${DATATROVE:-}" ] || printf '%s\n' "ngrams	datatrove	trove @ $ngrams" >>"$work/rows"
+
+cpu() { # COMMAND...: user and system seconds
+    rm -rf "$work/out"; local TIMEFORMAT='%U %S'
+    { time "$@" >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }; } 2>&1 | tail -n 1 | awk '{ print $1 + $2 }'
+}
+for round in $(seq "$rounds"); do
+    while IFS=$'\t' read -r unit name command; do
+        start=$(cpu ${command/@/$work/small}) all=$(cpu ${command/@/$work/large})
+        printf '%s\t%s\t%s\n' "$unit" "$name" "$(awk -v a="$all" -v s="$start" -v b="$((large - small))" 'BEGIN { print (a - s) / b * 1e9 }')" >>"$work/results"
+    done < <(sort -k1,1 -t$'\t' "$work/rows")
+done
+printf '%-10s %-24s %10s %8s %s\n' unit program 'CPU s/GB' ratio spread
+sort -k1,1 -k2,2 -k3,3g -t$'\t' "$work/results" | awk -F'\t' -v rounds="$rounds" '
+    { k = $1 "\t" $2; n[k]++; v[k, n[k]] = $3; if (n[k] == 1) order[++keys] = k }
+    END { for (i = 1; i <= keys; i++) { k = order[i]; m[k] = v[k, int((n[k] + 1) / 2)] }
+          for (i = 1; i <= keys; i++) { split(order[i], p, "\t"); k = order[i]
+              printf "%-10s %-24s %10.2f %8.1f %.2f-%.2f\n", p[1], p[2], m[k], m[k] / m[p[1] "\teverbloom"], v[k, 1], v[k, n[k]] } }'
