@@ -110,9 +110,13 @@ static double plan_known(double rate, double at_most) { /* where there is no for
     return isnan(rate) ? at_most : rate;
 }
 
+static bool plan_has_window(const ebi_kind *kind) {
+    return ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
+}
+
 /* Does the kind promise to find every repeat within a window? */
 static bool plan_promises(const ebi_kind *kind, const eb_goal *g) {
-    return g->window > 0 && ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
+    return g->window > 0 && plan_has_window(kind);
 }
 
 static void plan_predict(plan_offer *o, const eb_goal *g) {
@@ -120,14 +124,17 @@ static void plan_predict(plan_offer *o, const eb_goal *g) {
     eb_prediction r;
     ebi_predict(o->kind, &o->p, g->load, EBI_ASK_RATES, &r);
     o->fpr = plan_known(r.mean_fpr, r.fpr_high);
-    o->fnr = promised ? 0 : plan_known(r.mean_fnr, r.fnr_high);
+    /* A window is for those who say how long it is. */
+    const bool unasked = !promised && plan_has_window(o->kind);
+    o->fnr = promised ? 0 : unasked ? 1 : plan_known(r.mean_fnr, r.fnr_high);
     o->most_fpr = plan_is_told(g->load) ? o->fpr : r.most_fpr;
     o->most_fnr = plan_is_told(g->load) ? o->fnr : 0;
     for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++) {
         eb_workload near = *g->load;
         near.gap = plan_gaps[i] * fmax(near.distinct, 1);
         o->missed[i] = o->fnr;
-        if (near.gap > 0 && !promised && !(o->kind->info.caps & EB_NO_FALSE_NEGATIVES)) {
+        if (near.gap > 0 && !promised && !unasked &&
+            !(o->kind->info.caps & EB_NO_FALSE_NEGATIVES)) {
             ebi_predict(o->kind, &o->p, &near, EBI_ASK_RATES, &r);
             o->missed[i] = plan_known(r.mean_fnr, r.fnr_high);
         }

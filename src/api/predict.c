@@ -100,37 +100,48 @@ static eb_workload predict_of_shard(const eb_workload *w, double shards) {
 
 /* A kind that knows what it misses at a gap, but not on this stream: the mean over its gaps.  They
  * are counted in records, each of which changes cells in such kinds. */
+static const double predict_farthest = 1e18; /* of an endless stream without a number of keys */
 static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
                               eb_prediction *out) {
-    enum { PREDICT_GAPS = 4 };
+    const double groups =
+        kind->timed ? 16 : 4; /* what is forgotten at a time is forgotten sharply */
     ebi_repeats r;
     ebi_gap gaps[EBI_GAPS];
     eb_workload at = *load;
     double done = 0, weight = 0, records = 0, missed = 0;
-    if (!isnan(out->mean_fnr) || load->gap > 0 || !(load->distinct > 0)) return;
-    if (load->items > 0 && !(load->distinct < load->items)) return;
-    ebi_repeats_of(&r, load->items, load->distinct, load->zipf);
-    const size_t n = ebi_repeats_gaps(&r, false, gaps);
+    /* If nearly all keys are new, the few repeats are spread over the stream. */
+    const double distinct = load->distinct > 0 ? load->distinct : load->items;
+    size_t n = 1;
+    if (!isnan(out->mean_fnr) || load->gap > 0) return;
+    if (distinct > 0) {
+        ebi_repeats_of(&r, load->items, distinct, load->zipf);
+        n = ebi_repeats_gaps(&r, false, gaps);
+    } else {
+        gaps[0] = (ebi_gap){1, predict_farthest, predict_farthest};
+    }
     for (size_t i = 0; i < n; i++) {
         weight += gaps[i].weight;
         records += gaps[i].weight * log(gaps[i].records);
-        if (i + 1 < n && done + weight < (round(done * PREDICT_GAPS) + 1) / PREDICT_GAPS) continue;
+        if (i + 1 < n && done + weight < (round(done * groups) + 1) / groups) continue;
         eb_prediction one;
         predict_unknown(&one);
         one.size = EBI_ASK_MISSES;
         at.gap = exp(records / weight);
         at.zipf = 0;
         kind->predict(p, &at, &one);
-        if (isnan(one.mean_fnr)) return;
-        missed += weight * one.mean_fnr;
+        const double at_gap = isnan(one.fnr_high) ? one.mean_fnr : one.fnr_high;
+        if (isnan(at_gap)) return;
+        missed += weight * at_gap;
         done += weight;
         weight = records = 0;
     }
     if (n == 0) return;
     out->mean_fnr = missed;
     if (isnan(out->fnr)) out->fnr = missed;
-    out->unused &= ~(uint32_t)EB_UNUSED_ZIPF;
+    if (!isnan(out->mean_fpr)) out->unused &= ~(uint32_t)EB_UNUSED_ZIPF;
     out->accuracy = 0.2;
+    out->fnr_high = fmin(1, 1.2 * missed + 0.02); /* the farthest repeats fall between the places */
+    out->fnr_low = load->zipf > 0 ? missed / 3 : NAN; /* popular keys are made young again */
 }
 
 static void predict_point(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,

@@ -101,7 +101,7 @@ void ebi_wide_predict(const ebi_counting *c, const ebi_counting_stream *l, eb_pr
     wide_model_open(&m, c, &l->spectrum);
     const uint64_t all = m.keys * WIDE_MODEL_ROUNDS, step = 1 + (all - 1) / WIDE_MODEL_LOOKS;
     const double uneven = ebi_counting_unevenness(c, l->spectrum.distinct);
-    double sum = 0, looks = 0;
+    double sum = 0, fresh = 0, met = 0; /* the mean is over new keys, as they come */
     uint64_t key = 0;
     int round = 0;
     for (uint64_t i = 0; i < all; i++, key = key + 1 == m.keys ? 0 : key + 1, round += key == 0) {
@@ -109,13 +109,15 @@ void ebi_wide_predict(const ebi_counting *c, const ebi_counting_stream *l, eb_pr
         const uint64_t by =
             wide_model_share(count, key, round + 1) - wide_model_share(count, key, round);
         if (by > 0) wide_model_add(&m, key, by);
+        fresh += by > 0 && wide_model_share(count, key, round) == 0;
         if ((i + 1 + step / 2) % step != 0) continue;
-        sum += pow(wide_model_fill(&m), c->k);
-        looks++;
+        sum += fresh * pow(wide_model_fill(&m), c->k);
+        met += fresh;
+        fresh = 0;
     }
     out->fill = wide_model_fill(&m) * (double)(m.c.k * m.c.part) / (double)m.c.n;
     out->fpr = fmin(1, pow(wide_model_fill(&m), c->k) * uneven);
-    out->mean_fpr = looks > 0 ? fmin(1, sum / looks * uneven) : out->fpr;
+    out->mean_fpr = met > 0 ? fmin(1, sum / met * uneven) : out->fpr;
     wide_model_look_back(&m, out);
     out->wrong = fmin(1, out->wrong * uneven);
     out->error *= sqrt(uneven);

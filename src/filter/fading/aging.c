@@ -603,9 +603,14 @@ static void aging_stat(const ebi_params *p, const uint8_t *block, eb_stats *out)
     out->saturated = a.state->saturated;
 }
 
+/* How many of n records in a row are different: all, if r is NULL. */
+static double aging_distinct(const ebi_repeats *r, double n) {
+    return r ? fmin(ebi_repeats_distinct(r, n), n) : n;
+}
+
 /* With one tick a key: the chance that a fresh key meets k counters in use in some bucket, after n
- * different keys. */
-static double aging_chance(const aging *a, double n, double *fill) {
+ * keys. */
+static double aging_chance(const aging *a, double n, const ebi_repeats *r, double *fill) {
     assert(n >= 0);
     const double each = (double)a->k / (double)a->cells, period = (double)a->period;
     double none = 1, end = n;
@@ -613,10 +618,10 @@ static double aging_chance(const aging *a, double n, double *fill) {
     aging_list_at(a, (uint64_t)(n / period), &now);
     for (unsigned i = 0; i < now.n; i++) {
         const double start = (double)now.first[i] * period;
-        none *= 1 - pow(ebi_one_minus_pow1m(each, end - start), a->k);
+        none *= 1 - pow(ebi_one_minus_pow1m(each, aging_distinct(r, end - start)), a->k);
         end = start;
     }
-    *fill = ebi_one_minus_pow1m(each, n - end);
+    *fill = ebi_one_minus_pow1m(each, aging_distinct(r, n - end));
     return 1 - none;
 }
 
@@ -625,13 +630,24 @@ static void aging_predict(const ebi_params *p, const eb_workload *w, eb_predicti
     const aging a = aging_shape(p);
     const double period = (double)a.period, window = (double)a.window * period;
     const double n = w->items > 0 ? w->items : 2 * window + period / 2;
-    double fill;
-    if (w->zipf > 0 || (w->distinct > 0 && w->distinct < w->items)) return; /* no formula */
-    out->fpr = aging_chance(&a, n, &out->fill);
+    const double distinct = w->distinct > 0 ? w->distinct : w->zipf > 0 ? w->items : 0;
+    const bool again = distinct > 0 && (w->zipf > 0 || !(w->items > 0 && distinct >= w->items));
+    ebi_repeats repeats, *const r = again ? &repeats : NULL;
+    double fill, before = 0;
+    if (again) ebi_repeats_of(r, w->items, distinct, w->zipf);
+    if (w->zipf > 0 && !again) out->unused |= EB_UNUSED_ZIPF;
+    out->fpr = aging_chance(&a, n, r, &out->fill);
     out->mean_fpr = 0;
-    for (int i = 0; i < AGING_STEPS; i++)
-        out->mean_fpr += aging_chance(&a, n * (i + 0.5) / AGING_STEPS, &fill) / AGING_STEPS;
+    for (int i = 0; i < AGING_STEPS && w->items > 0 && out->size != EBI_ASK_MISSES;
+         i++) { /* over the new keys, as they come */
+        const double to = n * (i + 1) / AGING_STEPS;
+        const double so_far = r && !(w->gap > 0) ? aging_distinct(r, to) / distinct : to / n;
+        out->mean_fpr +=
+            (so_far - before) * aging_chance(&a, n * (i + 0.5) / AGING_STEPS, r, &fill);
+        before = so_far;
+    }
     if (!(w->items > 0)) out->mean_fpr = out->fpr;
+    if (again) out->accuracy = 0.2;
     if (w->gap > 0) { /* joined buckets live a little longer */
         const double forgotten = fmin(fmax(w->gap / period - (double)a.window + 1, 0), 1);
         out->fnr = out->mean_fnr = forgotten * (1 - out->fpr);

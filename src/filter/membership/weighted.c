@@ -274,6 +274,7 @@ static void weighted_stat(const ebi_params *p, const uint8_t *block, eb_stats *s
 
 /* Of keys whose class is not told, all of class 1 when added. */
 static void weighted_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
+    enum { WEIGHTED_STEPS = 64 };
     const double distinct = w->distinct > 0 ? w->distinct : w->items > 0 ? w->items : INFINITY;
     weighted_state s = {0};
     for (unsigned c = 0; c < weighted_classes(p); c++)
@@ -283,6 +284,12 @@ static void weighted_predict(const ebi_params *p, const eb_workload *w, eb_predi
     out->fill =
         isinf(distinct) ? 1 : ebi_one_minus_pow1m(1 / (double)p->opt[EBI_O_CELLS], distinct * set);
     out->fpr = pow(out->fill, asked);
+    out->mean_fpr = isinf(distinct) ? 1 : 0;
+    for (int i = 0; i < WEIGHTED_STEPS && !isinf(distinct); i++)
+        out->mean_fpr += pow(ebi_one_minus_pow1m(1 / (double)p->opt[EBI_O_CELLS],
+                                                 distinct * set * (i + 0.5) / WEIGHTED_STEPS),
+                             asked) /
+                         WEIGHTED_STEPS;
     out->fnr = out->mean_fnr = 0;
     out->settles_after = 0;
 }

@@ -79,6 +79,10 @@ void ebi_parts_predict(const ebi_params *p, ebi_fade_rule rule, const eb_workloa
         even.zipf = 0;
         ebi_parts_predict(p, rule, &even, &r);
         out->fnr_high = r.mean_fnr;
+        even.items = w->items > 0 ? w->items : w->distinct * DEDUP_PARTS_LONG;
+        even.distinct = even.gap = 0; /* were all of them new, it would be fuller */
+        ebi_parts_predict(p, rule, &even, &r);
+        out->fpr_high = r.fpr;
         out->unused |= EB_UNUSED_ZIPF;
         return;
     }

@@ -425,6 +425,7 @@ static void top_list_predict(const ebi_top *t, const eb_workload *w, eb_predicti
         ebi_decay_predict(&t->fading, w, out);
         return;
     }
+    ebi_counting_predict(&t->light, w, out);
     out->fnr = out->mean_fnr = out->settles_after = 0;
     if (ebi_counting_load(&t->light, w, &load)) ebi_wide_predict(&t->light, &load, out);
 }

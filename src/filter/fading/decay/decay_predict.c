@@ -166,13 +166,32 @@ static void decay_predict_counts(const decay_predicted *m, const eb_workload *w,
                                       : decay_predict_error(mass / m->counters, m->d->k);
 }
 
-/* false: Zipf's law without a number of keys says nothing. */
-static bool decay_predict_spectrum(const eb_workload *w, ebi_spectrum *s) {
+/* Without a number of keys all are new, and have no frequencies. */
+static void decay_predict_spectrum(const eb_workload *w, ebi_spectrum *s, eb_prediction *out) {
     static const double very_long = 1e30; /* so that even the rarest key comes often */
     *s = (ebi_spectrum){0};
-    if (!(w->distinct >= 1) || (w->items > 0 && w->distinct >= w->items)) return !(w->zipf > 0);
-    ebi_spectrum_zipf(s, w->distinct, w->distinct * very_long, w->zipf);
-    return true;
+    if (w->distinct >= 1 && !(w->items > 0 && w->distinct >= w->items))
+        ebi_spectrum_zipf(s, w->distinct, w->distinct * very_long, w->zipf);
+    else if (w->zipf > 0)
+        out->unused |= EB_UNUSED_ZIPF;
+}
+
+/* Over the new keys, as they come: most of them early, unless repeats stay at a gap. */
+static void decay_predict_mean(const decay_predicted *m, const eb_workload *w, eb_prediction *out) {
+    const bool repeats = m->keys.distinct > 0 && w->items > 0 && !(w->gap > 0);
+    ebi_repeats r;
+    double before = 0;
+    out->mean_fpr = w->items > 0 ? 0 : out->fpr;
+    if (repeats) ebi_repeats_of(&r, w->items, w->distinct, w->zipf);
+    for (int i = 0; i < DECAY_PREDICT_STEPS && w->items > 0; i++) {
+        const double share = (i + 1.0) / DECAY_PREDICT_STEPS;
+        const double so_far =
+            repeats ? ebi_repeats_distinct(&r, w->items * share) / w->distinct : share;
+        const double x = w->items * (i + 0.5) / DECAY_PREDICT_STEPS;
+        out->mean_fpr += (so_far - before) * pow(decay_predict_fill(m, x), m->d->k);
+        before = so_far;
+    }
+    if (w->gap > 0) out->accuracy = 0.1;
 }
 
 void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *out) {
@@ -180,7 +199,7 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
                          .counters = (double)d->part * d->each,
                          .era = (double)d->period / DECAY_PREDICT_MILLION,
                          .lifetime = decay_predict_lifetime(d)};
-    if (!decay_predict_spectrum(w, &m.keys)) return;
+    decay_predict_spectrum(w, &m.keys, out);
     out->fill = out->fpr = out->mean_fpr = 0;
     for (int i = 0; i < DECAY_PREDICT_PHASES;
          i++) { /* an endless stream is at any phase of an era */
@@ -191,12 +210,16 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
         out->fill += fill / DECAY_PREDICT_PHASES;
         out->fpr += pow(fill, d->k) / DECAY_PREDICT_PHASES;
     }
-    for (int i = 0; i < DECAY_PREDICT_STEPS; i++)
-        out->mean_fpr +=
-            w->items > 0
-                ? pow(decay_predict_fill(&m, w->items * (i + 0.5) / DECAY_PREDICT_STEPS), d->k) /
-                      DECAY_PREDICT_STEPS
-                : out->fpr / DECAY_PREDICT_STEPS;
+    if (out->size != EBI_ASK_MISSES || !(w->gap > 0)) decay_predict_mean(&m, w, out);
+    if (w->zipf > 0 && m.keys.distinct > 0 && out->size != EBI_ASK_MISSES) {
+        /* Keys are drawn from more than those that come, which makes them less uneven. */
+        eb_workload even = *w;
+        eb_prediction most = {.size = EBI_ASK_MISSES};
+        even.zipf = 0;
+        ebi_decay_predict(d, &even, &most);
+        out->fpr_low = out->mean_fpr / 1.1;
+        out->fpr_high = fmax(out->mean_fpr, most.mean_fpr);
+    }
     if (w->gap > 0) out->fnr = out->mean_fnr = decay_predict_forgotten(&m, w->gap) * (1 - out->fpr);
     out->settles_after = m.lifetime * m.era;
     if (out->size == EBI_ASK_ALL) decay_predict_counts(&m, w, out);

@@ -372,6 +372,8 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     if (w->items == 0 && w->distinct == 0) { /* fresh keys for ever */
         out->fill = choosy_full(p);
         out->fpr = out->mean_fpr = pow(out->fill, (double)p->opt[EBI_CHOOSY_K]);
+        out->fnr = out->mean_fnr = 1 - out->fpr; /* hardly any of them was taken in */
+        if (w->gap > 0) out->unused |= EB_UNUSED_GAP;
         return;
     }
     const double distinct = w->distinct > 0 ? w->distinct : w->items;
@@ -397,6 +399,10 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     out->fnr = r.fnr;
     out->mean_fpr = r.mean_fpr;
     out->mean_fnr = r.mean_fnr;
+    if (w->gap > 0 || w->zipf > 0) { /* new keys may come later than in a shuffled stream */
+        out->fnr_low = 0;
+        out->fnr_high = fmax(r.fnr, r.mean_fnr);
+    }
     const double worst = c.s >= c.k ? r.mean_fpr : choosy_worst_fpr(c, c.xmax);
     out->most_fpr = fmin(worst, pow(c.xmax, c.k));
 }

@@ -463,6 +463,19 @@ static void window_predict_young(const ebi_window *x, double all, double distinc
     out->fill = per_line / x->cap;
 }
 
+/* Repeats that are `gap` apart, counted as records: while the window lasts, if each repeat makes
+ * its key young again; else until the first of them is too old. */
+static void window_predict_gap(const ebi_window *x, double gap, double window, eb_prediction *out) {
+    assert(gap > 0);
+    const double longest = window * (1 + 1.0 / x->eras);
+    const double old = fmin(fmax((gap - window) / (longest - window), 0), 1);
+    out->fnr = old * (1 - out->fpr_high);
+    if (x->refresh || old > 0) return;
+    out->fnr = NAN;
+    out->fnr_low = 0; /* of keys that come twice; else of those that come for ever */
+    out->fnr_high = gap / (longest + gap);
+}
+
 /* As many keys come in a window as planned. */
 static void window_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     const ebi_window x = ebi_window_of(p);
@@ -480,8 +493,8 @@ static void window_predict(const ebi_params *p, const eb_workload *w, eb_predict
     if (distinct == all && all > 2 * kept) out->fpr = window_old_fpr(p, &x, window);
     if (distinct < all && isinf(all) && w->zipf == 0 && w->gap == 0)
         out->fnr = window_missed(p, &x, window, distinct);
-    if (w->gap > 0 && w->gap <= window && x.refresh) out->fnr = 0;
-    if (out->fnr == 0 || isinf(all)) out->mean_fnr = out->fnr;
+    if (w->gap > 0) window_predict_gap(&x, w->gap, window, out);
+    if (out->fnr == 0 || isinf(all) || w->gap > 0) out->mean_fnr = out->fnr;
     if (isinf(all)) out->mean_fpr = out->fpr;
     out->settles_after = 2 * kept;
 }
