@@ -1,6 +1,9 @@
 """matrix.py BUILD FOLDER - a filter means the same in every host: whoever writes it, the bytes are equal, and whoever reads it
-answers alike.  Hosts: C, the command, Python with keys as lists and columns, SQLite, and Redis if there is a server."""
+answers alike.  Hosts: C, the command, Python with keys as lists and columns, SQLite, and PostgreSQL and Redis
+if there are servers."""
 
+import atexit
+import base64
 import os
 import shutil
 import sqlite3
@@ -57,6 +60,13 @@ def sql(query, keys, kind, value):
     return rows
 
 
+def postgres_keys(keys, kind):
+    """A table t(i, k) with the keys as the column has them."""
+    column = {"i64": "bigint", "bytes": "bytea", "text": "text"}[kind]
+    rows = "".join(f"{i}\t" + ("\\\\x" + str(key).encode().hex() if kind == "bytes" else str(key)) + "\n" for i, key in enumerate(keys))
+    return f"create temp table t (i int, k {column}); copy t from stdin;\n{rows}\\.\n"
+
+
 def test(name, spec, kind, server):
     keys = numbers + (words if kind == "text" else [])
     probes = keys[::2] + strange
@@ -79,6 +89,8 @@ def test(name, spec, kind, server):
         one.add(str(key).encode() if kind == "bytes" else key)
     made["Python, one by one"] = one.dumps()
     made["SQLite"] = sql("select evb_agg(k, ?) from t", keys, kind, spec)[0][0]
+    if postgres:
+        made["PostgreSQL"] = base64.b64decode(postgres.sql(postgres_keys(keys, kind) + f"select evb_stream_agg(k, '{spec}' order by i) from t"))
     if server:
         server("DEL", "f")
         server("EB.RESERVE", "f", spec)
@@ -95,6 +107,9 @@ def test(name, spec, kind, server):
     answers = {"command": run(command, "test", "c.eb", "probes", fine=(0, 1)).splitlines()}
     found = sql("select evb_has(?, k) from t order by rowid", probes, kind, made["c"])
     answers["SQLite"] = [str(key).encode() for key, (seen,) in zip(probes, found) if seen]
+    if postgres:
+        found = postgres.sql(postgres_keys(probes, kind) + f"select i from t where evb_has('{base64.b64encode(made['c']).decode()}', k) order by i")
+        answers["PostgreSQL"] = [str(probes[int(i)]).encode() for i in found.split()]
     view = everbloom.view("c.eb")
     for form, column in python_writers(probes, kind):
         answers["Python, " + form] = [str(key).encode() for key, seen in zip(probes, view.seen(column)) if seen]
@@ -122,6 +137,17 @@ try:
 except ImportError as e:
     harness = None
     print(f"matrix: SKIPPED Redis: {e}")
+postgres = None
+if os.path.exists(build + "/postgres/everbloom.so"):
+    sys.path.insert(0, os.path.join(here, "..", "postgres"))
+    import cluster
+    installation = cluster.Installation(build + "/postgres/everbloom.so", os.path.join(here, "..", "..", "postgres"))
+    atexit.register(installation.remove)
+    postgres = cluster.Server(installation)
+    atexit.register(postgres.stop)
+    postgres.sql("create extension everbloom")
+else:
+    print("matrix: SKIPPED PostgreSQL: its extension is not built")
 if harness and shutil.which("redis-server"):
     with harness.Server("matrix") as server:
         all_tests(server)
