@@ -75,9 +75,10 @@ static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr
     const eb_workload *const w = g->load;
     const size_t cells = ebi_spec_option(s->kind, "cells");
     if (!s->a.given[cells]) plan_wish(s, "memory", floor(bytes));
-    /* Who wants to know the share of new keys plans for a shuffled stream. */
+    /* Who wants to know the share of new keys plans for a shuffled stream without skew. */
     const bool shuffles = ebi_spec_option(s->kind, "share") < EBI_OPTIONS_MAX;
-    if (!shuffles || plan_is_told(w)) plan_wish(s, "fpr", fpr);
+    const bool shuffled = w->order == EB_ORDER_SHUFFLED && !(w->gap > 0) && !(w->zipf > 0);
+    if (!shuffles || shuffled) plan_wish(s, "fpr", fpr);
     plan_wish(s, "distinct", w->distinct);
     if (w->distinct > 0 && w->items > 0) plan_wish(s, "share", w->distinct / w->items);
     if (!(g->window > 0)) return;
@@ -243,6 +244,7 @@ static bool plan_smallest(const plan_spec *s, const eb_goal *g, plan_offer *best
     const double sure = plan_least_bytes(g, g->max_fpr, g->max_fnr);
     plan_size low, high = {0, 0}, at;
     double bytes = fmin(fmax(PLAN_BYTES_MIN, sure), most), step = 1.4;
+    if (g->max_bytes > 0 && !plan_try(s, g, most, &at, &o)) return false; /* nor with less */
     for (low.bytes = 0; !plan_try(s, g, bytes, &at, &o); step *= 1.2) {
         low = at;
         if (bytes >= most) return false;
@@ -327,8 +329,12 @@ static int plan_compare(const eb_goal *g, const plan_offer *a, const plan_offer 
     return 0;
 }
 
-/* What each kind that the goal allows can do, the best first; returns how many can. */
-static size_t plan_offers(const eb_goal *g, plan_offer *offers, size_t *asked) {
+/* What each kind that the goal allows can do, the best first; returns how many can.  Or, if only
+ * the smallest is wanted, kinds that are smaller than those before them. */
+static size_t plan_offers(const eb_goal *goal, bool only_smallest, plan_offer *offers,
+                          size_t *asked) {
+    eb_goal now = *goal;
+    const eb_goal *const g = &now;
     size_t n = 0;
     *asked = 0;
     assert(ebi_registry_size <= PLAN_KINDS_MAX);
@@ -338,6 +344,7 @@ static size_t plan_offers(const eb_goal *g, plan_offer *offers, size_t *asked) {
             continue;
         ++*asked;
         n += plan_kind(&s, g, &offers[n]);
+        if (only_smallest && n > 0) now.max_bytes = offers[n - 1].bytes; /* to be beaten */
     }
     plan_regrets(g, offers, n);
     for (size_t i = 1; i < n; i++)
@@ -443,7 +450,7 @@ static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t as
     other.prefer = EB_SMALLEST;
     if (other.max_fpr == 0) other.max_fpr = 0.5;
     if (other.max_fnr == 0 && !(g->window > 0)) other.max_fnr = 0.5;
-    if (g->max_bytes > 0 && plan_offers(&other, offers, &ignored) > 0) {
+    if (g->max_bytes > 0 && plan_offers(&other, true, offers, &ignored) > 0) {
         PLAN_SAY(&t, "; %s would with ", offers[0].kind->info.name);
         plan_say_size(&t, offers[0].bytes);
         if (other.max_fnr > 0 && g->max_fnr == 0) PLAN_SAY(&t, " and fnr=%g", other.max_fnr);
@@ -451,7 +458,7 @@ static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t as
     other = *g;
     other.max_fnr = 0;
     other.prefer = EB_FEWEST_MISSES;
-    if (g->max_bytes > 0 && g->max_fnr > 0 && plan_offers(&other, offers, &ignored) > 0)
+    if (g->max_bytes > 0 && g->max_fnr > 0 && plan_offers(&other, false, offers, &ignored) > 0)
         PLAN_SAY(&t, "; in that memory the least fnr is %.3g (%s)", offers[0].most_fnr,
                  offers[0].kind->info.name);
     const double least =
@@ -508,7 +515,7 @@ eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_
     EBI_TRY(plan_bad_options(goal, err));
     plan_offer offers[PLAN_KINDS_MAX];
     size_t asked;
-    const size_t found = plan_offers(goal, offers, &asked);
+    const size_t found = plan_offers(goal, false, offers, &asked);
     if (found == 0) return plan_impossible(goal, offers, asked, err);
     *n = ebi_min_size(found, cap);
     for (size_t i = 0; i < *n; i++) plan_write(&offers[i], goal->load, &out[i]);

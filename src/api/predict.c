@@ -250,15 +250,12 @@ static void predict_curve(const ebi_kind *kind, const ebi_params *p, const eb_wo
                           const double *items, size_t n, eb_prediction *out) {
     predict_stream s;
     predict_open(&s, p, w);
-    if (kind->curve && w->items > 0) {
-        for (size_t i = 0; i < n; i++) {
-            predict_unknown(&out[i]);
-            out[i].items = items[i] / s.shards;
-        }
-        kind->curve(p, &s.load, out, n);
-    } else {
-        predict_rates(kind, p, &s, items, n, out);
+    for (size_t i = 0; i < n; i++) {
+        predict_unknown(&out[i]);
+        out[i].items = items[i] / s.shards;
     }
+    if (!kind->curve || !(w->items > 0) || !kind->curve(p, &s.load, out, n))
+        predict_rates(kind, p, &s, items, n, out);
     if (kind->info.caps & EB_CAN_COUNT) predict_counts(kind, p, &s, items, n, out);
     for (size_t i = 0; i < n; i++) predict_finish(kind, p, s.shards, &out[i]);
 }

@@ -246,9 +246,9 @@ typedef struct ebi_kind {
     void (*stat)(const ebi_params *p, const uint8_t *block, eb_stats *s);         /* of a shard */
     /* Of a shard, in bounded time.  out has NANs; its size says what is asked for: EBI_ASK_... */
     void (*predict)(const ebi_params *p, const eb_workload *w, eb_prediction *out);
-    /* The rates at the places out[].items of one finite stream, from one integration along it; or
-     * NULL: predict is asked for each place. */
-    void (*curve)(const ebi_params *p, const eb_workload *w, eb_prediction *out, size_t n);
+    /* The rates at the places out[].items of one finite stream, from one integration along it.
+     * NULL, or false: predict is to be asked for each place. */
+    bool (*curve)(const ebi_params *p, const eb_workload *w, eb_prediction *out, size_t n);
     /* Cache lines that a key touches, about; or NULL: k of them if it has an option k, else 1. */
     double (*lines)(const ebi_params *p);
     bool (*view)(const ebi_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */

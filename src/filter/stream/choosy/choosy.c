@@ -68,43 +68,71 @@ static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: 
     return fmax(CHOOSY_XMAX_MIN, floor(pow(fpr, 1. / k) * EBI_CHOOSY_MILLION) / EBI_CHOOSY_MILLION);
 }
 
+/* How far the mean of the false positives is above the wish with this s, as a logarithm. */
+static double choosy_excess(ebi_choosy *c, double s, double fpr, ebi_choosy_rates *r) {
+    c->s = s;
+    *r = ebi_choosy_field(c);
+    return log(r->mean_fpr / fpr);
+}
+
+typedef struct choosy_end { /* of an interval for s */
+    double s, excess;
+} choosy_end;
+
+/* The rate rises with s, from below the wish to above it: cut the interval where a line through its
+ * ends crosses the wish, or halve it, until the rate is less than `accuracy` below. */
+static ebi_choosy_rates choosy_cut(ebi_choosy *c, double fpr, choosy_end low, choosy_end high,
+                                   double accuracy) {
+    ebi_choosy_rates r;
+    double now = 1;
+    for (int i = 0; (now > 0 || now < -accuracy) && high.s - low.s > 1e-5; i++) {
+        const double line = (-accuracy / 2 - low.excess) / (high.excess - low.excess);
+        const double cut = i % 3 < 2 ? fmin(fmax(line, 0.02), 0.98) : 0.5;
+        now = choosy_excess(c, low.s + (high.s - low.s) * cut, fpr, &r);
+        *(now > 0 ? &high : &low) = (choosy_end){c->s, now};
+    }
+    if (now > 0) (void)choosy_excess(c, low.s, fpr, &r);
+    return r;
+}
+
 /* Set s in low..high so that the mean of the false positives is `fpr`, to `accuracy` below; if even
- * the choosiest filter has more, set xmax so that nothing can break the wish.  The rate rises with
- * s: halve the interval, or cut it where a line through the errors at its ends crosses zero, in
- * turn. */
+ * the choosiest filter has more, set xmax so that nothing can break the wish. */
 static ebi_choosy_rates choosy_solve_between(ebi_choosy *c, double fpr, double low, double high,
                                              double accuracy) {
     assert(low <= high && accuracy > 0);
-    double low_error = -1;
-    c->s = high;
-    ebi_choosy_rates r = ebi_choosy_field(c);
-    double error = r.mean_fpr / fpr - 1, high_error = error;
-    for (int i = 0; i < 24 && (error > 0 ? high - low > 1e-5 : i > 0 && error < -accuracy); i++) {
-        const double cut = i % 2 == 0 ? 0.5 : -low_error / (high_error - low_error);
-        c->s = low + (high - low) * cut;
-        r = ebi_choosy_field(c);
-        error = r.mean_fpr / fpr - 1;
-        if (error > 0)
-            high = c->s, high_error = error;
-        else
-            low = c->s, low_error = error;
-    }
-    if (error <= 1e-3) return r;
+    ebi_choosy_rates r;
+    const choosy_end above = {high, choosy_excess(c, high, fpr, &r)};
+    if (above.excess <= 0) return r;
+    const choosy_end below = {low, choosy_excess(c, low, fpr, &r)};
+    if (below.excess <= 1e-3) return choosy_cut(c, fpr, below, above, accuracy);
     c->xmax = fmin(c->xmax, choosy_cap(fpr, c->k));
     return ebi_choosy_field(c);
 }
 
-/* First with long steps, then with short ones near what came out. */
+/* With short steps, near what came out with long ones. */
+static ebi_choosy_rates choosy_solve_near(ebi_choosy *c, double fpr, const ebi_choosy *rough) {
+    const double near = 0.03, accuracy = 1e-3;
+    ebi_choosy_rates r;
+    if (rough->xmax != c->xmax)
+        return choosy_solve_between(c, fpr, CHOOSY_S_MIN, fmin(c->k, rough->s + near), accuracy);
+    const choosy_end one = {rough->s, choosy_excess(c, rough->s, fpr, &r)};
+    const bool high = one.excess > 0;
+    const double end = high ? fmax(CHOOSY_S_MIN, one.s - near) : fmin(c->k, one.s + near);
+    const choosy_end other = {end, choosy_excess(c, end, fpr, &r)};
+    if (high && other.excess <= 0) return choosy_cut(c, fpr, other, one, accuracy);
+    if (!high && other.excess > 0) return choosy_cut(c, fpr, one, other, accuracy);
+    return choosy_solve_between(c, fpr, high ? CHOOSY_S_MIN : end, high ? end : c->k, accuracy);
+}
+
+static ebi_choosy_rates choosy_solve_rough(ebi_choosy *c, double fpr) {
+    c->rough = true;
+    return choosy_solve_between(c, fpr, CHOOSY_S_MIN, c->k, 0.02);
+}
+
 static ebi_choosy_rates choosy_solve_s(ebi_choosy *c, double fpr) {
-    const double near = 0.06;
     ebi_choosy rough = *c;
-    rough.rough = true;
-    (void)choosy_solve_between(&rough, fpr, CHOOSY_S_MIN, c->k, 0.02);
-    ebi_choosy low = *c;
-    low.s = fmax(CHOOSY_S_MIN, rough.s - near);
-    if (rough.xmax == c->xmax && ebi_choosy_field(&low).mean_fpr <= fpr)
-        return choosy_solve_between(c, fpr, low.s, fmin(c->k, rough.s + near), 1e-3);
-    return choosy_solve_between(c, fpr, CHOOSY_S_MIN, low.s, 1e-3);
+    (void)choosy_solve_rough(&rough, fpr);
+    return choosy_solve_near(c, fpr, &rough);
 }
 
 static void choosy_store(ebi_params *p, const ebi_args *a, const ebi_choosy *c) {
@@ -117,32 +145,29 @@ static void choosy_store(ebi_params *p, const ebi_args *a, const ebi_choosy *c) 
         p->opt[EBI_CHOOSY_XMAX] = (uint64_t)floor(c->xmax * EBI_CHOOSY_MILLION);
 }
 
-/* Repeats missed with k bits a key, roughly; more than all if the wish is not kept. */
-static double choosy_missed(ebi_choosy c, unsigned k, double fpr) {
-    c.k = k;
-    c.rough = true;
-    const ebi_choosy_rates r = choosy_solve_between(&c, fpr, CHOOSY_S_MIN, k, 0.02);
-    return r.mean_fpr > fpr * 1.001 ? 2 : r.mean_fnr;
-}
-
 /* The best k of 1..7 that keeps the wish, with its s.  Misses fall with k and rise again, so a few
  * steps lead from the usual k to the best. */
 static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr) {
-    const int most = 7;
-    int k = (int)fmax(1, fmin(most, round(0.6 * c.bits_per_key)));
-    double missed = choosy_missed(c, (unsigned)k, fpr);
-    for (int way = 1; way >= -1; way -= 2)
-        while (k + way >= 1 && k + way <= most) {
-            const double next = choosy_missed(c, (unsigned)(k + way), fpr);
-            if (next > missed) break;
-            k += way;
-            missed = next;
-        }
-    c.k = (unsigned)k;
-    const double best = choosy_solve_s(&c, fpr).mean_fnr;
-    ebi_choosy fewer = c; /* long steps flatter many bits a little */
-    fewer.k = c.k > 1 ? c.k - 1 : 1;
-    const ebi_choosy_rates r = choosy_solve_s(&fewer, fpr);
+    enum { CHOOSY_K_TRIED = 7 };
+    ebi_choosy rough[CHOOSY_K_TRIED + 2]; /* by k; k 0: not tried */
+    double missed[CHOOSY_K_TRIED + 2];
+    for (unsigned i = 0; i <= CHOOSY_K_TRIED + 1; i++) missed[i] = INFINITY, rough[i].k = 0;
+    unsigned k = (unsigned)fmax(1, fmin(CHOOSY_K_TRIED, round(0.6 * c.bits_per_key)));
+    for (unsigned next = k; next >= 1 && next <= CHOOSY_K_TRIED && rough[next].k == 0;) {
+        rough[next] = c;
+        rough[next].k = next;
+        const ebi_choosy_rates r = choosy_solve_rough(&rough[next], fpr);
+        missed[next] = r.mean_fpr > fpr * 1.001 ? 2 : r.mean_fnr;
+        if (missed[next] <= missed[k]) k = next;
+        next = rough[k + 1].k == 0 && k < CHOOSY_K_TRIED ? k + 1 : k - 1;
+    }
+    c.k = k;
+    const double best = choosy_solve_near(&c, fpr, &rough[k]).mean_fnr;
+    /* Long steps flatter many bits a little: one bit less may be better after all. */
+    if (k == 1 || !(missed[k - 1] < missed[k] * 1.05)) return c;
+    ebi_choosy fewer = rough[k - 1];
+    fewer.rough = false;
+    const ebi_choosy_rates r = choosy_solve_near(&fewer, fpr, &rough[k - 1]);
     return r.mean_fpr <= fpr * 1.001 && r.mean_fnr < best ? fewer : c;
 }
 
@@ -367,6 +392,49 @@ static double choosy_full(const ebi_params *p) {
     return fmin((double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION, stops);
 }
 
+static ebi_choosy choosy_of(const ebi_params *p, double distinct, double share) {
+    return (ebi_choosy){choosy_k(p),
+                        (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
+                        (double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION,
+                        (double)p->opt[EBI_O_CELLS] / distinct,
+                        choosy_share(share),
+                        false,
+                        (double)p->opt[EBI_CHOOSY_RETRY] / EBI_CHOOSY_MILLION};
+}
+
+static void choosy_tell(const ebi_choosy *c, const ebi_choosy_rates *r, double worst,
+                        eb_prediction *out) {
+    out->settles_after = 0;
+    out->fill = r->load;
+    out->fpr = r->fpr;
+    out->fnr = r->fnr;
+    out->mean_fpr = r->mean_fpr;
+    out->mean_fnr = r->mean_fnr;
+    out->most_fpr = fmin(worst, pow(c->xmax, c->k));
+}
+
+static bool choosy_curve(const ebi_params *p, const eb_workload *w, eb_prediction *out, size_t n) {
+    enum { CHOOSY_PLACES = 128 };
+    if (!(w->distinct > 0) || w->zipf > 0 || w->gap > 0) return false;
+    ebi_choosy c = choosy_of(p, w->distinct, w->distinct / w->items), all = c;
+    all.s = all.k; /* as in choosy_worst_fpr, at the same numbers of distinct keys */
+    all.share = choosy_share(1);
+    for (size_t done = 0; done < n; done += CHOOSY_PLACES) {
+        double place[CHOOSY_PLACES], distinct[CHOOSY_PLACES];
+        ebi_choosy_rates r[CHOOSY_PLACES], worst[CHOOSY_PLACES];
+        const size_t some = ebi_min_size(n - done, CHOOSY_PLACES);
+        for (size_t i = 0; i < some; i++) {
+            const double t = place[i] = out[done + i].items / w->items;
+            distinct[i] = 1 - (1 - t) * exp(-(1 / c.share - 1) * t);
+        }
+        ebi_choosy_course(&c, place, r, some);
+        ebi_choosy_course(&all, distinct, worst, some);
+        for (size_t i = 0; i < some; i++)
+            choosy_tell(&c, &r[i], c.s >= c.k ? r[i].mean_fpr : worst[i].mean_fpr, &out[done + i]);
+    }
+    return true;
+}
+
 static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     out->settles_after = 0;
     if (w->items == 0 && w->distinct == 0) { /* fresh keys for ever */
@@ -377,15 +445,7 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
         return;
     }
     const double distinct = w->distinct > 0 ? w->distinct : w->items;
-    const double share = w->items > 0 ? distinct / w->items : 1e-6;
-    const ebi_choosy c = {choosy_k(p),
-                          (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
-                          (double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION,
-                          (double)p->opt[EBI_O_CELLS] / distinct,
-                          choosy_share(share),
-                          false,
-                          (double)p->opt[EBI_CHOOSY_RETRY] / EBI_CHOOSY_MILLION};
-    const ebi_choosy_rates r = ebi_choosy_field(&c);
+    const ebi_choosy c = choosy_of(p, distinct, w->items > 0 ? distinct / w->items : 1e-6);
     if (w->gap > 0) out->unused |= EB_UNUSED_GAP;
     /* Which keys are left out is a matter of luck where some come often, and of the bits that
      * others set meanwhile where repeats are near. */
@@ -394,17 +454,12 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
         if (w->zipf > 0) out->unused |= EB_UNUSED_ZIPF;
         return;
     }
-    out->fill = r.load;
-    out->fpr = r.fpr;
-    out->fnr = r.fnr;
-    out->mean_fpr = r.mean_fpr;
-    out->mean_fnr = r.mean_fnr;
+    const ebi_choosy_rates r = ebi_choosy_field(&c);
+    choosy_tell(&c, &r, c.s >= c.k ? r.mean_fpr : choosy_worst_fpr(c, c.xmax), out);
     if (w->gap > 0 || w->zipf > 0) { /* new keys may come later than in a shuffled stream */
         out->fnr_low = 0;
         out->fnr_high = fmax(r.fnr, r.mean_fnr);
     }
-    const double worst = c.s >= c.k ? r.mean_fpr : choosy_worst_fpr(c, c.xmax);
-    out->most_fpr = fmin(worst, pow(c.xmax, c.k));
 }
 
 static double choosy_touched(const ebi_params *p) {
@@ -424,5 +479,6 @@ const ebi_kind ebi_kind_choosy = {
     .check = choosy_check,
     .stat = choosy_stat,
     .predict = choosy_predict,
+    .curve = choosy_curve,
     .lines = choosy_touched,
 };

@@ -5,8 +5,8 @@
  * records that were called new, and u is uniform in 0..1 and fixed for each key.  Followed are:
  *
  *     mean, var      of the loads of all lines; five typical lines (Gauss-Hermite nodes) carry
- *     n[b][u][j]     the keys seen but not taken in, with j zero bits left (0: covered by others),
- *                    in slices of u; b = 1 while the arrival that every key is sure of is to come
+ *     n[j][b][u]     the keys seen but not taken in, with j zero bits left, in slices of u; b = 1
+ *                    while the arrival that every key is sure of is to come
  *     R              common to all lines
  *
  * A first arrival has Binomial(k, 1-x) zero bits; none is a false positive.  A repeat of a key in n
@@ -38,7 +38,7 @@ static const double choosy_field_weight[CHOOSY_FIELD_NODES] = {
 
 typedef struct choosy_field_line {
     double x;
-    double n[2][CHOOSY_FIELD_SLICES][CHOOSY_FIELD_K_MAX + 1];
+    double n[CHOOSY_FIELD_K_MAX + 1][2 * CHOOSY_FIELD_SLICES]; /* slices with b = 0, then 1 */
 } choosy_field_line;
 
 typedef struct choosy_field_state {
@@ -86,11 +86,16 @@ static void choosy_field_binomial(unsigned k, double zero,
     }
 }
 
-/* Share of a slice of u that is taken in at j zero bits. */
-static double choosy_field_taken(const ebi_choosy *c, double x, double z, int slice, unsigned j) {
-    if (x + (double)j / CHOOSY_FIELD_LINE > c->xmax) return 0;
-    const double cheap = fmax(0, fmin(1, (z - (double)j) * CHOOSY_FIELD_SLICES + slice + 1));
-    return cheap + (1 - cheap) * c->retry;
+/* Shares of the slices of u that are taken in at j zero bits. */
+static void choosy_field_taken(const ebi_choosy *c, double x, double z, unsigned j,
+                               double taken[CHOOSY_FIELD_SLICES]) {
+    const double first = (z - (double)j) * CHOOSY_FIELD_SLICES + 1;
+    const bool full = x + (double)j / CHOOSY_FIELD_LINE > c->xmax;
+#pragma GCC unroll 12
+    for (int u = 0; u < CHOOSY_FIELD_SLICES; u++) {
+        const double above = first + u > 0 ? first + u : 0, cheap = above < 1 ? above : 1;
+        taken[u] = full ? 0 : cheap + (1 - cheap) * c->retry;
+    }
 }
 
 static void choosy_field_insert(choosy_field_flow *flow, double keys, double x, unsigned j) {
@@ -100,59 +105,55 @@ static void choosy_field_insert(choosy_field_flow *flow, double keys, double x, 
     flow->squares += keys * bits * bits;
 }
 
-static void choosy_field_first_arrivals(const ebi_choosy *c, choosy_field_line *l,
-                                        const choosy_field_step *s, double z,
-                                        choosy_field_flow *flow) {
-    double zero_bits[CHOOSY_FIELD_K_MAX + 1];
-    const double fresh = s->fresh[0] + s->fresh[1];
-    choosy_field_binomial(c->k, 1 - l->x, zero_bits);
-    flow->false_positives = fresh * zero_bits[0];
-    flow->called_new = fresh * (1 - zero_bits[0]);
-    for (unsigned j = 1; j <= c->k; j++)
-        for (int u = 0; u < CHOOSY_FIELD_SLICES; u++) {
-            const double taken = choosy_field_taken(c, l->x, z, u, j),
-                         p = zero_bits[j] / CHOOSY_FIELD_SLICES;
-            choosy_field_insert(flow, fresh * p * taken, l->x, j);
-            for (int b = 0; b < 2; b++) l->n[b][u][j] += s->fresh[b] * p * (1 - taken);
-        }
+/* First arrivals with j zero bits, p of all, and repeats of the keys that wait with as many. */
+static void choosy_field_arrive(const choosy_field_step *s, double p,
+                                const double taken[CHOOSY_FIELD_SLICES], choosy_field_line *l,
+                                unsigned j, choosy_field_flow *flow) {
+    double *const first = l->n[j], *const second = first + CHOOSY_FIELD_SLICES;
+    const double each = p / CHOOSY_FIELD_SLICES, fresh = (s->fresh[0] + s->fresh[1]) * each;
+    double missed = 0, inserted = 0;
+#pragma GCC unroll 12
+    for (int u = 0; u < CHOOSY_FIELD_SLICES; u++) {
+        const double left = 1 - taken[u];
+        const double a = first[u] + s->fresh[0] * each * left;
+        const double b = second[u] + s->fresh[1] * each * left;
+        const double again_a = a * s->repeat[0], again_b = b * s->repeat[1];
+        const double moved = b * s->pending * left;
+        missed += again_a + again_b;
+        inserted += (fresh + again_a + again_b) * taken[u];
+        first[u] = a + moved - again_a * taken[u];
+        second[u] = b - moved - again_b * taken[u];
+    }
+    flow->false_negatives += missed;
+    choosy_field_insert(flow, inserted, l->x, j);
 }
 
-static void choosy_field_repeats(const ebi_choosy *c, choosy_field_line *l,
-                                 const choosy_field_step *s, double z, choosy_field_flow *flow) {
-    for (int u = 0; u < CHOOSY_FIELD_SLICES; u++)
-        for (unsigned j = 1; j <= c->k; j++) {
-            const double taken = choosy_field_taken(c, l->x, z, u, j);
-            double *const first = &l->n[0][u][j], *const second = &l->n[1][u][j];
-            const double again[2] = {*first * s->repeat[0], *second * s->repeat[1]};
-            const double moved = *second * s->pending * (1 - taken);
-            flow->false_negatives += again[0] + again[1];
-            choosy_field_insert(flow, (again[0] + again[1]) * taken, l->x, j);
-            *first += moved - again[0] * taken;
-            *second -= moved + again[1] * taken;
-        }
-    flow->called_new += flow->false_negatives;
-}
-
-/* Every zero bit of a waiting key is set by others with chance q. */
+/* Every zero bit of a waiting key is set by others with chance q; those without any are covered. */
 static void choosy_field_thin(const ebi_choosy *c, choosy_field_line *l, double q) {
     assert(q >= 0 && q <= 1);
-    for (int b = 0; b < 2; b++)
-        for (int u = 0; u < CHOOSY_FIELD_SLICES; u++)
-            for (unsigned j = 1; j <= c->k; j++) {
-                const double fewer = l->n[b][u][j] * j * q;
-                l->n[b][u][j - 1] += fewer;
-                l->n[b][u][j] -= fewer;
-            }
+    for (unsigned j = 1; j <= c->k; j++)
+#pragma GCC unroll 24
+        for (int i = 0; i < 2 * CHOOSY_FIELD_SLICES; i++) {
+            const double fewer = l->n[j][i] * j * q;
+            l->n[j - 1][i] += fewer;
+            l->n[j][i] -= fewer;
+        }
 }
 
 static choosy_field_flow choosy_field_line_step(const ebi_choosy *c, choosy_field_line *l,
                                                 const choosy_field_step *s, double x) {
     choosy_field_flow flow = {0};
-    const double z = c->k * (1 - x) + c->s + s->bonus;
+    double zero_bits[CHOOSY_FIELD_K_MAX + 1], taken[CHOOSY_FIELD_SLICES];
+    const double z = c->k * (1 - x) + c->s + s->bonus, fresh = s->fresh[0] + s->fresh[1];
     if (x > l->x) choosy_field_thin(c, l, fmin((x - l->x) / (1 - l->x), 1. / c->k));
     l->x = x;
-    choosy_field_first_arrivals(c, l, s, z, &flow);
-    choosy_field_repeats(c, l, s, z, &flow);
+    choosy_field_binomial(c->k, 1 - x, zero_bits);
+    for (unsigned j = 1; j <= c->k; j++) {
+        choosy_field_taken(c, x, z, j, taken);
+        choosy_field_arrive(s, zero_bits[j], taken, l, j, &flow);
+    }
+    flow.false_positives = fresh * zero_bits[0];
+    flow.called_new = fresh * (1 - zero_bits[0]) + flow.false_negatives;
     return flow;
 }
 
@@ -187,30 +188,57 @@ static choosy_field_flow choosy_field_advance(const ebi_choosy *c, choosy_field_
 /* A stream of more repeats than this goes on as it was at the end of one with as many. */
 static const double choosy_field_repeats_max = 50;
 
-ebi_choosy_rates ebi_choosy_field(const ebi_choosy *wanted) {
+typedef struct choosy_field_sums { /* since the beginning, per key */
+    double first, repeats;         /* arrivals */
+    double false_positives, false_negatives;
+    double fpr, fnr; /* of the last step */
+} choosy_field_sums;
+
+static ebi_choosy_rates choosy_field_rates(const choosy_field_sums *sum, double load, double more) {
+    const double missed = sum->false_negatives + more * sum->fnr;
+    return (ebi_choosy_rates){.load = load,
+                              .fpr = sum->fpr,
+                              .fnr = sum->fnr,
+                              .mean_fpr = sum->false_positives / sum->first,
+                              .mean_fnr = missed / (sum->repeats + more)};
+}
+
+void ebi_choosy_course(const ebi_choosy *wanted, const double *place, ebi_choosy_rates *out,
+                       size_t n) {
     ebi_choosy c = *wanted;
     assert(c.k >= 1 && c.k <= CHOOSY_FIELD_K_MAX && c.bits_per_key > 0 && c.share > 0 &&
            c.share < 1);
     const double all_repeats = 1 / c.share - 1, a = fmin(all_repeats, choosy_field_repeats_max);
     c.share = 1 / (1 + a);
-    ebi_choosy_rates r = {0};
+    choosy_field_sums sum = {0};
     choosy_field_state f = {.called_new = 1};
-    const double stride = c.rough ? 4 : 1;
-    double dt = stride * fmin(1e-4, 0.002 * c.bits_per_key / (c.k * (1 + a)));
+    const double stride = c.rough ? 4 : 1, longer = (1 + all_repeats) / (1 + a);
+    double dt, usual = stride * fmin(1e-4, 0.002 * c.bits_per_key / (c.k * (1 + a)));
+    size_t done = 0;
     for (double t = 0; t < 1 - 1e-12; t += dt) {
         if (t > 0)
-            dt = fmin(fmin(dt * 1.5, stride * 0.2 / (40 + a)),
-                      f.speed > 0 ? stride * 0.004 / f.speed : 1);
-        if (t + 1.5 * dt > 1) dt = 1 - t;
+            usual = fmin(fmin(usual * 1.5, stride * 0.2 / (40 + a)),
+                         f.speed > 0 ? stride * 0.004 / f.speed : 1);
+        dt = t + 1.5 * usual > 1 ? 1 - t : usual;
+        if (done < n && place[done] * longer < t + dt) dt = fmax(place[done] * longer - t, dt / 64);
         choosy_field_step s = choosy_field_arrivals(a, t, dt);
         const choosy_field_flow flow = choosy_field_advance(&c, &f, &s);
         const double fresh = s.fresh[0] + s.fresh[1];
-        r.mean_fpr += flow.false_positives;
-        r.mean_fnr += flow.false_negatives / all_repeats;
-        r.fpr = flow.false_positives / fresh;
-        r.fnr = flow.false_negatives / (s.records - fresh);
+        sum.first += fresh;
+        sum.repeats += s.records - fresh;
+        sum.false_positives += flow.false_positives;
+        sum.false_negatives += flow.false_negatives;
+        sum.fpr = flow.false_positives / fresh;
+        sum.fnr = flow.false_negatives / (s.records - fresh);
+        for (; done < n && place[done] * longer <= (t + dt) * (1 + 1e-12) && t + dt < 1; done++)
+            out[done] = choosy_field_rates(&sum, f.mean, 0);
     }
-    r.load = f.mean;
-    r.mean_fnr += (1 - a / all_repeats) * r.fnr;
+    for (; done < n; done++)
+        out[done] = choosy_field_rates(&sum, f.mean, (1 + all_repeats) * place[done] - (1 + a));
+}
+
+ebi_choosy_rates ebi_choosy_field(const ebi_choosy *c) {
+    ebi_choosy_rates r;
+    ebi_choosy_course(c, (const double[]){1}, &r, 1);
     return r;
 }

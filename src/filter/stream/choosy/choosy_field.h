@@ -3,6 +3,7 @@
 #ifndef EBI_CHOOSY_FIELD_H
 #define EBI_CHOOSY_FIELD_H
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct ebi_choosy {
     unsigned k;          /* bits of a key, 1..12 */
@@ -22,4 +23,6 @@ typedef struct ebi_choosy_rates {
 /* The stream: every key once and (1-share)/share repeats a key on average, spread uniformly over
  * the keys and over the stream.  About a millisecond. */
 ebi_choosy_rates ebi_choosy_field(const ebi_choosy *c);
+/* The same at n ascending places of the stream, 0..1, from one integration. */
+void ebi_choosy_course(const ebi_choosy *c, const double *place, ebi_choosy_rates *out, size_t n);
 #endif
