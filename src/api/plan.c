@@ -153,6 +153,11 @@ static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, dou
         plan_wishes(&s, g, bytes, 0);
         if (!plan_settle(&s, g)) return false;
     }
+    /* Values that do not count (classes, importance) are for those who have them. */
+    const uint64_t unasked = plan_caps(&s) & ~g->caps;
+    if ((unasked & EB_USES_VALUE) && !(plan_caps(&s) & EB_CAN_COUNT) && !g->options &&
+        !g->all_kinds)
+        return false;
     *o = (plan_offer){.kind = s.kind, .p = s.p, .regret = 1};
     o->bytes = (double)s.p.span * (double)s.p.opt[EBI_O_SHARDS] + EBI_OVERHEAD;
     plan_predict(o, g);

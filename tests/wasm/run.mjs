@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --no-warnings --experimental-wasi-unstable-preview1
+#!/usr/bin/env -S node --no-warnings --experimental-wasi-unstable-preview1 --single-threaded-gc
 // run.mjs PROGRAM ARGUMENTS: runs a program that was compiled for wasm32-wasi, in this folder.
 import { readFileSync } from 'node:fs';
 import { WASI } from 'node:wasi';
