@@ -54,7 +54,7 @@ awk "$random"' BEGIN { seed = 18; split("view click buy", kind, " ")
             r() < 0.9 ? i : i - skewed(50), 1706702400 + i, skewed(800), kind[skewed(3.99)], exp(r() * 6) }' >events.jsonl
 
 # The tutorials, a folder for each.
-mkdir -p counting dedup joins ranges sums top windows
+mkdir -p corpus counting dedup joins ranges sums top windows
 cd dedup
 awk 'BEGIN {
     x = 3
