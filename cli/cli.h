@@ -87,20 +87,6 @@ typedef struct settings {
     bool names, stats, json, quiet;
     double stats_every; /* in seconds */
 
-    /* top */
-    uint64_t top;
-    texts at_least, rescan;
-    double alert, refresh_seconds;
-    bool verify, bounds;
-    struct { /* everbloom corpus */
-        texts units, against;
-        const char *collect, *report; /* NULL: not given */
-        uint64_t context;             /* 0: not given */
-        const char *files_from, *text, *normalise, *action;
-        double threshold, similarity;
-        uint64_t level, threads;
-    } corpus;
-
     void *own; /* the command's structure */
 } settings;
 enum { NO_DELIMITER = 256, DELIMITER_BLANK = 257 };

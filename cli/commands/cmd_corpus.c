@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 static unsigned corpus_normal(const corpus_run *run) {
-    const char *const list = run->set->corpus.normalise;
+    const char *const list = corpus_of(run->set)->normalise;
     unsigned normal = NORMAL_NFKC | NORMAL_CASE | NORMAL_SPACE | NORMAL_PUNCT;
     if (list && !normal_read(list, &normal))
         cli_misuse(run->command,
@@ -41,48 +41,52 @@ static void corpus_unit(corpus_run *run, const char *text, unsigned normal) {
 static void corpus_units(corpus_run *run) {
     const settings *const set = run->set;
     const unsigned normal = corpus_normal(run);
-    run->similarity = set->corpus.similarity > 0 ? set->corpus.similarity : 0.8;
+    run->similarity = corpus_of(set)->similarity > 0 ? corpus_of(set)->similarity : 0.8;
     if (run->similarity >= 1) cli_misuse(run->command, "--similarity must be below 1");
     char spec[64];
     eb_error err;
     snprintf(spec, sizeof spec, "bloom:cells=64,k=1,seed=%s", set->seed ? set->seed : "0");
     if (eb_new(&run->hash, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
-    for (size_t i = 0; i < set->corpus.units.n; i++)
-        corpus_unit(run, set->corpus.units.text[i], normal);
-    if (run->rules == 0 && set->corpus.against.n == 0) corpus_unit(run, "document", normal);
-    if (set->corpus.collect && run->rules != 1)
+    for (size_t i = 0; i < corpus_of(set)->units.n; i++)
+        corpus_unit(run, corpus_of(set)->units.text[i], normal);
+    if (run->rules == 0 && corpus_of(set)->against.n == 0) corpus_unit(run, "document", normal);
+    if (corpus_of(set)->collect && run->rules != 1)
         cli_misuse(run->command, "--collect takes one --unit");
     against_open(run);
-    for (size_t i = run->matchers; set->corpus.report && i-- > 0;)
+    for (size_t i = run->matchers; corpus_of(set)->report && i-- > 0;)
         if (run->match[i].own && run->rule[run->match[i].rule].kind <= UNIT_LINE)
             run->top_match = i;
     const matcher *const m = &run->match[run->top_match];
-    if (set->corpus.report && m->own && run->rule[m->rule].kind <= UNIT_LINE &&
+    if (corpus_of(set)->report && m->own && run->rule[m->rule].kind <= UNIT_LINE &&
         eb_new(&run->top, "top:memory=4M,keys=bytes", NULL, &err) != EB_OK)
         cli_fail("%s", err.text);
 }
 
 static void corpus_action_of(corpus_run *run) {
     const settings *const set = run->set;
-    const bool collect = set->corpus.collect != NULL;
-    const char *const word = set->corpus.action ? set->corpus.action : collect ? "report" : "drop";
-    if (collect && (set->output || set->corpus.against.n > 0 || strcmp(word, "report") != 0))
+    const bool collect = corpus_of(set)->collect != NULL;
+    const char *const word = corpus_of(set)->action ? corpus_of(set)->action
+                             : collect              ? "report"
+                                                    : "drop";
+    if (collect && (set->output || corpus_of(set)->against.n > 0 || strcmp(word, "report") != 0))
         cli_misuse(run->command, "--collect goes with neither -o, --action nor --against");
-    if (set->corpus.context && (set->corpus.against.n == 0 || strcmp(word, "remove") != 0))
+    if (corpus_of(set)->context && (corpus_of(set)->against.n == 0 || strcmp(word, "remove") != 0))
         cli_misuse(run->command, "--context is for --against and --action remove");
     run->action = word[0] == 'd'   ? ACTION_DROP
                   : word[0] == 'a' ? ACTION_ANNOTATE
                   : word[2] == 'm' ? ACTION_REMOVE
                                    : ACTION_REPORT;
     run->partly = run->action == ACTION_REMOVE;
-    run->threshold = set->corpus.threshold > 0 ? set->corpus.threshold : run->partly ? 1 : 0.8;
+    run->threshold = corpus_of(set)->threshold > 0 ? corpus_of(set)->threshold
+                     : run->partly                 ? 1
+                                                   : 0.8;
     if (run->threshold > 1) cli_misuse(run->command, "--threshold must be at most 1");
     run->out = run->action == ACTION_REPORT ? NULL : set->output;
     if (run->action != ACTION_REPORT && !set->output)
         cli_misuse(run->command, "give the folder for the output (-o), or --action report");
     const char full = set->on_full ? set->on_full[0] : 'g';
     run->on_full = full == 'g' ? FULL_GROW : full == 'f' ? FULL_FORGET : FULL_STOP;
-    run->level = set->corpus.level ? (int)set->corpus.level : -1;
+    run->level = corpus_of(set)->level ? (int)corpus_of(set)->level : -1;
     if (run->level > 9) cli_misuse(run->command, "--level must be from 1 to 9");
 }
 
@@ -127,10 +131,10 @@ static void corpus_work(corpus_run *run) {
     filters_ready(run);
     const double start = now_seconds();
     progress_start(&run->progress, set->quiet);
-    pipeline_run(run, set->corpus.threads ? (size_t)set->corpus.threads : 1, &from);
+    pipeline_run(run, corpus_of(set)->threads ? (size_t)corpus_of(set)->threads : 1, &from);
     resume_end(run);
-    if (set->corpus.collect) collect_save(run);
-    if (set->corpus.report) page_write(run);
+    if (corpus_of(set)->collect) collect_save(run);
+    if (corpus_of(set)->report) page_write(run);
     corpus_tell(run, now_seconds() - start);
 }
 
@@ -142,13 +146,13 @@ int run_corpus(const cli_command *c, const settings *set, char **operands, size_
     run->set = set;
     bad_open(&bad, set, BAD_PASS);
     run->on_bad = bad.policy;
-    if (n == 0 && !set->corpus.files_from) cli_misuse(c, "corpus needs files or folders");
+    if (n == 0 && !corpus_of(set)->files_from) cli_misuse(c, "corpus needs files or folders");
     corpus_action_of(run);
     corpus_units(run);
-    const char *const field = set->corpus.text ? set->corpus.text : "text";
+    const char *const field = corpus_of(set)->text ? corpus_of(set)->text : "text";
     if (!json_path_read(field, strlen(field), &run->text))
         cli_misuse(c, "--text must be a member such as text or doc.body, not \"%s\"", field);
-    files_find(&run->files, operands, n, set->corpus.files_from, run->out);
+    files_find(&run->files, operands, n, corpus_of(set)->files_from, run->out);
     if (run->files.skipped)
         cli_warn(
             "%zu files in folders are neither .jsonl, .ndjson, .json nor .txt (.gz, .zst), and "

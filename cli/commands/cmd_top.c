@@ -58,12 +58,12 @@ static void ask(top *t, const uint64_t *time, double least, size_t most) {
 }
 
 static size_t most_rows(const settings *set) {
-    return set->top ? (size_t)set->top : SIZE_MAX;
+    return top_of(set)->top ? (size_t)top_of(set)->top : SIZE_MAX;
 }
 
 /* The least count that is asked for, in a list that is as of that time. */
 static double least_count(top *t, const uint64_t *time) {
-    const size_t n = t->set->at_least.n;
+    const size_t n = top_of(t->set)->at_least.n;
     if (n == 0) return 0;
     ask(t, time, 0, 0);
     thresholds_settle(t->at_least, n, t->list.total);
@@ -153,7 +153,7 @@ static void open_refresh(top *t, char *const *paths) {
     static const double keys_every =
         0.1; /* seconds in which a key that is pressed has its effect */
     if (top_is_live(t->set, paths)) screen_open(&t->screen);
-    const double wanted = t->set->refresh_seconds,
+    const double wanted = top_of(t->set)->refresh_seconds,
                  usual = t->screen.on ? DEFAULT_REFRESH_SECONDS : 0;
     t->every = (uint64_t)ceil((wanted > 0 ? wanted : usual) * MILLI);
     t->by_lines = t->every > 0 && t->s.times.of_lines && !t->screen.on;
@@ -177,7 +177,7 @@ static int by_lower(const void *a, const void *b) {
 
 /* So many keys certainly came as often as that: whoever came less often is not among them. */
 static double certain_count(top *t) {
-    const size_t n = (size_t)t->set->top;
+    const size_t n = (size_t)top_of(t->set)->top;
     ask(t, NULL, 0, SIZE_MAX);
     if (t->list.n < n) return 1;
     qsort(t->list.keys, t->list.n, sizeof *t->list.keys, by_lower);
@@ -187,7 +187,7 @@ static double certain_count(top *t) {
 static int answer_exactly(top *t, char *const *paths, double least) {
     const double memory =
         size_in_bytes(t->c, "-m", t->set->memory ? t->set->memory : DEFAULT_MEMORY);
-    const double from = fmax(least, t->set->top ? certain_count(t) : 1);
+    const double from = fmax(least, top_of(t->set)->top ? certain_count(t) : 1);
     exact_keys exact;
     t->readings++;
     const int status = again_count(&t->s, paths, from, t->list.total, (size_t)memory, &exact);
@@ -210,7 +210,7 @@ static int answer(top *t, char *const *paths) {
     ask(t, NULL, least, most_rows(t->set));
     const bool complete =
         top_is_complete(t->set, t->list.keys, t->list.n, t->list.watermark, t->at_least);
-    if (paths && (t->set->verify || !complete)) {
+    if (paths && (top_of(t->set)->verify || !complete)) {
         if (!complete && !t->set->quiet)
             cli_warn("the list is complete above %.15g only: reading the input again",
                      ceil(t->list.watermark));
@@ -261,7 +261,7 @@ static int list_keys(const cli_command *c, const settings *set, char **operands)
     top t = {.c = c, .set = set, .readings = 1};
     /* with a state, the operands are not all that was counted */
     char **const again = fade_is_asked(set) ? NULL : again_paths(set, set->state ? none : operands);
-    if (set->verify && !again)
+    if (top_of(set)->verify && !again)
         cli_misuse(c, "--verify needs files, or --rescan FILE: the input cannot be read again");
     t.at_least = thresholds_read(c, set);
     t.s = (stream){.set = set, .print = PRINT_NONE, .adds = true, .look_up = take, .ctx = &t};
@@ -321,7 +321,7 @@ static void take_alert(stream *s, const eb_batch *batch) {
 
 static int raise_alerts(const cli_command *c, const settings *set, char **operands) {
     const double memory = size_in_bytes(c, "-m", set->memory ? set->memory : DEFAULT_MEMORY);
-    alerts a = {.at = set->alert, .memory = (size_t)memory};
+    alerts a = {.at = top_of(set)->alert, .memory = (size_t)memory};
     stream s = {.set = set, .print = PRINT_NONE, .adds = true, .look_up = take_alert, .ctx = &a};
     stream_open(&s, c, operands);
     s.filter = filter_open(c, set);
@@ -342,28 +342,29 @@ static int raise_alerts(const cli_command *c, const settings *set, char **operan
 /* ---- What is asked. */
 
 static void check_fading(const cli_command *c, const settings *set) {
-    const char *const wrong = set->verify      ? "--verify"
-                              : set->rescan.n  ? "--rescan"
-                              : set->alert > 0 ? "--alert"
-                                               : NULL;
+    const char *const wrong = top_of(set)->verify      ? "--verify"
+                              : top_of(set)->rescan.n  ? "--rescan"
+                              : top_of(set)->alert > 0 ? "--alert"
+                                                       : NULL;
     if (wrong)
         cli_misuse(c, "%s is for counts since the beginning, not for those that fade", wrong);
-    if (set->at_least.n > 1) cli_misuse(c, "counts that fade take one --at-least");
+    if (top_of(set)->at_least.n > 1) cli_misuse(c, "counts that fade take one --at-least");
     if (set->window.lines > 0) cli_misuse(c, "top needs a --window in time, such as 10m");
 }
 
 static void check_alert(const cli_command *c, const settings *set) {
-    if (set->at_least.n > 0 || set->top)
+    if (top_of(set)->at_least.n > 0 || top_of(set)->top)
         cli_misuse(c, "--alert prints keys as they come: no --at-least, no -n");
-    if (set->verify || set->rescan.n) cli_misuse(c, "--alert reads once: no --verify, --rescan");
+    if (top_of(set)->verify || top_of(set)->rescan.n)
+        cli_misuse(c, "--alert reads once: no --verify, --rescan");
     if (set->state) cli_misuse(c, "--state is for --at-least and -n");
     if (set->stats) cli_misuse(c, "--stats is for --at-least and -n");
-    if (!(set->alert >= 1 && set->alert <= COUNT_MOST))
-        cli_misuse(c, "--alert must be a count from 1 to 2.8e14, not %g", set->alert);
+    if (!(top_of(set)->alert >= 1 && top_of(set)->alert <= COUNT_MOST))
+        cli_misuse(c, "--alert must be a count from 1 to 2.8e14, not %g", top_of(set)->alert);
 }
 
 bool top_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
-    if (set->alert > 0) return count_filter(c, set, spec, cap);
+    if (top_of(set)->alert > 0) return count_filter(c, set, spec, cap);
     fade_check(c, set);
     if (fade_is_asked(set))
         fade_spec(c, set, true, spec, cap);
@@ -374,14 +375,17 @@ bool top_filter(const cli_command *c, const settings *set, char *spec, size_t ca
 
 int run_top(const cli_command *c, const settings *set, char **operands, size_t n) {
     settings with = *set;
+    top_own own = *top_of(set);
+    with.own = &own;
     (void)n;
     if (set->names && set->json) cli_misuse(c, "--names and --json: give one of them");
-    if (set->top > TOP_MAX)
-        cli_misuse(c, "-n must be 1..%d, not %llu", TOP_MAX, (unsigned long long)set->top);
-    if (!set->top && set->at_least.n == 0 && !(set->alert > 0)) with.top = DEFAULT_TOP;
+    if (top_of(set)->top > TOP_MAX)
+        cli_misuse(c, "-n must be 1..%d, not %llu", TOP_MAX, (unsigned long long)top_of(set)->top);
+    if (!top_of(set)->top && top_of(set)->at_least.n == 0 && !(top_of(set)->alert > 0))
+        own.top = DEFAULT_TOP;
     if (set->redis) return remote_list(c, &with, operands);
     if (fade_is_asked(set)) check_fading(c, set);
-    if (set->alert > 0) {
+    if (top_of(set)->alert > 0) {
         check_alert(c, set);
         return raise_alerts(c, set, operands);
     }

@@ -13,7 +13,7 @@ void collect_save(const corpus_run *run) {
     const unit_rule *const rule = &run->rule[0];
     snprintf(note, sizeof note, "corpus unit=%s normalise=%s similarity=%.9g", rule->name,
              normal_print(rule->normal, normal), run->similarity);
-    state_begin(run->set->corpus.collect, run->match[0].filter, NULL, note);
+    state_begin(corpus_of(run->set)->collect, run->match[0].filter, NULL, note);
     state_save(run->match[0].filter, true);
     state_end();
 }
@@ -75,8 +75,8 @@ static void against_open_one(corpus_run *run, const char *path) {
 }
 
 void against_open(corpus_run *run) {
-    for (size_t i = 0; i < run->set->corpus.against.n; i++)
-        against_open_one(run, run->set->corpus.against.text[i]);
+    for (size_t i = 0; i < corpus_of(run->set)->against.n; i++)
+        against_open_one(run, corpus_of(run->set)->against.text[i]);
 }
 
 void against_close(matcher *m) {

@@ -19,6 +19,18 @@
 #include "io.h"
 #include "text.h"
 
+typedef struct corpus_own { /* options of its own; 0, NULL or none: not given */
+    texts units, against;
+    const char *collect, *report; /* NULL: not given */
+    uint64_t context;             /* 0: not given */
+    const char *files_from, *text, *normalise, *action;
+    double threshold, similarity;
+    uint64_t level, threads;
+} corpus_own;
+static inline const corpus_own *corpus_of(const settings *set) {
+    return set->own;
+}
+
 enum {
     CORPUS_RULES = 8,
     CORPUS_MATCHERS = 12,

@@ -91,12 +91,12 @@ static bool decide_document(corpus_run *run, chunk *c, document *d, corpus_count
         const double share = decide_share(run, c, d, m, counts);
         nothing &= d->units[run->match[m].rule] == 0;
         /* One unit in common with a filter of --against is enough, unless the user says more. */
-        const double enough = run->match[m].own || run->partly || run->set->corpus.threshold > 0
+        const double enough = run->match[m].own || run->partly || corpus_of(run->set)->threshold > 0
                                   ? run->threshold
                                   : DBL_MIN;
         d->drop |= share >= enough;
     }
-    d->drop &= run->action != ACTION_ANNOTATE && !run->set->corpus.collect;
+    d->drop &= run->action != ACTION_ANNOTATE && !corpus_of(run->set)->collect;
     counts->empty += nothing;
     for (size_t m = 0; m < run->matchers; m++) {
         matcher *const x = &run->match[m];
@@ -110,7 +110,7 @@ static bool decide_document(corpus_run *run, chunk *c, document *d, corpus_count
         units[m] = counts->units[m] - units[m];
         known[m] = counts->seen[m] - known[m];
     }
-    if (run->set->corpus.report) course_note(run, units, known);
+    if (corpus_of(run->set)->report) course_note(run, units, known);
     return true;
 }
 

@@ -275,7 +275,7 @@ static void page_html(FILE *to, const corpus_run *run, const corpus_counts *all)
 }
 
 void page_write(const corpus_run *run) {
-    const char *const path = run->set->corpus.report;
+    const char *const path = corpus_of(run->set)->report;
     const corpus_counts all = corpus_total(run);
     const size_t length = strlen(path);
     char *bytes = NULL;

@@ -119,7 +119,7 @@ static size_t render_cuts(const corpus_run *run, chunk *c, const document *d) {
         if (kind == UNIT_DOCUMENT || kind == UNIT_NEAR) continue; /* these drop it whole */
         n = render_spans(run, c, d, m, true, n);
         for (size_t i = from; i < n; i++) {
-            const uint64_t more = run->match[m].own ? 0 : run->set->corpus.context;
+            const uint64_t more = run->match[m].own ? 0 : corpus_of(run->set)->context;
             c->cut[i] = more ? render_widen(d->text, d->length, c->cut[i], more)
                              : units_removal(kind, c->cut[i], d->text, d->length);
         }

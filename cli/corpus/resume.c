@@ -67,10 +67,10 @@ static void resume_options(const corpus_run *run, char *text, size_t cap) {
         snprintf(text + n, cap - n,
                  " context %llu action %d threshold %.9g text %s bad %d full %s level %d drop %.9g "
                  "seed %s report %d",
-                 (unsigned long long)s->corpus.context, run->action, run->threshold,
-                 s->corpus.text ? s->corpus.text : "text", run->on_bad,
+                 (unsigned long long)corpus_of(s)->context, run->action, run->threshold,
+                 corpus_of(s)->text ? corpus_of(s)->text : "text", run->on_bad,
                  s->on_full ? s->on_full : "grow", run->level, s->max_drop, s->seed ? s->seed : "0",
-                 s->corpus.report != NULL);
+                 corpus_of(s)->report != NULL);
 }
 
 static void resume_input(const corpus_run *run, char *text, size_t cap) {

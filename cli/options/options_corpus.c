@@ -1,5 +1,7 @@
 /* options_corpus.c - the options of corpus. */
+#include "corpus/corpus.h"
 #include "options.h"
+#define OWN corpus_own
 
 static const char corpus_text[] =
     "Reads collections of text (JSON lines or plain text, plain or packed with gzip or zstd), "
@@ -11,36 +13,41 @@ static const char corpus_text[] =
 
 static const cli_option corpus_options[] = {
     HEADING("Input"),
-    OPTION(0, "files-from", "FILE", OPT_TEXT, corpus.files_from,
-           "Read the names of more files from FILE, one a line."),
-    OPTION(0, "text", "FIELD", OPT_TEXT, corpus.text,
-           "The member of a JSON record that holds the text. (default: text)"),
+    OWN_OPTION(0, "files-from", "FILE", OPT_TEXT, files_from,
+               "Read the names of more files from FILE, one a line."),
+    OWN_OPTION(0, "text", "FIELD", OPT_TEXT, text,
+               "The member of a JSON record that holds the text. (default: text)"),
     CHOICE("on-bad", "WHAT", "skip|pass|fail", on_bad,
            "What to do with a record that is no valid JSON or has no text: skip it, pass it on as "
            "it is, or fail. (default: pass, and say how many)"),
     HEADING("What is compared, and what happens"),
-    OPTION(0, "unit", "UNIT", OPT_TEXTS, corpus.units,
-           "document, paragraph (up to an empty line), line, ngram:N (N words, 13 if left out), or "
-           "near (documents that share most runs of five words). Several may be given; each has "
-           "its own filter. (default: document)"),
-    OPTION(0, "normalise", "LIST", OPT_TEXT, corpus.normalise,
-           "What does not count in comparisons: nfkc (forms of Unicode), case, space, punct; or "
-           "none. (default: nfkc,case,space,punct)"),
-    CHOICE("action", "WHAT", "drop|remove|annotate|report", corpus.action,
-           "drop documents whose share of seen units is at least --threshold; remove seen units "
-           "from texts; annotate records with shares and spans; or only report. (default: drop)"),
-    OPTION(0, "threshold", "SHARE", OPT_REAL, corpus.threshold,
-           "Documents with so many seen units are dropped. (default: 0.8; 1 with --action remove)"),
-    OPTION(0, "similarity", "SHARE", OPT_REAL, corpus.similarity,
-           "Of --unit near: how much two documents must share. (default: 0.8)"),
-    OPTION(0, "against", "FILE", OPT_TEXTS, corpus.against,
-           "Compare also with the units that --collect has saved in FILE, which does not change; "
-           "several may be given. A document that has one of them is dropped, unless --action or "
-           "--threshold says otherwise."),
-    OPTION(0, "context", "N", OPT_INDEX, corpus.context,
-           "With --against and --action remove: take out N characters more on both sides."),
-    OPTION(0, "collect", "FILE", OPT_TEXT, corpus.collect,
-           "Save the units of all documents in FILE, for --against; nothing else is written."),
+    OWN_OPTION(
+        0, "unit", "UNIT", OPT_TEXTS, units,
+        "document, paragraph (up to an empty line), line, ngram:N (N words, 13 if left out), or "
+        "near (documents that share most runs of five words). Several may be given; each has "
+        "its own filter. (default: document)"),
+    OWN_OPTION(
+        0, "normalise", "LIST", OPT_TEXT, normalise,
+        "What does not count in comparisons: nfkc (forms of Unicode), case, space, punct; or "
+        "none. (default: nfkc,case,space,punct)"),
+    OWN_CHOICE(
+        "action", "WHAT", "drop|remove|annotate|report", action,
+        "drop documents whose share of seen units is at least --threshold; remove seen units "
+        "from texts; annotate records with shares and spans; or only report. (default: drop)"),
+    OWN_OPTION(
+        0, "threshold", "SHARE", OPT_REAL, threshold,
+        "Documents with so many seen units are dropped. (default: 0.8; 1 with --action remove)"),
+    OWN_OPTION(0, "similarity", "SHARE", OPT_REAL, similarity,
+               "Of --unit near: how much two documents must share. (default: 0.8)"),
+    OWN_OPTION(
+        0, "against", "FILE", OPT_TEXTS, against,
+        "Compare also with the units that --collect has saved in FILE, which does not change; "
+        "several may be given. A document that has one of them is dropped, unless --action or "
+        "--threshold says otherwise."),
+    OWN_OPTION(0, "context", "N", OPT_INDEX, context,
+               "With --against and --action remove: take out N characters more on both sides."),
+    OWN_OPTION(0, "collect", "FILE", OPT_TEXT, collect,
+               "Save the units of all documents in FILE, for --against; nothing else is written."),
     HEADING("Output and filter"),
     OPTION('o', "output", "FILE", OPT_TEXT, output, "Write the files under the folder FILE."),
     FLAG(
@@ -50,9 +57,9 @@ static const cli_option corpus_options[] = {
     OPTION(0, "save-every", "TIME", OPT_TIME, every_seconds,
            "How often to save what a run that is killed goes on from; at most a twentieth of the "
            "time is spent on it. (default: 30s)"),
-    OPTION(0, "level", "N", OPT_INDEX, corpus.level, "Of compression. (default: the format's own)"),
-    OPTION(0, "threads", "N", OPT_INDEX, corpus.threads,
-           "Work in N threads; the output is the same for every N. (default: 1)"),
+    OWN_OPTION(0, "level", "N", OPT_INDEX, level, "Of compression. (default: the format's own)"),
+    OWN_OPTION(0, "threads", "N", OPT_INDEX, threads,
+               "Work in N threads; the output is the same for every N. (default: 1)"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
            "At most so much memory for each filter, also when it grows. If not all units fit, it "
            "forgets the oldest ones, which is said. (default: what all units need)"),
@@ -63,9 +70,10 @@ static const cli_option corpus_options[] = {
     OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
            "At most this share of the new units is taken for repeats. (default: 1e-6)"),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed, "Of the filters. (default: 0)"),
-    OPTION(0, "report", "FILE", OPT_TEXT, corpus.report,
-           "Write a report with folders, expected errors, the course of the run and the units that "
-           "are repeated most: a page if FILE ends in .html, else JSON."),
+    OWN_OPTION(
+        0, "report", "FILE", OPT_TEXT, report,
+        "Write a report with folders, expected errors, the course of the run and the units that "
+        "are repeated most: a page if FILE ends in .html, else JSON."),
     FLAG(0, "json", json, "The report as one JSON object, on standard error."),
     FLAG('q', "quiet", quiet, "No plan, report or progress line."),
     END};
@@ -83,6 +91,7 @@ static const cli_example corpus_examples[] = {
     {NULL, NULL}};
 
 const cli_command command_corpus = {.name = "corpus",
+                                    .own = sizeof(OWN),
                                     .operands = "[FILE|FOLDER]...",
                                     .summary = "drop or take out repeats in collections of text",
                                     .text = corpus_text,

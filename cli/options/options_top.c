@@ -1,37 +1,41 @@
 /* options_top.c - the options of top: see options.c. */
 #include "options.h"
+#include "parts/top.h"
+#define OWN top_own
 
 static const cli_option top_options[] = {
     KEY_OPTIONS,
     WEIGHT_OPTION,
     HEADING("What is asked"),
-    OPTION('n', "top", "N", OPT_INDEX, top,
-           "The N keys that occur most often; of those with --at-least, if that is given. "
-           "(default: " TEXT_OF(DEFAULT_TOP) ", all with --at-least)"),
-    OPTION(0, "at-least", "COUNT", OPT_TEXTS, at_least,
-           "All keys that occur COUNT times or more: 1000, 10K, or 1% of all lines (of all "
-           "weights). May be given several times; the least is answered first."),
-    OPTION(0, "alert", "COUNT", OPT_COUNT, alert,
-           "Print each key once, the moment it occurs for the COUNT-th time or, now and then, "
-           "earlier; none is missed."),
+    OWN_OPTION('n', "top", "N", OPT_INDEX, top,
+               "The N keys that occur most often; of those with --at-least, if that is given. "
+               "(default: " TEXT_OF(DEFAULT_TOP) ", all with --at-least)"),
+    OWN_OPTION(0, "at-least", "COUNT", OPT_TEXTS, at_least,
+               "All keys that occur COUNT times or more: 1000, 10K, or 1% of all lines (of all "
+               "weights). May be given several times; the least is answered first."),
+    OWN_OPTION(0, "alert", "COUNT", OPT_COUNT, alert,
+               "Print each key once, the moment it occurs for the COUNT-th time or, now and then, "
+               "earlier; none is missed."),
     HEADING("Lately"),
     DECAY_OPTIONS("", "poly: (1 + x) to the power of minus --power.", "poly", ""),
     TIME_FIELD_OPTION,
     HEADING("What is printed"),
-    OPTION(0, "every", "TIME", OPT_TIME, refresh_seconds,
-           "Print so often: by the clock, or by the time of the lines with --time-field. Units are "
-           "ms, s, m, h and d. (default: " TEXT_OF(
-               DEFAULT_REFRESH_SECONDS) "s on a terminal when "
-                                        "the input is a pipe, else only at the end)"),
-    FLAG(0, "bounds", bounds,
-         "A column more, behind the count, which is never too low: how often the key occurs "
-         "certainly."),
+    OWN_OPTION(
+        0, "every", "TIME", OPT_TIME, refresh_seconds,
+        "Print so often: by the clock, or by the time of the lines with --time-field. Units are "
+        "ms, s, m, h and d. (default: " TEXT_OF(
+            DEFAULT_REFRESH_SECONDS) "s on a terminal when "
+                                     "the input is a pipe, else only at the end)"),
+    OWN_FLAG(0, "bounds", bounds,
+             "A column more, behind the count, which is never too low: how often the key occurs "
+             "certainly."),
     AS_OPTIONS,
     HEADING("Reading again, for exact counts"),
-    FLAG(0, "verify", verify, "Read the input a second time and count exactly."),
-    OPTION(0, "rescan", "FILE", OPT_TEXTS, rescan,
-           "The lines can be read again from FILE, when they come from standard input or a pipe. "
-           "May be given several times, for the parts of the input in their order."),
+    OWN_FLAG(0, "verify", verify, "Read the input a second time and count exactly."),
+    OWN_OPTION(
+        0, "rescan", "FILE", OPT_TEXTS, rescan,
+        "The lines can be read again from FILE, when they come from standard input or a pipe. "
+        "May be given several times, for the parts of the input in their order."),
     HEADING("Memory"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
            "Memory for the list, such as 16K, 4M or 2G. (default: " DEFAULT_MEMORY ")"),
@@ -99,6 +103,7 @@ static const char top_text[] =
     "the "
     "exit status is 1.";
 const cli_command command_top = {.name = "top",
+                                 .own = sizeof(OWN),
                                  .operands = "[FILE]...",
                                  .summary = "print the keys that occur most often",
                                  .text = top_text,

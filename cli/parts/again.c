@@ -15,16 +15,17 @@ static bool all_again(char *const *paths) {
 
 char **again_paths(const settings *set, char *const *operands) {
     size_t n = 0;
-    if (set->rescan.n == 0 && !all_again(operands)) return NULL;
-    while (set->rescan.n == 0 && operands[n]) n++;
-    char **const paths = cli_alloc((set->rescan.n + n + 1) * sizeof *paths);
+    if (top_of(set)->rescan.n == 0 && !all_again(operands)) return NULL;
+    while (top_of(set)->rescan.n == 0 && operands[n]) n++;
+    char **const paths = cli_alloc((top_of(set)->rescan.n + n + 1) * sizeof *paths);
     for (size_t i = 0; i < n; i++) paths[i] = operands[i];
-    for (size_t i = 0; i < set->rescan.n; i++) {
-        reader_check(set->rescan.text[i]);
+    for (size_t i = 0; i < top_of(set)->rescan.n; i++) {
+        reader_check(top_of(set)->rescan.text[i]);
         union {
             const char *in;
             char *out;
-        } pun = {.in = set->rescan.text[i]}; /* a reader takes the words of a command line */
+        } pun = {.in =
+                     top_of(set)->rescan.text[i]}; /* a reader takes the words of a command line */
         paths[n++] = pun.out;
     }
     paths[n] = NULL;

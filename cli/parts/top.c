@@ -25,8 +25,9 @@ static threshold threshold_read(const cli_command *c, const char *text) {
 }
 
 threshold *thresholds_read(const cli_command *c, const settings *set) {
-    threshold *const t = cli_alloc((set->at_least.n + 1) * sizeof *t);
-    for (size_t i = 0; i < set->at_least.n; i++) t[i] = threshold_read(c, set->at_least.text[i]);
+    threshold *const t = cli_alloc((top_of(set)->at_least.n + 1) * sizeof *t);
+    for (size_t i = 0; i < top_of(set)->at_least.n; i++)
+        t[i] = threshold_read(c, top_of(set)->at_least.text[i]);
     return t;
 }
 
@@ -77,7 +78,7 @@ void top_rows_open(top_rows *r, const settings *set, bool labelled, double total
     r->shares = total > 0 && table_format_of(set) == TABLE_ALIGNED;
     if (labelled) names[n++] = "at least";
     names[n++] = "count";
-    if (set->bounds) names[n++] = "lower";
+    if (top_of(set)->bounds) names[n++] = "lower";
     if (r->shares) names[n++] = "share";
     if (seconds > 0) names[n++] = "rate";
     names[n] = "key";
@@ -106,7 +107,7 @@ void top_rows_put(top_rows *r, const char *label, const eb_top_key *row) {
     }
     if (label) table_text(&r->table, label);
     table_count(&r->table, count_or_infinity(row->count, INFINITY));
-    if (r->set->bounds) table_count(&r->table, row->lower);
+    if (top_of(r->set)->bounds) table_count(&r->table, row->lower);
     if (r->shares) {
         snprintf(text, sizeof text, "%.1f%%", 100 * share_of(row->count, r->total));
         table_number(&r->table, text);
@@ -131,11 +132,11 @@ void top_rows_close(top_rows *r) {
 
 void top_print_answers(const settings *set, const eb_top_key *rows, size_t n,
                        const threshold *at_least, double total) {
-    const size_t asked = set->at_least.n;
+    const size_t asked = top_of(set)->at_least.n;
     top_rows out;
     top_rows_open(&out, set, asked > 1, total, 0);
     for (size_t i = 0; i == 0 || i < asked; i++)
-        for (size_t row = 0; row < n && (!set->top || row < set->top); row++) {
+        for (size_t row = 0; row < n && (!top_of(set)->top || row < top_of(set)->top); row++) {
             if (asked > 0 && rows[row].count < at_least[i].count) break;
             top_rows_put(&out, asked > 1 ? at_least[i].text : NULL, &rows[row]);
         }
@@ -144,9 +145,10 @@ void top_print_answers(const settings *set, const eb_top_key *rows, size_t n,
 
 bool top_is_complete(const settings *set, const eb_top_key *rows, size_t n, double watermark,
                      const threshold *at_least) {
-    if (watermark == 0 || (set->at_least.n > 0 && at_least[0].count > watermark)) return true;
-    if (!set->top || n < set->top) return false;
-    for (size_t i = 0; i < set->top; i++)
+    if (watermark == 0 || (top_of(set)->at_least.n > 0 && at_least[0].count > watermark))
+        return true;
+    if (!top_of(set)->top || n < top_of(set)->top) return false;
+    for (size_t i = 0; i < top_of(set)->top; i++)
         if (rows[i].lower < watermark) return false;
     return true;
 }
@@ -239,8 +241,8 @@ void top_draw(screen *s, const top_view *v) {
 bool top_is_live(const settings *set, char *const *paths) {
     struct stat st;
     bool waits = !*paths;
-    if (set->json || set->as || set->alert > 0 || !isatty(STDOUT_FILENO)) return false;
+    if (set->json || set->as || top_of(set)->alert > 0 || !isatty(STDOUT_FILENO)) return false;
     if (waits && fstat(STDIN_FILENO, &st) == 0 && S_ISREG(st.st_mode)) waits = false;
     for (; *paths; paths++) waits = waits || !reader_can_reread(*paths);
-    return waits || set->refresh_seconds > 0;
+    return waits || top_of(set)->refresh_seconds > 0;
 }

@@ -6,6 +6,16 @@
 #include "output/table.h"
 #include <everbloom/query.h>
 
+typedef struct top_own { /* options of its own; 0: not given */
+    uint64_t top;
+    texts at_least, rescan;
+    double alert, refresh_seconds;
+    bool verify, bounds;
+} top_own;
+static inline const top_own *top_of(const settings *set) {
+    return set->own;
+}
+
 typedef struct threshold { /* what an --at-least says */
     const char *text;
     double percent; /* 0: a count */

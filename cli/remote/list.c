@@ -12,17 +12,17 @@
 enum { LIST_MOST = 1 << 20 }; /* rows that a server gives */
 
 static void list_refuse(const cli_command *c, const settings *set) {
-    const char *const wrong = set->verify                ? "--verify"
-                              : set->rescan.n            ? "--rescan"
-                              : set->alert > 0           ? "--alert"
-                              : set->state               ? "--state"
-                              : set->refresh_seconds > 0 ? "--every"
-                              : set->time_field.n        ? "--time-field"
-                                                         : NULL;
+    const char *const wrong = top_of(set)->verify                ? "--verify"
+                              : top_of(set)->rescan.n            ? "--rescan"
+                              : top_of(set)->alert > 0           ? "--alert"
+                              : set->state                       ? "--state"
+                              : top_of(set)->refresh_seconds > 0 ? "--every"
+                              : set->time_field.n                ? "--time-field"
+                                                                 : NULL;
     if (wrong) cli_misuse(c, "--redis keeps one list, which is read once: no %s", wrong);
     if (set->window.lines > 0) cli_misuse(c, "top needs a --window in time, such as 10m");
-    for (size_t i = 0; i < set->at_least.n; i++)
-        if (strchr(set->at_least.text[i], '%'))
+    for (size_t i = 0; i < top_of(set)->at_least.n; i++)
+        if (strchr(top_of(set)->at_least.text[i], '%'))
             cli_misuse(c, "--redis does not know the sum of all counts: give --at-least a count");
 }
 
@@ -72,11 +72,11 @@ static void list_free(list *l) {
 }
 
 static int list_print(const settings *set, remote *r, threshold *at_least) {
-    const size_t asked = set->at_least.n;
+    const size_t asked = top_of(set)->at_least.n;
     list l;
     thresholds_settle(at_least, asked, 0);
-    list_ask(&l, r, set->top ? set->top : LIST_MOST, asked ? at_least[0].count : 0);
-    if (set->top && l.n > set->top) l.n = (size_t)set->top;
+    list_ask(&l, r, top_of(set)->top ? top_of(set)->top : LIST_MOST, asked ? at_least[0].count : 0);
+    if (top_of(set)->top && l.n > top_of(set)->top) l.n = (size_t)top_of(set)->top;
     top_print_answers(set, l.rows, l.n, at_least, 0);
     const bool complete = top_is_complete(set, l.rows, l.n, l.watermark, at_least);
     const double watermark = l.watermark;
