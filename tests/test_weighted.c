@@ -221,6 +221,72 @@ static void hot_keys_have_their_class_by_themselves(void **state) {
     eb_free(f);
 }
 
+static eb_stats stats_of(const eb_filter *f) {
+    eb_stats s;
+    EB_INIT(s);
+    OK(eb_stat(f, EB_STAT_CELLS, &s, NULL));
+    return s;
+}
+
+/* Two filters of equal classes: no member of either is missed, whatever their bits were since. */
+static void merged_filters_miss_no_member(void **state) {
+    enum { EACH = 300 };
+    (void)state;
+    for (unsigned change = 0; change < 8; change++) {
+        eb_filter *const a = suite_new("weighted:cells=20000,class_bits=4:9,shards=2"),
+                         *const b = suite_new("weighted:cells=20000,class_bits=4:9,shards=2"),
+                         *const both = suite_new("weighted:cells=20000,class_bits=4:9,shards=2");
+        uint32_t insert, query;
+        suite_at("change %u", change);
+        if (change & 1) OK(eb_set_class_k(a, 2, 12, 11, false, NULL));
+        if (change & 2) OK(eb_set_class_k(b, 2, 6, 5, false, NULL));
+        for (uint32_t i = 0; i < 2 * EACH; i++) {
+            const eb_hash h = member(i % 2, i);
+            const uint64_t class = 1 + i % 2;
+            OK(eb_add_batch(i < EACH ? a : b, &A_BATCH(1, &h, &class, NULL), NULL));
+            OK(eb_add_batch(both, &A_BATCH(1, &h, &class, NULL), NULL));
+        }
+        if (change & 4) OK(eb_set_class_k(b, 2, 3, 2, false, NULL));
+        OK(eb_merge(a, b, 1, NULL));
+        OK(eb_class_k(a, 2, &insert, &query));
+        HOLDS(query == (change & 4 ? 3 : change & 2 ? 6 : 9));
+        for (uint32_t i = 0; i < 2 * EACH; i++) {
+            const eb_hash h = member(i % 2, i);
+            const uint64_t class = 1 + i % 2;
+            uint8_t seen = 0;
+            eb_batch one = A_BATCH(1, &h, &class, NULL);
+            one.seen = &seen;
+            OK(eb_ask_batch(a, &one, NULL));
+            HOLDS(seen == 1);
+        }
+        if (change == 0) {
+            const eb_stats merged = stats_of(a), whole = stats_of(both);
+            HOLDS(merged.cells_used == whole.cells_used && merged.adds == whole.adds);
+        }
+        eb_free(a);
+        eb_free(b);
+        eb_free(both);
+    }
+}
+
+static void hot_lists_must_be_the_same(void **state) {
+    (void)state;
+    eb_error err;
+    eb_filter *const a = suite_new("weighted:cells=2000,class_bits=3:12,hot=9"),
+                     *const b = suite_new("weighted:cells=2000,class_bits=3:12,hot=9");
+    const eb_hash h = member(1, 1);
+    const uint64_t class = 2;
+    OK(eb_classify(a, &A_BATCH(1, &h, &class, NULL), NULL));
+    GIVES(EB_EMISMATCH, eb_merge(a, b, 1, &err));
+    HOLDS(strcmp(err.text, "filters with different classes of hot keys") == 0);
+    OK(eb_classify(b, &A_BATCH(1, &h, &class, NULL), NULL));
+    OK(eb_add_batch(b, &A_BATCH(1, &h, NULL, NULL), NULL));
+    OK(eb_merge(a, b, 1, NULL));
+    HOLDS(stats_of(a).cells_used == stats_of(b).cells_used);
+    eb_free(a);
+    eb_free(b);
+}
+
 static void bad_classes_are_refused(void **state) {
     (void)state;
     eb_error err;
@@ -251,6 +317,8 @@ int main(void) {
         cmocka_unit_test(rates_are_as_predicted),
         cmocka_unit_test(no_member_is_ever_missed),
         cmocka_unit_test(hot_keys_have_their_class_by_themselves),
+        cmocka_unit_test(merged_filters_miss_no_member),
+        cmocka_unit_test(hot_lists_must_be_the_same),
         cmocka_unit_test(bad_classes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

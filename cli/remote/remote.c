@@ -62,24 +62,40 @@ static void remote_make_hasher(remote *r) {
     if (eb_new(&r->hasher, spec, NULL, &err) != EB_OK) cli_fail("%s: %s", r->url.name, err.text);
 }
 
-/* The spec of each of so many shards: the same wishes, with a part of the memory. */
+static void remote_drop(char spec[2 * EB_SPEC_MAX], const char *key) {
+    (void)eb_spec_set(spec, key, NULL, spec, 2 * EB_SPEC_MAX, NULL); /* not there: all is well */
+}
+
+/* A shard's part of an amount. */
+static void remote_share(const remote *r, char spec[2 * EB_SPEC_MAX], const char *key, double whole,
+                         double more) {
+    char text[32];
+    eb_error err;
+    snprintf(text, sizeof text, "%.0f", ceil(whole / (double)r->shards + more));
+    if (eb_spec_set(spec, key, text, spec, 2 * EB_SPEC_MAX, &err) != EB_OK)
+        cli_fail("%s", err.text);
+}
+
+/* The spec of each of so many shards: the same wishes, with a part of the memory, and of what else
+ * is an amount: of keys, or of bytes for them, which do not spread quite evenly. */
 static void remote_divide(remote *r, const char *whole) {
+    static const char *const amounts[] = {"list", "limit", "distinct", "items"};
     eb_spec_info info;
     eb_error err;
-    char part[2 * EB_SPEC_MAX];
     EB_INIT(info);
     if (eb_spec_describe(whole, &info, &err) != EB_OK) cli_fail("%s", err.text);
     if (r->shards > 1) {
         if (strstr(info.canonical, "unit=records"))
             cli_fail("a window of lines cannot be spread over a cluster: give --window a time");
-        size_t n = strcspn(whole, ":");
-        memcpy(part, whole, n);
-        n += (size_t)snprintf(part + n, sizeof part - n, ":memory=%llu",
-                              (unsigned long long)(info.bytes / r->shards + 1024));
-        for (const char *p = strchr(whole, ':'); p; p = strchr(p + 1, ','))
-            if (strncmp(p + 1, "memory=", 7) != 0 && strncmp(p + 1, "cells=", 6) != 0 && p[1])
-                n += (size_t)snprintf(part + n, sizeof part - n, ",%.*s", (int)strcspn(p + 1, ","),
-                                      p + 1);
+        char part[2 * EB_SPEC_MAX];
+        snprintf(part, sizeof part, "%s", whole);
+        remote_drop(part, "cells");
+        remote_share(r, part, "memory", (double)info.bytes, 1024);
+        for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+            double amount;
+            if (eb_spec_get(whole, amounts[i], NULL, 0, &amount, NULL) == EB_OK && amount > 0)
+                remote_share(r, part, amounts[i], amount, 4 * sqrt(amount / (double)r->shards));
+        }
         if (eb_spec_describe(part, &info, &err) != EB_OK) cli_fail("%s", err.text);
     }
     snprintf(r->spec, sizeof r->spec, "%s", info.canonical);

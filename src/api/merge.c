@@ -63,6 +63,9 @@ static eb_status merge_can(const eb_filter *into, const eb_filter *from, eb_erro
                         "cannot merge the outcome of an operation: its counters are no sums");
     if (strcmp(a, b) != 0)
         return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", a, b);
+    for (uint64_t i = 0; into->kind->classed && i < ebi_shards(into); i++)
+        if (!into->kind->classed->same_list(&into->p, ebi_shard(into, i), ebi_shard(from, i)))
+            return ebi_fail(err, EB_EMISMATCH, "filters with different classes of hot keys");
     if (eb_caps(into) & EB_CAN_MERGE) return EB_OK;
     return ebi_fail(err, EB_ENOTSUP, "%s filters%s cannot be merged", into->kind->info.name,
                     into->kind->info.caps & EB_CAN_MERGE ? " with these options" : "");

@@ -176,6 +176,8 @@ typedef struct ebi_classed {
     uint32_t (*classes)(const ebi_params *p);
     uint64_t (*room)(const ebi_params *p, const uint8_t *block); /* keys that can still be named */
     void (*classify)(const ebi_params *p, uint8_t *block, const ebi_batch *b); /* names them */
+    /* Do both name the same keys, of the same classes? */
+    bool (*same_list)(const ebi_params *p, const uint8_t *a, const uint8_t *b);
     void (*get_k)(const uint8_t *block, uint32_t class_number, uint32_t *insert, uint32_t *query);
     /* Fails for the same reasons in all shards. */
     eb_status (*set_k)(const ebi_params *p, uint8_t *block, uint32_t class_number, uint32_t insert,

@@ -109,6 +109,14 @@ def more_over_the_cluster(servers):
     same(sorted(int(line.split("\t")[1]) for line in often.stdout.splitlines()), sorted(x for x, n in truth.items() if n >= 100))
     weighed = run("top", "--redis", f"{host}/weighed", "-f", "1", "--weight-field", "2", "--json", lines=["a\t3", "b\t5", "a\t1"])
     same([json.loads(x)["count"] for x in weighed.stdout.splitlines()], [5, 4])
+    # What is an amount is divided among the shards: memory, and of it the list.
+    run("top", "--redis", f"{host}/divided?shards=4", "--filter", "top:memory=64K,list=32K", lines=range(50))
+    lists = [int(spec_info(s, key)["spec"].decode().split("list=")[1].split(",")[0]) for s in alive_primaries(servers) for key in s("KEYS", "{divided:?}")]
+    assert len(lists) == 4 and all(7000 < n < 9000 for n in lists), lists
+    for how in (["--half-life", "10m"], ["--window", "10m"]):
+        lately = run("top", "--redis", f"{host}/lately{how[0]}", "-m", "1M", *how, "-n", "1", lines="xyxzx")
+        count, key = lately.stdout.split()
+        assert lately.returncode == 0 and key == "x" and 2.9 < float(count) < 3.1, lately
     for word, args in (("kind top", ["top", "--redis", f"{host}/rates"]), ("--verify", ["top", "--verify", "--redis", f"{host}/top"]),
                        ("TLS", ["dedup", "--redis", "rediss://127.0.0.1/x"]), ("no such filter", ["test", f"{host}/none"])):
         refused = run(*args)

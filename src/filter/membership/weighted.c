@@ -228,6 +228,26 @@ static void weighted_get_k(const uint8_t *block, uint32_t class_number, uint32_t
     *query_k = weighted_state_of(block)->query[class_number - 1];
 }
 
+/* Merging: the fewest bits that a member of either has are what may be asked for. */
+
+static bool weighted_same_list(const ebi_params *p, const uint8_t *a, const uint8_t *b) {
+    const size_t at = sizeof(ebi_block_head) + sizeof(weighted_state);
+    return memcmp(a + at, b + at, (size_t)weighted_slots(p) * 4) == 0;
+}
+
+static void weighted_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
+                           const uint8_t *from) {
+    weighted_state *const s = (weighted_state *)(void *)(into + sizeof(ebi_block_head));
+    const weighted_state *const other = weighted_state_of(from);
+    assert(p->span == q->span);
+    for (unsigned c = 0; c < weighted_classes(q); c++) {
+        s->lowest[c] = (uint8_t)ebi_min(s->lowest[c], other->lowest[c]);
+        s->query[c] = (uint8_t)ebi_min(s->query[c], s->lowest[c]);
+    }
+    for (size_t i = sizeof(ebi_block_head) + weighted_fixed(p); i < p->span; i += 8)
+        ebi_store64(into + i, ebi_load64(into + i) | ebi_load64(from + i));
+}
+
 /* The whole filter */
 
 static bool weighted_state_ok(const ebi_params *p, const weighted_state *s) {
@@ -297,18 +317,20 @@ static void weighted_predict(const ebi_params *p, const eb_workload *w, eb_predi
 static const ebi_classed weighted_classed = {.classes = weighted_classes,
                                              .room = weighted_room,
                                              .classify = weighted_classify,
+                                             .same_list = weighted_same_list,
                                              .get_k = weighted_get_k,
                                              .set_k = weighted_set_k};
 
 const ebi_kind ebi_kind_weighted = {
     .info = {"weighted", "classes of keys with more or fewer bits (value = class)",
              "Bruck, Gao and Jiang, Weighted Bloom filter, 2006",
-             EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_ORDER_FREE, weighted_options,
+             EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_MERGE | EB_ORDER_FREE, weighted_options,
              "Is it in the set, when some classes of keys deserve more bits?"},
     .version = 1,
     .resolve = weighted_resolve,
     .select = weighted_select,
     .init = weighted_init,
+    .merge = weighted_merge,
     .check = weighted_check,
     .stat = weighted_stat,
     .predict = weighted_predict,
