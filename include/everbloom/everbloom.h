@@ -395,12 +395,12 @@ typedef struct eb_option {
 } eb_option;
 typedef struct eb_kind_info {
     const char *name, *summary, *paper;
-    uint64_t caps;            /* with default options; of top also those that by= gives */
+    uint64_t caps;            /* all that some options give; eb_spec_describe: with these */
     const eb_option *options; /* ends with a NULL key */
     const char *question;     /* what it answers; NULL: kept as published, to be compared with */
 } eb_kind_info;
 EB_API const eb_kind_info *const *eb_kinds(size_t *n); /* those with a question first */
-EB_API uint64_t eb_caps(const eb_filter *f); /* of this filter: options may take some away */
+EB_API uint64_t eb_caps(const eb_filter *f);           /* of this filter, with its options */
 
 /* What it will hold: prediction and planning. */
 typedef enum eb_order { /* of the repeats in a stream */
