@@ -544,6 +544,50 @@ static void full_counters_tell_nothing(void **state) {
     full_filter_tells_nothing("top:memory=64K,halflife=1e6");
 }
 
+/* Keys and their hashes get the same answers, in every layout; a key of the wrong type is named. */
+static void questions_take_keys(void **state) {
+    (void)state;
+    enum { ASKED = 300 };
+    static int64_t number[ASKED];
+    static eb_hash hash[ASKED];
+    static eb_estimate a[ASKED], b[ASKED];
+    static const char *const specs[] = {"spectral:memory=16K,update=plain,span=0,shards=4",
+                                        "top:memory=16K"};
+    for (int i = 0; i < ASKED; i++) number[i] = i * i;
+    const eb_keys keys = eb_keys_column(EB_I64, number, sizeof *number);
+    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
+        suite_memory m;
+        suite_memory_init(&m, 0, 0xa5);
+        eb_filter *f;
+        OK(eb_new(&f, specs[i], &m.allocator, NULL));
+        suite_at("%s", specs[i]);
+        const eb_batch named = eb_batch_keys(&keys, ASKED), hashed = eb_batch_hashes(hash, ASKED);
+        for (int again = 0; again < 3; again++) OK(eb_add_batch(f, &named, NULL));
+        OK(eb_hash_keys(f, &keys, ASKED, hash, NULL));
+        a[0].size = b[0].size = sizeof a[0];
+        OK(eb_estimate_batch(f, &named, a, NULL));
+        OK(eb_estimate_batch(f, &hashed, b, NULL));
+        HOLDS(memcmp(a, b, sizeof a) == 0 && a[7].count >= 3 && m.blocks == 2);
+        if (i == 0) {
+            eb_sum x = {.size = sizeof x}, y = x;
+            OK(eb_sum_batch(f, &named, &x, NULL));
+            OK(eb_sum_batch(f, &hashed, &y, NULL));
+            HOLDS(memcmp(&x, &y, sizeof x) == 0 && x.upper >= 3 * ASKED);
+        }
+        eb_error err;
+        const eb_key bytes[] = {{"1", 1}, {"2", 1}};
+        const eb_keys wrong = eb_keys_array(EB_BYTES, bytes);
+        const eb_batch refused_keys = eb_batch_keys(&wrong, 2), none = eb_batch_make(NULL, NULL, 2);
+        GIVES(EB_EKEY, eb_estimate_batch(f, &refused_keys, a, &err));
+        HOLDS(err.at == 0 && m.blocks == 2);
+        GIVES(EB_EINVAL, eb_estimate_batch(f, &none, a, NULL));
+        m.fail_at = m.calls + 1;
+        GIVES(EB_ENOMEM, eb_estimate_batch(f, &named, a, NULL));
+        eb_free(f);
+        HOLDS(m.blocks == 0);
+    }
+}
+
 /* So are counters that found no room, wherever they go from there: frozen, thawed, merged. */
 static void saturation_is_not_forgotten(void **state) {
     (void)state;
@@ -714,6 +758,7 @@ int main(void) {
         cmocka_unit_test(what_would_be_wrong_is_refused),
         cmocka_unit_test(overflow_is_reported),
         cmocka_unit_test(full_counters_tell_nothing),
+        cmocka_unit_test(questions_take_keys),
         cmocka_unit_test(saturation_is_not_forgotten),
         cmocka_unit_test(operations_survive_a_failing_allocator),
         cmocka_unit_test(a_stream_is_merged_with_a_weight),

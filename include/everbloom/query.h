@@ -2,7 +2,8 @@
  *
  * Everywhere: k counters a key among m, F1 keys counted with their repeats, F2 the sum of the
  * squares of all counts. EB_ENOTSUP, with the reason, if the kind or an option of the filter does
- * not allow an answer. */
+ * not allow an answer.  Batches have keys or hashes, as everywhere; keys take 8 bytes each from the
+ * filter's allocator during the call (EB_ENOMEM). */
 #ifndef EVERBLOOM_QUERY_H
 #define EVERBLOOM_QUERY_H
 #include "everbloom.h"

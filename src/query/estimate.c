@@ -195,12 +195,26 @@ static void estimate_key(const eb_filter *f, eb_hash h, const estimate_law *law,
     *out = e;
 }
 
-/* Questions take hashes; times mean nothing to filters whose counts stay. */
-static eb_status estimate_batch_is_good(const eb_batch *b, eb_error *err) {
+/* The batch with hashes: its own, or those of its keys in *made, which is to be released. Times
+ * mean nothing to filters whose counts stay. */
+static eb_status estimate_open(const eb_filter *f, const eb_batch *b, eb_batch *with,
+                               eb_hash **made, eb_error *err) {
     EBI_CHECK_SIZE(b, eb_batch, err);
-    if (b->n > 0 && !b->hash)
-        return ebi_fail(err, EB_EINVAL, "a batch of %zu keys needs hashes", b->n);
-    return EB_OK;
+    *with = *b;
+    *made = NULL;
+    if (b->n == 0 || b->hash) return EB_OK;
+    if (!b->keys) return ebi_fail(err, EB_EINVAL, "a batch of %zu keys needs keys or hashes", b->n);
+    uint64_t bytes;
+    *made = ebi_mul(b->n, sizeof **made, &bytes) ? ebi_alloc(&f->mem, bytes) : NULL;
+    if (!*made) return ebi_fail(err, EB_ENOMEM, "no memory for the hashes of %zu keys", b->n);
+    with->hash = *made;
+    const eb_status status = eb_hash_keys(f, b->keys, b->n, *made, err);
+    if (status != EB_OK) ebi_release(&f->mem, *made, bytes);
+    return status;
+}
+
+static void estimate_close(const eb_filter *f, const eb_batch *b, eb_hash *made) {
+    ebi_release(&f->mem, made, b->n * sizeof *made);
 }
 
 /* Filters that keep keys are certain of what they say. */
@@ -218,10 +232,8 @@ static eb_status estimate_kept(const eb_filter *f, const eb_batch *b, eb_estimat
     return EB_OK;
 }
 
-eb_status eb_estimate_batch(const eb_filter *f, const eb_batch *b, eb_estimate *out,
-                            eb_error *err) {
-    EBI_TRY(estimate_batch_is_good(b, err));
-    if (f->kind->keeping) return estimate_kept(f, b, out, err);
+static eb_status estimate_counted(const eb_filter *f, const eb_batch *b, eb_estimate *out,
+                                  eb_error *err) {
     EBI_TRY(ebi_query_counts(f, err));
     if (b->n > 0) EBI_CHECK_SIZE(out, eb_estimate, err);
     estimate_law law;
@@ -232,6 +244,17 @@ eb_status eb_estimate_batch(const eb_filter *f, const eb_batch *b, eb_estimate *
             if (eb_shard_of(f, b->hash[i]) == shard) estimate_key(f, b->hash[i], &law, &out[i]);
     }
     return EB_OK;
+}
+
+eb_status eb_estimate_batch(const eb_filter *f, const eb_batch *b, eb_estimate *out,
+                            eb_error *err) {
+    eb_batch with;
+    eb_hash *made;
+    EBI_TRY(estimate_open(f, b, &with, &made, err));
+    const eb_status status =
+        f->kind->keeping ? estimate_kept(f, &with, out, err) : estimate_counted(f, &with, out, err);
+    estimate_close(f, b, made);
+    return status;
 }
 
 /* Sums */
@@ -405,12 +428,7 @@ static void estimate_add_keys(const eb_filter *f, uint64_t shard, const eb_hash 
     *variance += ebi_query_f2(&c) * (double)keys / (w * c.k);
 }
 
-eb_status eb_sum_batch(const eb_filter *f, const eb_batch *b, eb_sum *out, eb_error *err) {
-    EBI_TRY(estimate_batch_is_good(b, err));
-    const eb_hash *const h = b->hash;
-    const size_t n = b->n;
-    EBI_CHECK_SIZE(out, eb_sum, err);
-    EBI_TRY(ebi_query_uniform(f, err));
+static eb_sum estimate_sum(const eb_filter *f, const eb_hash *h, size_t n) {
     const unsigned k = ebi_query_open(f, 0).k;
     double sums[EBI_COUNTING_K_MAX] = {0}, variance = 0;
     eb_sum s = {.size = sizeof s};
@@ -424,7 +442,17 @@ eb_status eb_sum_batch(const eb_filter *f, const eb_batch *b, eb_sum *out, eb_er
     }
     s.error = sqrt(variance);
     s.median = estimate_median(sums, k);
-    *out = s;
+    return s;
+}
+
+eb_status eb_sum_batch(const eb_filter *f, const eb_batch *b, eb_sum *out, eb_error *err) {
+    eb_batch with;
+    eb_hash *made;
+    EBI_CHECK_SIZE(out, eb_sum, err);
+    EBI_TRY(ebi_query_uniform(f, err));
+    EBI_TRY(estimate_open(f, b, &with, &made, err));
+    *out = estimate_sum(f, with.hash, with.n);
+    estimate_close(f, b, made);
     return EB_OK;
 }
 
