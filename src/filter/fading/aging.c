@@ -632,7 +632,7 @@ static void aging_predict(const ebi_params *p, const eb_workload *w, eb_predicti
     const double n = w->items > 0 ? w->items : 2 * window + period / 2;
     const double distinct = w->distinct > 0 ? w->distinct : w->zipf > 0 ? w->items : 0;
     const bool again = distinct > 0 && (w->zipf > 0 || !(w->items > 0 && distinct >= w->items));
-    ebi_repeats repeats, *const r = again ? &repeats : NULL;
+    ebi_repeats repeats = {0}, *const r = again ? &repeats : NULL;
     double fill, before = 0;
     if (again) ebi_repeats_of(r, w->items, distinct, w->zipf);
     if (w->zipf > 0 && !again) out->unused |= EB_UNUSED_ZIPF;
