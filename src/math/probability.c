@@ -226,18 +226,6 @@ double ebi_normal_upper_quantile(double d) {
     return d <= 0.5 ? z : -z;
 }
 
-double ebi_occupancy(double cells, double throws) {
-    assert(cells >= 1 && throws >= 0);
-    return cells * ebi_one_minus_pow1m(1 / cells, throws);
-}
-
-double ebi_erlang_b(double servers, double load) {
-    assert(servers >= 0 && load >= 0);
-    double blocked = 1;
-    for (double i = 1; i <= servers; i++) blocked = load * blocked / (i + load * blocked);
-    return blocked;
-}
-
 double ebi_kl_bernoulli_bits(double a, double b) {
     assert(a >= 0 && a <= 1 && b >= 0 && b <= 1);
     const double yes = a > 0 ? probability_deviance(a, b, b - a) : b;

@@ -39,8 +39,6 @@ double ebi_poisson_le(double mean, double j); /* P(X <= j) */
 
 double ebi_normal_upper_quantile(double d); /* z with P(N(0,1) > z) = d, 0 < d < 1 */
 
-double ebi_occupancy(double cells, double throws); /* expected cells hit at least once */
-double ebi_erlang_b(double servers, double load);  /* blocked share of a loss system */
 /* Kullback-Leibler divergence of Bernoulli(a) from Bernoulli(b), in bits. */
 double ebi_kl_bernoulli_bits(double a, double b);
 

@@ -70,10 +70,6 @@ ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, dou
 ebi_count_errors ebi_errors_rm(const ebi_sharing *c, const ebi_spectrum *s, double second_part,
                                bool marks);
 
-/* Mean bits for a counter of this law, in the codes of frozen filters. */
-double ebi_bits_plain(const ebi_sum *c);   /* ceil(log2 C): not decodable; what codes are held to */
-double ebi_bits_entropy(const ebi_sum *c); /* of values up to 31; above, too low */
-double ebi_bits_elias(const ebi_sum *c);   /* the delta code of C + 1 */
 /* What bits= must be so that nothing saturates.  clumping: how many counters of a key lie in one
  * line on average, when one does; 1 without windows.  Within 5 %. */
 double ebi_bits_line(const ebi_sum *c, double clumping);

@@ -1,4 +1,4 @@
-/* spectrum_bits.c - what counters cost in bits: codes, and layouts with all they need. */
+/* spectrum_bits.c - what counters cost in bits, in layouts with all they need. */
 #include "spectrum.h"
 #include <assert.h>
 #include <math.h>
@@ -9,32 +9,6 @@ static double spectrum_bits_mean(const ebi_sum *c, spectrum_bits_length *length)
     double sum = 0;
     for (size_t i = 0; i < EBI_SUM_VALUES; i++) sum += c->p[i] * length(ebi_sum_value(i));
     return sum;
-}
-
-static double spectrum_bits_plain(double value) {
-    assert(value >= 0);
-    return value > 1 ? ceil(log2(value)) : 0;
-}
-
-double ebi_bits_plain(const ebi_sum *c) {
-    return spectrum_bits_mean(c, spectrum_bits_plain);
-}
-
-double ebi_bits_entropy(const ebi_sum *c) {
-    double sum = 0;
-    for (size_t i = 0; i < EBI_SUM_VALUES; i++)
-        if (c->p[i] > 0) sum -= c->p[i] * log2(c->p[i]);
-    return sum;
-}
-
-static double spectrum_bits_elias(double value) {
-    assert(value >= 0);
-    const double digits = floor(log2(value + 1));
-    return digits + 2 * floor(log2(digits + 1)) + 1;
-}
-
-double ebi_bits_elias(const ebi_sum *c) {
-    return spectrum_bits_mean(c, spectrum_bits_elias);
 }
 
 /* line: 508 bits a line; a counter of u digits of d bits takes 1 + (1+d)u, and numbers of u digits

@@ -110,6 +110,7 @@ typedef struct estimate_law {
 } estimate_law;
 
 static void estimate_count(const ebi_counting *c, uint64_t i, estimate_law *law) {
+    assert(i < c->n);
     ebi_wide_word w;
     law->share[0][estimate_bucket(ebi_counting_get(c, i))]++;
     if (!c->joins || !c->linear) return;
@@ -127,6 +128,7 @@ static void estimate_count(const ebi_counting *c, uint64_t i, estimate_law *law)
 }
 
 static void estimate_law_of(const ebi_counting *c, estimate_law *law) {
+    assert(c->k >= 1 && c->n > 0);
     const uint64_t sample = ebi_min(c->n, ESTIMATE_SAMPLE);
     memset(law, 0, sizeof *law);
     for (uint64_t i = 0; i < sample; i++) estimate_count(c, c->n / sample * i, law);
@@ -141,6 +143,7 @@ static void estimate_law_of(const ebi_counting *c, estimate_law *law) {
 /* The risk that the noise of a key in k groups of these levels is of this bucket or larger. */
 static double estimate_chance(const ebi_counting *c, const estimate_law *law, const unsigned *level,
                               unsigned bucket) {
+    assert(c->k >= 1 && c->n > 0);
     double all = estimate_margin * law->uneven;
     for (unsigned j = 0; j < c->k; j++) all *= law->share[level[j]][bucket];
     return all;
@@ -149,6 +152,7 @@ static double estimate_chance(const ebi_counting *c, const estimate_law *law, co
 /* The least noise whose risk is small; and that risk. */
 static uint64_t estimate_reach(const ebi_counting *c, const estimate_law *law,
                                const unsigned *level, double *risk) {
+    assert(c->k >= 1 && c->n > 0);
     unsigned low = 0, high = ESTIMATE_BUCKETS; /* the risk is too large at low, not at high */
     while (high - low > 1) {
         const unsigned middle = low + (high - low) / 2;
@@ -162,6 +166,7 @@ static uint64_t estimate_reach(const ebi_counting *c, const estimate_law *law,
 }
 
 static unsigned estimate_level(const ebi_counting *c, uint64_t i) {
+    assert(i < c->n);
     ebi_wide_word w;
     if (!c->joins) return 0;
     ebi_counting_word(c, i / EBI_WIDE_CELLS, &w);
@@ -261,6 +266,7 @@ eb_status eb_estimate_batch(const eb_filter *f, const eb_batch *b, eb_estimate *
 
 /* Counts by the level of the groups they are in. */
 static void estimate_levels(const ebi_counting *c, double mass[EBI_WIDE_LEVELS + 1]) {
+    assert(c->k >= 1 && c->n > 0);
     for (unsigned level = 0; level <= EBI_WIDE_LEVELS; level++) mass[level] = 0;
     for (uint64_t i = 0; i < ebi_counting_words_of(c); i++) {
         ebi_wide_word w;
@@ -277,6 +283,7 @@ typedef struct estimate_groups {
 } estimate_groups;
 
 static void estimate_groups_of(const ebi_counting *a, const ebi_counting *b, estimate_groups *g) {
+    assert(a->k == b->k);
     const uint64_t words = ebi_counting_words_of(a);
     memset(g, 0, sizeof *g);
     for (uint64_t i = 0; i < words; i++) {
@@ -328,6 +335,7 @@ double ebi_query_width(const ebi_counting *a, const ebi_counting *b) {
 /* A group that lies in two parts may hold a key of either. */
 static double estimate_joined_products(const ebi_counting *a, const ebi_counting *b,
                                        double *least) {
+    assert(a->k == b->k);
     double part[EBI_COUNTING_K_MAX + 1] = {0}, sum = 0;
     for (uint64_t i = 0; i < ebi_counting_words_of(a); i++) {
         ebi_wide_word x, y;
@@ -388,6 +396,7 @@ eb_status eb_moments_of(const eb_filter *f, eb_moments *out, eb_error *err) {
 
 static double estimate_median(double *x, unsigned n) {
     assert(n > 0);
+    assert(n > 0);
     for (unsigned i = 1; i < n; i++)
         for (unsigned j = i; j > 0 && x[j - 1] > x[j]; j--) {
             const double other = x[j];
@@ -399,6 +408,7 @@ static double estimate_median(double *x, unsigned n) {
 
 /* What others leave on average in a group, by its level. */
 static void estimate_noise(const ebi_counting *c, double noise[EBI_WIDE_LEVELS + 1]) {
+    assert(c->k >= 1 && c->n > 0);
     double mass[EBI_WIDE_LEVELS + 1] = {(double)*c->total};
     if (c->joins) estimate_levels(c, mass);
     for (int l = 0; l <= EBI_WIDE_LEVELS; l++) {

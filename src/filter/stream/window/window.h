@@ -61,7 +61,6 @@ typedef struct ebi_window {
 
 ebi_window ebi_window_of(const ebi_params *p); /* without a block: no state, no lines */
 ebi_window ebi_window_open(const ebi_params *p, const uint8_t *block);
-unsigned ebi_window_cells_of_line(const ebi_params *p);
 
 /* window_plan.c: bits a window item takes at a false positive rate, the rate that so many bits
  * give, and the best w for it. */
