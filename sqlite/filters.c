@@ -6,6 +6,7 @@
  * the id in their first bytes among the filters asked last.  And a filter can have a name in the
  * connection. */
 #include "evb.h"
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -167,7 +168,7 @@ evb_loaded *evb_argument(sqlite3_context *ctx, sqlite3_value **args, int arg, eb
 static bool filters_is_whole(sqlite3_value *value) {
     if (sqlite3_value_type(value) != SQLITE_FLOAT) return false;
     const double x = sqlite3_value_double(value);
-    return x >= -0x1p53 && x <= 0x1p53 && x == (double)(int64_t)x;
+    return fabs(x) <= 0x1p53 && x == (double)(int64_t)x;
 }
 
 bool evb_key_of(sqlite3_value *value, evb_key *key) {

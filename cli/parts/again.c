@@ -72,6 +72,7 @@ int again_count(stream *s, char *const *paths, double least, double total, size_
     s->look_up = take_again;
     s->ctx = &a;
     const int status = stream_run(s);
+    s->ctx = NULL;
     if (status == STATUS_YES && a.total != total)
         cli_fail("the input is not the same when read again: %.15g keys at first, now %.15g", total,
                  a.total);
