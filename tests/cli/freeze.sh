@@ -57,7 +57,7 @@ grep -q counter out && fail "$(shown out)"
 
 # What cannot be.
 everbloom freeze -o x b
-status_is 2; missing x; err_has 'everbloom: b: bloom filters have no counters'
+status_is 2; missing x; err_has 'everbloom: b: bloom filters do not show counters to queries'
 everbloom thaw -o x c
 status_is 2; missing x; err_is 'everbloom: c: the filter is not frozen\n'
 everbloom thaw --store u9 -o x f
