@@ -222,5 +222,6 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
     }
     if (w->gap > 0) out->fnr = out->mean_fnr = decay_predict_forgotten(&m, w->gap) * (1 - out->fpr);
     out->settles_after = m.lifetime * m.era;
-    if (out->size == EBI_ASK_ALL) decay_predict_counts(&m, w, out);
+    if (out->size == EBI_ASK_ALL && !(out->unused & EB_UNUSED_ZIPF))
+        decay_predict_counts(&m, w, out);
 }
