@@ -81,10 +81,11 @@ TESTS = [  # name, key, how to make the key, what to send, what to compare with
     ("SET, pipeline 128", None, None, sets(128), None),
     ("SADD, pipeline 128", "set1", None, singles("SADD", "set1", 128), None),
     ("EB.ADD, pipeline 128", "f1", FILTER, singles("EB.ADD", "f1", 128), "SADD, pipeline 128"),
-    ("BF.ADD, pipeline 128", "b1", "bf", singles("BF.ADD", "b1", 128), "SADD, pipeline 128"),
+    ("BF.ADD, pipeline 128", "b1", 1, singles("BF.ADD", "b1", 128), "SADD, pipeline 128"),
+    ("BF.ADD, room for ten times, pipeline 128", "b3", 10, singles("BF.ADD", "b3", 128), "SADD, pipeline 128"),
     ("SADD of 100, pipeline 16", "set2", None, many("SADD", "set2", 100, 16), None),
     ("EB.MADD of 100, pipeline 16", "f2", FILTER, many("EB.MADD", "f2", 100, 16), "SADD of 100, pipeline 16"),
-    ("BF.MADD of 100, pipeline 16", "b2", "bf", many("BF.MADD", "b2", 100, 16), "SADD of 100, pipeline 16"),
+    ("BF.MADD of 100, pipeline 16", "b2", 1, many("BF.MADD", "b2", 100, 16), "SADD of 100, pipeline 16"),
     ("EB.HADD of 1000, pipeline 16", "f3", FILTER, packed("EB.HADD", "f3", 1000, 16), "EB.MADD of 100, pipeline 16"),
     ("EB.MEXISTS of 100, pipeline 16", "f2", FILTER, many("EB.MEXISTS", "f2", 100, 16), "SADD of 100, pipeline 16"),
 ]
@@ -134,8 +135,8 @@ with Server("bench") as s:
         for name, key, spec, make, _ in TESTS:
             blocks, _ = make(random.Random(f"{name}{at}"), ITEMS)
             s("FLUSHALL")
-            if spec == "bf":
-                s("BF.RESERVE", key, "0.001", 10 * ITEMS)
+            if isinstance(spec, int):  # room for so many times the items
+                s("BF.RESERVE", key, "0.001", spec * ITEMS)
             elif spec:
                 s("EB.RESERVE", key, spec)
             before = cpu(s)
@@ -145,7 +146,7 @@ with Server("bench") as s:
     median = {name: statistics.median(v) for name, v in got.items()}
     for name, _, _, _, beside in TESTS:
         ratio = f"{statistics.median(a / b for a, b in zip(got[name], got[beside])):6.2f} of {beside}" if beside in got else ""
-        print(f"  {name:32} {median[name]:7.0f} ns   {ratio}")
+        print(f"  {name:42} {median[name]:7.0f} ns   {ratio}")
     if not ROWS:
         memory(s)
         large(s)

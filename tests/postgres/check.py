@@ -58,7 +58,7 @@ class Guarantees(unittest.TestCase):
     def test_workers_make_the_same_bytes(self):
         merging = set(here.sql("select name from evb_kinds() where parallel").split())
         specs = ["bloom:distinct=40000,fpr=0.01", "bloom:distinct=40000,fpr=0.01,layout=line", "spectral:memory=512K,update=plain",
-                 "dyadic:bits=20,memory=256K"]
+                 "dyadic:bits=20,memory=256K", "weighted:memory=256K,class_bits=3:9"]
         self.assertLessEqual(merging, {spec.partition(":")[0] for spec in specs}, "every kind that merges is tried")
         for spec in specs:
             query = f"select evb_agg(k, '{spec}')::bytea from big"
