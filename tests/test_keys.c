@@ -611,6 +611,53 @@ static void keys_are_kept_and_expelled(void **state) {
     eb_free(f);
 }
 
+/* Who knows the seed can fill a small part of a filter; keys that were chosen for one seed are any
+ * keys to another seed, and to a secret. */
+
+/* Half of the keys that the filter `known` puts into 1/64 of itself are added to f; the answer is
+ * how many of the other half f takes for known. */
+static double taken_for_known(const eb_filter *known, const char *spec) {
+    enum { TRIED = 400000 };
+    eb_filter *const f = suite_new(spec);
+    uint64_t fresh = 0, wrong = 0;
+    for (uint64_t half = 0; half < 2; half++)
+        for (uint64_t i = 0; i < TRIED; i++) {
+            char key[24];
+            const size_t len = (size_t)sprintf(key, "%" PRIu64, i);
+            const eb_key one = {key, len};
+            const eb_keys keys = eb_keys_array(EB_STRING, &one);
+            eb_hash h;
+            bool seen = false;
+            OK(eb_hash_keys(known, &keys, 1, &h, NULL));
+            if (h >> 58 != 0 || i % 2 != half) continue;
+            if (half == 0)
+                OK(eb_add(f, key, len, NULL, NULL));
+            else
+                OK(eb_ask(f, key, len, &seen, NULL, NULL));
+            fresh += half;
+            wrong += seen;
+        }
+    eb_free(f);
+    return (double)wrong / (double)fresh;
+}
+
+static void chosen_keys_need_the_seed(void **state) {
+    (void)state;
+    static const char *const specs[] = {"window:memory=64K,window=20000", "choosy:memory=64K"};
+    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
+        char spec[200];
+        (void)sprintf(spec, "%s,seed=1", specs[i]);
+        eb_filter *const known = suite_new(spec);
+        suite_at("%s", spec);
+        NEAR(taken_for_known(known, spec), 0.65, 0.25);
+        (void)sprintf(spec, "%s,seed=2", specs[i]);
+        NEAR(taken_for_known(known, spec), 0, 0.02);
+        (void)sprintf(spec, "%s,seed=1,hash=sip,secret=000102030405060708090a0b0c0d0e0f", specs[i]);
+        NEAR(taken_for_known(known, spec), 0, 0.02);
+        eb_free(known);
+    }
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_fixture_holds),
@@ -621,6 +668,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(no_keys_are_fine),
         cmocka_unit_test(batches_of_keys_are_batches_of_hashes),
         cmocka_unit_test(keys_are_kept_and_expelled),
+        cmocka_unit_test(chosen_keys_need_the_seed),
     };
     if (argc == 2 && strcmp(argv[1], "--write-fixture") == 0) {
         FILE *const out = fopen(fixture, "w");
