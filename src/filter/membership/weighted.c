@@ -244,7 +244,7 @@ static void weighted_merge(const ebi_params *p, uint8_t *into, const ebi_params 
         s->lowest[c] = (uint8_t)ebi_min(s->lowest[c], other->lowest[c]);
         s->query[c] = (uint8_t)ebi_min(s->query[c], s->lowest[c]);
     }
-    for (size_t i = sizeof(ebi_block_head) + weighted_fixed(p); i < p->span; i += 8)
+    for (uint64_t i = sizeof(ebi_block_head) + weighted_fixed(p); i < p->span; i += 8)
         ebi_store64(into + i, ebi_load64(into + i) | ebi_load64(from + i));
 }
 
