@@ -273,9 +273,35 @@ static void bad_curves_are_refused(void **state) {
     OK(eb_predict("bloom:memory=4K", &w, bad[0], 0, p, NULL));
 }
 
+/* Shares of new keys have any number of digits; options have few.  A kind is not left out for it.
+ */
+static void any_share_of_new_keys_is_planned_for(void **state) {
+    (void)state;
+    uint64_t random = 8;
+    for (int i = 0; i < 20; i++) {
+        const eb_workload w = {.size = sizeof w,
+                               .items = 3e6,
+                               .distinct = (double)(400000 + suite_below(&random, 400000)),
+                               .order = EB_ORDER_SHUFFLED};
+        const eb_goal g = {.size = sizeof g,
+                           .load = &w,
+                           .max_fpr = 0.1,
+                           .max_bytes = w.distinct / 4,
+                           .prefer = EB_FEWEST_MISSES};
+        enum { OFFERS = 16 };
+        eb_offer o[OFFERS] = {{.size = sizeof *o}};
+        size_t n, choosy = 0;
+        suite_at("%.0f of 3e6 keys are new", w.distinct);
+        OK(eb_plan(&g, o, OFFERS, &n, NULL));
+        for (size_t j = 0; j < n; j++) choosy += strncmp(o[j].spec, "choosy:", 7) == 0;
+        HOLDS(choosy == 1);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_leave_no_kind_out),
+        cmocka_unit_test(any_share_of_new_keys_is_planned_for),
         cmocka_unit_test(more_room_is_never_worse),
         cmocka_unit_test(where_all_keys_fit_none_is_missed),
         cmocka_unit_test(a_laxer_wish_is_never_worse),
