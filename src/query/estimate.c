@@ -19,7 +19,8 @@
 
 eb_status ebi_query_counts(const eb_filter *f, eb_error *err) {
     if (f->kind->counted) return EB_OK;
-    return ebi_fail(err, EB_ENOTSUP, "%s filters do not show counters to queries: use spectral or spectral_rm",
+    return ebi_fail(err, EB_ENOTSUP,
+                    "%s filters do not show counters to queries: use spectral or spectral_rm",
                     f->kind->info.name);
 }
 
