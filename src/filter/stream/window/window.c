@@ -15,8 +15,8 @@
  * An era lasts ceil(window / eras), and entries live in the era in which they came and in `eras`
  * more: for the whole window at least, and for 1 / eras of it longer at most.  Expiry is lazy: a
  * line that is touched drops what is before the d-th mark if d eras have ended since:
- * ebi_window_expire, which the loops in simd/ repeat inline; window_era.c ends eras and sweeps lines
- * that nobody touches.
+ * ebi_window_expire, which the loops in simd/ repeat inline; window_era.c ends eras and sweeps
+ * lines that nobody touches.
  *
  * A full line neither spills nor forgets: it drops the top bit of every fingerprint and so gains
  * slots.  A shorter fingerprint only matches more, so there is no false negative, whatever comes.
