@@ -223,6 +223,7 @@ soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
 	@EVERBLOOM_OPERATIONS=1e9 $(MAKE) build/release/tests/test_wide.run build/release/tests/test_soft.run \
 	  build/release/tests/test_aging.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_weighted.run
+	@EVERBLOOM_OPERATIONS=1e4 $(MAKE) build/release/tests/test_bloom.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_window.run
 	@$(MAKE) FLAVOUR=fuzz fuzz FUZZ_RUNS=-1 FUZZ_SECONDS=$(or $(SOAK_SECONDS),3600)
 
