@@ -61,7 +61,7 @@ static const cli_option freeze_options[] = {
 
 static const cli_example freeze_examples[] = {
     {"everbloom freeze counts.eb | ssh peer 'cat > counts.eb'", "Send counts in the fewest bytes."},
-    {"everbloom freeze --code elias -o small.eb counts.eb", "Keep large counts in a small file."},
+    {"everbloom freeze -o small.eb counts.eb", "Keep counts in a small file."},
     {NULL, NULL}};
 
 const cli_command command_freeze = {

@@ -25,6 +25,10 @@ for command in dedup add test count distinct top range sum join corpus weigh inf
             grep -q -e "$option\b" screen || fail "$command --help: $option is not on the first screen"
         done
     fi
+    # Examples use options that there are.
+    for option in $(grep -E "^  ([^ ].*)?everbloom $command " out | sed "s/.*everbloom $command //; s/|.*//" | grep -oE -e '(^| )--[a-z-]+'); do
+        grep -qE -e "^  (-., |    )$option\b" out || fail "$command --help: an example has $option, which is no option"
+    done
     grep -q -i 'unless given' out && fail "$command --help: a default that is not written (default: ...)"
     everbloom help $command; same out help.$command
     everbloom $command -h; same out help.$command
