@@ -172,13 +172,19 @@ static bool bloom_grow_set_parts(ebi_params *p, uint32_t parts) {
     return true;
 }
 
-/* The sum of the rates of all parts, when each has its number of keys. */
+/* Rates of all parts together, if q of each array's bits are set. */
+static double bloom_grow_sum(double q, double k) {
+    assert(q >= 0 && q <= 1 && k >= 1);
+    double sum = 0;
+    for (unsigned i = 0; i <= EBI_BLOOM_GROWN_MAX; i++) sum += pow(q, k + bloom_grow_extra(i));
+    return sum;
+}
+
+/* What is promised: when each part has its number of keys. */
 static double bloom_grow_promise(const ebi_params *p) {
     const ebi_bloom_part part = bloom_grow_first(p);
     const double q = ebi_one_minus_pow1m(1 / (double)part.range, (double)part.limit);
-    double sum = 0;
-    for (unsigned i = 0; i <= EBI_BLOOM_GROWN_MAX; i++) sum += pow(q, part.k + bloom_grow_extra(i));
-    return sum;
+    return bloom_grow_sum(q, part.k);
 }
 
 /* The rate of a part whose bits are those of both blocks; other may be NULL. */
@@ -311,13 +317,6 @@ eb_status ebi_bloom_grow_check(const ebi_params *p, const uint8_t *block, eb_err
 }
 
 /* Planning */
-
-static double bloom_grow_sum(double q, double k) { /* of the rates of all parts */
-    assert(q >= 0 && q < 1 && k >= 1);
-    double sum = 0;
-    for (unsigned i = 0; i <= EBI_BLOOM_GROWN_MAX; i++) sum += pow(q, k + bloom_grow_extra(i));
-    return sum;
-}
 
 static double bloom_grow_share(double fpr, double k) { /* the largest q whose sum keeps to fpr */
     assert(fpr > 0 && k >= 1);
