@@ -1,7 +1,7 @@
 """Builds the extension from the amalgamation (everbloom.c beside this file, in an sdist) or from the tree.
 
 One binary serves CPython 3.8 and all later versions (the limited API).  The command is part of it, with the libraries that
-are there for compressed files and regular expressions.  EVERBLOOM_LIBRARY names a libeverbloom.a to link with instead of
+are there for compressed files, regular expressions and Unicode.  EVERBLOOM_LIBRARY names a libeverbloom.a to link with instead of
 compiling the library (position-independent, as `make` builds it).
 """
 
@@ -38,7 +38,8 @@ macros = [("Py_LIMITED_API", "0x03080000"), ("EB_API", ""), ("NDEBUG", None), ("
           ("_GNU_SOURCE", None)]
 libraries = ["m"]
 for define, header, library in [("PCRE2", "pcre2.h", "pcre2-8"), ("ZLIB", "zlib.h", "z"), ("ZSTD", "zstd.h", "zstd"),
-                                ("LZMA", "lzma.h", "lzma"), ("BZIP2", "bzlib.h", "bz2"), ("LZ4", "lz4frame.h", "lz4")]:
+                                ("LZMA", "lzma.h", "lzma"), ("BZIP2", "bzlib.h", "bz2"), ("LZ4", "lz4frame.h", "lz4"),
+                                ("UTF8PROC", "utf8proc.h", "utf8proc")]:
     if os.environ.get("EVERBLOOM_PLAIN") != "1" and links(define, header, library):
         macros.append(("HAVE_" + define, None))
         libraries.append(library)
