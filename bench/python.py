@@ -1,21 +1,25 @@
 #!/usr/bin/env python3
 """Speed from Python, in one run: single keys, lists and columns, beside a set, the C library and a pure Python filter.
 
-    make python && python3 -m venv v && v/bin/pip install numpy pyarrow pyprobables build/python/everbloom-*.whl
+    make all python && python3 -m venv v
+    v/bin/pip install numpy==2.2.6 pyarrow==20.0.0 pyprobables==0.6.2 build/python/everbloom-*.whl
     v/bin/python bench/python.py build/release/libeverbloom.so.*
 
-Every way adds the same million keys to a filter of 64 MiB; CPU time, the best of five rounds, in which the ways take turns.
+Every way adds the same million keys to a filter of 64 MiB; CPU time, the median of 15 rounds, in which the ways take
+turns, with the fastest and the slowest round beside it.  The first round meets new keys, the others known ones.  At the end: the
+goals, and whether this run met them.
 """
 
 import ctypes
 import glob
+import statistics
 import sys
 import time
 
 import everbloom
 
 N = 1_000_000
-ROUNDS = 5
+ROUNDS = 15
 SPEC = "lru:memory=64M"
 words = [f"user-{i * 7919 % 10_000_000}" for i in range(N)]
 numbers = [i * 7919 for i in range(N)]
@@ -81,12 +85,12 @@ def ways():
     else:
         column = np.array(numbers)
         typed = everbloom.Filter(SPEC + ",keys=i64")
+        path = (sys.argv[1:2] or glob.glob("build/release/libeverbloom.so.*"))[0]
         yield "numpy int64", lambda: f.update(column), N
+        yield "C, int64", in_c(path, SPEC, column), N
         yield "numpy int64, keys=i64", lambda: typed.update(column), N
+        yield "C, int64, keys=i64", in_c(path, SPEC + ",keys=i64", column), N
         yield "numpy S16", lambda a=np.array(words, dtype="S16"): f.update(a), N
-        for path in sys.argv[1:2] or glob.glob("build/release/libeverbloom.so.*"):
-            yield "C, int64", in_c(path, SPEC, column), N
-            yield "C, int64, keys=i64", in_c(path, SPEC + ",keys=i64", column), N
     try:
         import pyarrow as pa
     except ImportError:
@@ -103,17 +107,30 @@ def ways():
         yield "pyprobables, one str", lambda: singles(peer.add, few), len(few)
 
 
-best = {}
 rows = list(ways())
+rounds = {name: [] for name, _, _ in rows}
 for _ in range(ROUNDS):
     for name, work, n in rows:
         start = time.process_time()
         work()
-        best[name] = min(best.get(name, 1e9), (time.process_time() - start) / n * 1e9)
-for name, ns in best.items():
-    print(f"{name:28} {ns:9.1f} ns a key")
-for name, over, under in [("numpy / C", "numpy int64", "C, int64"), ("numpy / C, keys=i64", "numpy int64, keys=i64", "C, int64, keys=i64"),
-                          ("pyprobables / one str", "pyprobables, one str", "one str"),
-                          ("pyprobables / list of str", "pyprobables, one str", "list of str")]:  # fmt: skip
-    if over in best and under in best:
-        print(f"{name:28} {best[over] / best[under]:9.2f}")
+        rounds[name].append((time.process_time() - start) / n * 1e9)
+median = {name: statistics.median(taken) for name, taken in rounds.items()}
+print(f"Python {sys.version.split()[0]}, ns of CPU a key: median, fastest, slowest of {ROUNDS} rounds")
+for name, taken in rounds.items():
+    print(f"{name:28} {median[name]:9.1f} {min(taken):9.1f} {max(taken):9.1f}")
+
+
+def goal(name, over, under, least=0.0, most=float("inf")):
+    """A goal for the time of `over`, divided by that of `under` if there is one."""
+    if over in median and (under is None or under in median):
+        value = median[over] / (median[under] if under else 1)
+        wanted = f"at most {most:g}" if least == 0 else f"at least {least:g}"
+        print(f"{name:28} {value:9.2f}   {wanted}: {'met' if least <= value <= most else 'MISSED'}")
+
+
+goal("one str, ns", "one str", None, most=350)
+goal("list of str, ns", "list of str", None, most=60)
+goal("numpy / C", "numpy int64", "C, int64", most=1.3)
+goal("numpy / C, keys=i64", "numpy int64, keys=i64", "C, int64, keys=i64", most=1.3)
+goal("pyprobables / one str", "pyprobables, one str", "one str", least=50)
+goal("pyprobables / list of str", "pyprobables, one str", "list of str", least=50)
