@@ -7,7 +7,7 @@
  *   render    the bytes that are passed on                render.c
  *   pipeline  these stages on several threads             pipeline.c
  *   against   filters of other texts                      against.c
- *   plan      which filters, from a sample                plan.c
+ *   plan      which filters, from a sample                plan.c, fresh.c
  *   page      the report in a file                        page.c
  *   resume    what a run that was killed goes on from     resume.c
  *
@@ -239,6 +239,23 @@ void against_open(corpus_run *run); /* the filters of --against become matchers 
 void against_close(matcher *m);
 void collect_save(const corpus_run *run);
 size_t corpus_form(corpus_run *run, unsigned normal); /* the normalisation, made if it is new */
+
+/* ---- fresh.c */
+typedef struct fresh_key {
+    eb_hash hash;
+    uint64_t document;
+} fresh_key;
+typedef struct fresh_sample {
+    fresh_key *key;
+    size_t n, cap;
+    uint64_t documents;
+    int thin; /* one hash in 2^thin counts */
+} fresh_sample;
+void fresh_add(fresh_sample *s, const eb_hash *hash, size_t n); /* of a document */
+/* Of all keys, if there are so many times those of the sample; *here: of the sample.  NAN: no
+ * sample. */
+double fresh_share(fresh_sample *s, double times, double *here);
+void fresh_free(fresh_sample *s);
 
 /* ---- plan.c */
 void filters_plan(corpus_run *run);

@@ -1,7 +1,7 @@
 /* plan.c - the filters of a run, planned from a sample of the input.
  *
- * The sample says how many units there are for each byte on disk.  It cannot say how many of them
- * repeat, so the filter is planned for all of them being new: it is large enough, never too small.
+ * The sample says how many units there are for each byte on disk.  How many of them repeat can only
+ * be guessed from it, so the filter is planned for all of them being new: it is large enough.
  * If there are more after all, that is said at once, and --on-full says what happens. */
 #include "corpus.h"
 #include "parts/filterfile.h"
@@ -13,9 +13,16 @@ enum { PLAN_FILES = 16, PLAN_BYTES = 1 << 20 };
 static const double plan_margin = 1.1, plan_max_drop = 1e-6;
 
 typedef struct plan_sample {
-    double packed, plain, documents;
+    double packed;
     double keys[CORPUS_RULES];
+    fresh_sample fresh[CORPUS_RULES];
 } plan_sample;
+
+/* What the sample says of the keys of a filter. */
+typedef struct plan_keys {
+    double all;
+    double fresh, sampled; /* share of new ones, in all and in the sample; NAN: there are none */
+} plan_keys;
 
 static void plan_look(const corpus_run *run, size_t file, plan_sample *s) {
     char why[200];
@@ -29,13 +36,16 @@ static void plan_look(const corpus_run *run, size_t file, plan_sample *s) {
         c.n += (size_t)n;
     }
     s->packed += (double)source_packed_bytes(in);
-    s->plain += (double)c.n;
     source_close(in);
     corpus_run alone = *run; /* no filters yet */
     alone.matchers = 0;
     chunk_parse(&alone, &c);
-    for (size_t i = 0; i < c.docs; i++) s->documents += c.doc[i].state == RECORD_TEXT;
-    for (size_t i = 0; i < run->rules; i++) s->keys[i] += (double)c.list[i].n;
+    for (size_t i = 0; i < run->rules; i++) {
+        s->keys[i] += (double)c.list[i].n;
+        for (size_t d = 0; d < c.docs && !run->set->quiet; d++)
+            if (c.doc[d].state == RECORD_TEXT)
+                fresh_add(&s->fresh[i], c.list[i].hash + c.doc[d].first[i], c.doc[d].units[i]);
+    }
     chunk_free(&c);
 }
 
@@ -81,33 +91,69 @@ static double plan_room(const eb_filter *f, double most) {
 
 /* ---- The filter of a unit. */
 
-/* What it holds, and what it misses of repeats that are so far apart. */
-static void plan_tell_forgetting(const matcher *m, const char *spec, double keys) {
-    char text[32], all[32], far[32];
-    double cells = NAN;
-    eb_workload load = {.size = sizeof load};
+/* Of the repeats, the share that a filter misses which forgets; NAN: not known. */
+static double plan_missed(const char *spec, const plan_keys *keys, double gap) {
+    eb_workload load = {.size = sizeof load, .gap = gap};
     eb_prediction p = {.size = sizeof p};
-    (void)eb_spec_get(eb_spec(m->filter), "cells", NULL, 0, &cells, NULL);
-    load.items = load.distinct = 4 * cells;
-    load.gap = cells;
-    const double missed = eb_predict(spec, &load, NULL, 1, &p, NULL) == EB_OK ? p.mean_fnr : NAN;
-    cli_warn("%s: about %s keys; a %s filter forgets the oldest when it is full: it finds "
-             "repeats that are near, and of those %s keys apart about %.0f %% stay",
-             m->name, human_number(all, keys), human_bytes(text, (double)plan_bytes(spec)),
-             human_number(far, cells), 100 * missed);
+    load.items = fmax(1, keys->all);
+    load.distinct = fmax(1, keys->all * keys->fresh);
+    return eb_predict(spec, &load, NULL, 1, &p, NULL) == EB_OK ? p.mean_fnr : NAN;
 }
 
-static void plan_tell(const corpus_run *run, const matcher *m, const char *spec, double keys) {
-    char text[32], all[32], promise[32];
+static void plan_forgetting(const settings *set, const matcher *m, double bytes, char *spec) {
+    snprintf(spec, EB_SPEC_MAX, "lru:memory=%.0f,fpr=%.3g,seed=%s", bytes, fmax(m->promise, 3.7e-9),
+             set->seed ? set->seed : "0");
+}
+
+/* need: bytes of a filter for all keys. */
+static void plan_tell_forgetting(const matcher *m, const char *spec, const plan_keys *keys,
+                                 double need, const char *share) {
+    char text[32], all[32], far[32], whole[32], stay[80] = "";
+    double cells = NAN;
+    (void)eb_spec_get(eb_spec(m->filter), "cells", NULL, 0, &cells, NULL);
+    const plan_keys full = {4 * cells, 1, 1};
+    const double missed = plan_missed(spec, keys, 0);
+    if (keys->fresh < 1 && isfinite(missed))
+        snprintf(stay, sizeof stay,
+                 "; of all repeats about %.2g %% stay, if they are spread evenly", 100 * missed);
+    cli_warn("%s: about %s keys%s; all of them need %s; a %s filter forgets the oldest when it is "
+             "full: it finds repeats that are near, and of those %s keys apart about %.0f %% "
+             "stay%s",
+             m->name, human_number(all, keys->all), share, human_bytes(whole, need),
+             human_bytes(text, (double)plan_bytes(spec)), human_number(far, cells),
+             100 * plan_missed(spec, &full, cells), stay);
+}
+
+/* What a quarter of the memory would do. */
+static void plan_tell_smaller(const settings *set, const matcher *m, const plan_keys *keys,
+                              double need) {
+    enum { LEAST = 4 << 20 }; /* less is not worth a sentence */
+    char spec[EB_SPEC_MAX], text[32];
+    if (need < LEAST || !(keys->fresh < 1)) return;
+    plan_forgetting(set, m, need / 4, spec);
+    const double missed = plan_missed(spec, keys, 0);
+    if (isfinite(missed))
+        cli_warn("%s: with -m %.0fK (%s) it would forget the oldest keys, and about %.2g %% of the "
+                 "repeats would stay, if they are spread evenly",
+                 m->name, ceil(need / 4096), human_bytes(text, need / 4), 100 * missed);
+}
+
+static void plan_tell(const corpus_run *run, const matcher *m, const char *spec,
+                      const plan_keys *keys, double need) {
+    char text[32], all[32], promise[32], share[120] = "";
     if (run->set->quiet) return;
+    if (isfinite(keys->fresh))
+        snprintf(share, sizeof share, ", about %.0f %% of them new (of the sample %.0f %%)",
+                 100 * keys->fresh, 100 * keys->sampled);
     if (run->on_full == FULL_FORGET) {
-        plan_tell_forgetting(m, spec, keys);
+        plan_tell_forgetting(m, spec, keys, need, share);
         return;
     }
-    cli_warn("%s: about %s keys in %zu files; a %s filter takes at most %s of the new ones for "
+    cli_warn("%s: about %s keys in %zu files%s; a %s filter takes at most %s of the new ones for "
              "repeats",
-             m->name, human_number(all, keys), run->end - run->first,
+             m->name, human_number(all, keys->all), run->end - run->first, share,
              human_bytes(text, (double)plan_bytes(spec)), human_number(promise, m->promise));
+    if (!run->set->memory) plan_tell_smaller(run->set, m, keys, need);
 }
 
 static void plan_refuse(const matcher *m, double bytes, double most, const char *why) {
@@ -119,13 +165,13 @@ static void plan_refuse(const matcher *m, double bytes, double most, const char 
 }
 
 /* most: bytes that it may take. */
-static void plan_filter(corpus_run *run, matcher *m, double keys, double most) {
+static void plan_filter(corpus_run *run, matcher *m, const plan_keys *keys, double most) {
     const settings *const set = run->set;
     const char *const seed = set->seed ? set->seed : "0";
     char spec[EB_SPEC_MAX];
     eb_error err;
     const double bands = run->rule[m->rule].kind == UNIT_NEAR ? run->rule[m->rule].bands : 1;
-    m->planned = fmax(1000, ceil(keys * plan_margin));
+    m->planned = fmax(1000, ceil(keys->all * plan_margin));
     m->promise = (set->max_drop > 0 ? set->max_drop : plan_max_drop) / bands;
     snprintf(spec, sizeof spec, "bloom:distinct=%.0f,fpr=%.3g,limit=%.0f%s,seed=%s", m->planned,
              fmax(m->promise, 1e-9), m->planned, run->on_full == FULL_STOP ? "" : ",grow=2", seed);
@@ -136,10 +182,9 @@ static void plan_filter(corpus_run *run, matcher *m, double keys, double most) {
         run->on_full = FULL_FORGET;
     }
     if (run->on_full == FULL_FORGET)
-        snprintf(spec, sizeof spec, "lru:memory=%.0f,fpr=%.3g,seed=%s",
-                 set->memory ? most : fmin(need, most), fmax(m->promise, 3.7e-9), seed);
+        plan_forgetting(set, m, set->memory ? most : fmin(need, most), spec);
     if (eb_new(&m->filter, spec, NULL, &err) != EB_OK) cli_fail("%s", err.text);
-    plan_tell(run, m, spec, keys);
+    plan_tell(run, m, spec, keys, need);
 }
 
 /* The bytes that each filter may take: -m, or its part of the memory that there is. */
@@ -169,9 +214,13 @@ void filters_plan(corpus_run *run) {
     const double most = plan_most(run);
     for (size_t i = 0; i < run->matchers; i++) {
         matcher *const m = &run->match[i];
-        if (m->own)
-            plan_filter(run, m, s.packed > 0 ? s.keys[m->rule] * bytes / s.packed : 0, most);
+        if (!m->own) continue;
+        const double times = s.packed > 0 ? bytes / s.packed : 0;
+        plan_keys keys = {.all = s.keys[m->rule] * times};
+        keys.fresh = fresh_share(&s.fresh[m->rule], times, &keys.sampled);
+        plan_filter(run, m, &keys, most);
     }
+    for (size_t i = 0; i < run->rules; i++) fresh_free(&s.fresh[i]);
 }
 
 void filters_ready(corpus_run *run) {
