@@ -47,6 +47,31 @@ static void note_bad(keyed_lines *l, size_t i, const char *why) {
     if (l->bads++ == 0) snprintf(l->why, sizeof l->why, "%s", why);
 }
 
+/* Lines are their own keys, and none can be bad. */
+static void take_whole_lines(keyed_lines *l, reader *r) {
+    const char *p = r->buf + r->begin, *from = r->buf + r->scanned, *const stop = r->buf + r->end;
+    const char **const line = l->line;
+    eb_key *const key = l->key;
+    const char separator = r->separator;
+    const size_t cap = l->cap;
+    size_t n = 0;
+    for (; n < cap; n++) {
+        const char *const end = memchr(from, separator, (size_t)(stop - from));
+        if (!end) {
+            from = stop;
+            break;
+        }
+        line[n] = p;
+        key[n] = (eb_key){p, (size_t)(end - p)};
+        p = from = end + 1;
+    }
+    memset(l->bad, 0, n);
+    r->begin = (size_t)(p - r->buf);
+    r->scanned = (size_t)(from - r->buf);
+    r->records += n;
+    l->n = n;
+}
+
 /* Nothing but the key is wanted: a loop without the rest. */
 static void take_keys(keyed_lines *l, reader *r) {
     size_t n = 0;
@@ -81,6 +106,8 @@ void lines_take(keyed_lines *l, const lines_wish *w, reader *r) {
     l->before = r->records;
     if (w->times || w->texts || l->values.from)
         take_all(l, w, r);
+    else if (r->whole_lines && r->format != FORMAT_CSV)
+        take_whole_lines(l, r);
     else
         take_keys(l, r);
     l->line[l->n] = r->buf + r->begin;

@@ -93,7 +93,7 @@ static size_t gather(stream *s, keyed_lines *l, size_t at) {
     see_batch(s, l, at);
     s->bad_line = NULL;
     if (l->bads == 0 && !s->times.wanted && !s->accept && !drops_zeros) {
-        for (size_t i = 0; i < most; i++) s->number[i] = before + i + 1;
+        for (size_t i = 0; s->removes && i < most; i++) s->number[i] = before + i + 1;
         s->record = before + most;
         return most;
     }
