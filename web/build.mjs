@@ -16,7 +16,7 @@ const uPlot = (name) => readFileSync(join(modules, 'uplot/dist', name), 'utf8');
 const worker = [readFileSync(join(npm, 'everbloom.mjs'), 'utf8'), text('words.mjs'), text('question.mjs'), text('worker.mjs')].map(plain).join('\n');
 const page = ['words.mjs', 'question.mjs', 'charts.mjs', 'page.mjs'].map(text).map(plain).join('\n');
 const styles = `${uPlot('uPlot.min.css')}\n${text('style.css')}`;
-const scripts = [uPlot('uPlot.iife.min.js'), page];
+const scripts = [plain(text('helper.mjs')), uPlot('uPlot.iife.min.js'), page];
 const sum = (source) => `'sha256-${createHash('sha256').update(source).digest('base64')}'`;
 const policy = `default-src 'none'; script-src ${scripts.map(sum).join(' ')} blob: 'wasm-unsafe-eval'; style-src 'unsafe-inline'; img-src data:; worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'`;
 
@@ -25,7 +25,8 @@ const html = text('index.html')
   .replace('<!-- scripts -->', () => `<script type="text/plain" id="library">${gzipSync(readFileSync(wasm), { level: 9 }).toString('base64')}</script>
 <script type="text/plain" id="worker">${worker.replaceAll('</script', '<\\/script')}</script>
 <script>${scripts[0]}</script>
-<script type="module">${scripts[1]}</script>`);
+<script>${scripts[1]}</script>
+<script type="module">${scripts[2]}</script>`);
 mkdirSync(folder, { recursive: true });
 writeFileSync(join(folder, 'index.html'), html);
 console.log(`${join(folder, 'index.html')}: ${Math.round(html.length / 1024)} KB, ${Math.round(gzipSync(html).length / 1024)} KB as a host sends it`);

@@ -1,5 +1,6 @@
 // page.mjs - the page: a form that is a question, an answer that follows it, and files.
 import { Chart } from './charts.mjs';
+import { Helper, planner } from './helper.mjs';
 import { CHOICES, FIELDS, FLAGS, fromHash, inWords, toCommand, toHash, wrong } from './question.mjs';
 import { bytes, rate, types, whole } from './words.mjs';
 
@@ -14,44 +15,6 @@ const QUESTIONS = [
 const FIRST = QUESTIONS[0][1];
 const MAIN_FIELDS = 4;
 const $ = (id) => document.getElementById(id);
-
-// ---- The library, in workers.
-
-const packed = Uint8Array.from(atob($('library').textContent), (c) => c.charCodeAt(0));
-const unpacked = new Response(packed).body.pipeThrough(new DecompressionStream('gzip'));
-const compiled = new Response(unpacked).arrayBuffer().then((wasm) => WebAssembly.compile(wasm));
-const source = URL.createObjectURL(new Blob([$('worker').textContent], { type: 'text/javascript' }));
-
-class Helper {
-  #waiting = new Map();
-  #next = 0;
-
-  constructor() {
-    this.worker = new Worker(source);
-    this.worker.onmessage = ({ data: { id, answer, error, progress } }) => {
-      const { resolve, reject, onProgress } = this.#waiting.get(id);
-      if (progress !== undefined) return onProgress(progress);
-      this.#waiting.delete(id);
-      return error === undefined ? resolve(answer) : reject(new Error(error));
-    };
-    this.ready = compiled.then((module) => this.worker.postMessage({ module }));
-  }
-
-  async call(task, given, onProgress) {
-    await this.ready;
-    const id = this.#next++;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject, onProgress });
-      this.worker.postMessage({ id, task, given });
-    });
-  }
-
-  stop() {
-    this.worker.terminate();
-    for (const { reject } of this.#waiting.values()) reject(new Error('stopped'));
-  }
-}
-const planner = new Helper();
 
 // ---- The form.
 

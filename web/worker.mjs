@@ -84,14 +84,19 @@ async function readFile({ file, mode, filter }, progress) {
 
 const tasks = { ask, overStream, overMemory, readFile };
 
-async function open(module) {
-  library = await everbloom(module);
+/** Unpacks the library, which is compressed and in base64, and compiles what has been unpacked meanwhile. */
+async function open(packed) {
+  const text = atob(packed);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  library = await everbloom(await WebAssembly.compileStreaming(new Response(stream, { headers: { 'content-type': 'application/wasm' } })));
   scratch = library.exports.allocate(256);
 }
 
-self.onmessage = async ({ data: { id, task, given, module } }) => {
-  if (module) {
-    ready = open(module);
+self.onmessage = async ({ data: { id, task, given, packed } }) => {
+  if (packed) {
+    ready = open(packed);
     return;
   }
   try {
