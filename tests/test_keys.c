@@ -396,12 +396,13 @@ static void what_is_wrong_is_refused(void **state) {
     const eb_keys raw = eb_keys_array(EB_BYTES, words);
     const eb_keys column = eb_keys_column(EB_I64, numbers, 8);
     const eb_keys unsigned_column = eb_keys_column(EB_U64, large, 8);
-    refused(bytes, &array, 4, EB_EKEY, 0,
-            "keys are EB_TEXT, but the filter was made with keys=bytes");
+    refused(bytes, &array, 4, EB_EKEY, 0, "keys are text, but the filter was made with keys=bytes");
     refused(bytes, &column, 4, EB_EKEY, 0,
-            "keys are EB_I64, but the filter was made with keys=bytes");
-    refused(text, &raw, 4, EB_EKEY, 0, "keys are EB_BYTES, but the filter was made with keys=text");
-    refused(i64, &raw, 4, EB_EKEY, 0, "keys are EB_BYTES, but the filter was made with keys=i64");
+            "keys are signed numbers, but the filter was made with keys=bytes");
+    refused(text, &raw, 4, EB_EKEY, 0,
+            "keys are binary data, but the filter was made with keys=text");
+    refused(i64, &raw, 4, EB_EKEY, 0,
+            "keys are binary data, but the filter was made with keys=i64");
     refused(i64, &array, 4, EB_EKEY, 2,
             "key 2 must be a decimal number of keys=i64 without sign +, leading zeros or spaces, "
             "not \"x\"");

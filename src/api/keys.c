@@ -10,8 +10,9 @@
 
 enum { KEYS_FEW = 64, KEYS_NUMBER = sizeof(uint64_t) };
 
-static const char *const keys_type_names[] = {"",       "EB_TEXT", "EB_BYTES",
-                                              "EB_I64", "EB_U64",  "EB_STRING"};
+/* What keys are, in words that also users of other languages know. */
+static const char *const keys_type_names[] = {
+    "", "text", "binary data", "signed numbers", "unsigned numbers", "strings"};
 static const char *const keys_option_names[] = {"text", "bytes", "i64", "u64"};
 
 /* Reading what the caller has */
