@@ -49,6 +49,10 @@ EBI_INLINE uint64_t ebi_lru_last_used(ebi_lru_fields f, unsigned b) {
     return ebi_ones((b - 3 * f.n) * f.bits);
 }
 
+/* Such a plane, in a register or in memory. */
+typedef uint64_t ebi_lru_plane __attribute__((vector_size(32)));
+typedef uint64_t ebi_lru_bytes __attribute__((vector_size(32), aligned(1), may_alias));
+
 EBI_INLINE unsigned ebi_lru_b(const ebi_params *p) {
     return (unsigned)p->opt[EBI_LRU_B];
 }
@@ -120,6 +124,10 @@ typedef struct ebi_lru_rule {
     ebi_lru_place place[1 + EBI_LRU_CLASSES];
     uint64_t front[EBI_LRU_CLASSES];
 } ebi_lru_rule;
+
+/* A hit moves to the front; what is new goes to place[1] of a full line, else to place[0]: the
+ * front. */
+bool ebi_lru_put(const ebi_params *p, uint8_t *line, uint64_t print, const ebi_lru_place place[2]);
 
 /* The winner's rule, which changes only where a leader is met.  False, and no rule: the front wins.
  */

@@ -34,7 +34,7 @@
  * lines have just become full, old keys still return to those who kept them, and the first few hits
  * say nothing of what will pay.  docs/decisions/lru.md has the measurements. */
 #include "cells/packed.h"
-#include "lru_line.h"
+#include "lru.h"
 
 enum { LRU_DUEL_HIT = 1024 };
 
@@ -207,17 +207,17 @@ bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, ui
     const bool ranked = ebi_lru_is_ranked(p);
     const unsigned class = ranked ? ebi_lru_class(p, value) : 0;
     const unsigned rank = ranked ? lru_duel_ranks_of(block)->rank[class] : 0;
-    const ebi_lru_shape s = ebi_lru_shape_of(w, ebi_lru_b(p));
+    const ebi_lru_fields f = ebi_lru_line_fields(w);
     const uint64_t coin = ebi_lru_coin(h, before);
     bool hit[EBI_LRU_EXPERTS_MAX];
     assert(winner < ebi_lru_experts(p));
     for (unsigned e = 0; e < ebi_lru_experts(p); e++) {
         uint8_t *const line = block + ebi_lru_first(p) + ebi_lru_copy(p, i, e) * EBI_LRU_LINE_BYTES;
         const lru_duel_expert expert = lru_duel_expert_of(p, e);
-        const ebi_lru_place place[2] = {lru_duel_place(s.f, 0),
-                                        lru_duel_place(s.f, lru_duel_slot(p, expert, rank))};
-        hit[e] =
-            ebi_lru_line_put(line, ebi_lru_print(h, w), s, place, 1, coin < lru_duel_front(expert));
+        const bool front = coin < lru_duel_front(expert);
+        const ebi_lru_place place[2] = {
+            lru_duel_place(f, 0), lru_duel_place(f, front ? 0 : lru_duel_slot(p, expert, rank))};
+        hit[e] = ebi_lru_put(p, line, ebi_lru_print(h, w), place);
     }
     lru_duel_score(p, duel, hit,
                    ranked ? (int32_t)(2 * LRU_DUEL_HIT * value / p->opt[EBI_LRU_HIGH])
