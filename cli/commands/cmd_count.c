@@ -182,7 +182,7 @@ static int run_count(const cli_command *c, const settings *set, char **operands,
     times_open(&s.times, c, set, s.filter);
     if (s.times.wanted && s.times.of_lines) {
         s.times.keeps_place = true;
-        s.late = late_lines();
+        s.late = late_lines(false);
     }
     int status = stream_run(&s);
     if (status == STATUS_YES) {

@@ -9,6 +9,7 @@
 #include "parts/filterfile.h"
 #include "parts/health.h"
 #include "parts/keytable.h"
+#include "parts/late.h"
 #include "parts/tally.h"
 #include "parts/top.h"
 #include "remote/commands.h"
@@ -89,6 +90,7 @@ static double seconds_of(const top *t, uint64_t now) {
 static void show(top *t, uint64_t now) {
     const uint64_t *const time = t->fades ? &now : NULL;
     const size_t asked = most_rows(t->set);
+    if (t->s.late) late_give(&t->s);
     const double least = least_count(t, time);
     ask(t, time, least, t->screen.on && asked < TOP_LIVE_ROWS ? TOP_LIVE_ROWS : asked);
     const top_view v = view_of(t, t->fades ? now : 0, seconds_of(t, now));
@@ -123,9 +125,12 @@ static void show_if_due(top *t, uint64_t time) {
     t->due += ((time - t->due) / t->every + 1) * t->every;
 }
 
-static void add_keys(const top *t, const eb_batch *b) {
+static void add_keys(stream *s, const eb_batch *b) {
+    const eb_keys keys = eb_keys_array(EB_STRING, s->key);
+    eb_batch with = *b;
     eb_error err;
-    if (eb_add_batch(t->s.filter, b, &err) != EB_OK)
+    with.keys = &keys;
+    if (eb_add_batch(s->filter, &with, &err) != EB_OK)
         cli_fail("the filter refuses keys: %s", err.text);
 }
 
@@ -134,17 +139,17 @@ static void take(stream *s, const eb_batch *b) {
     top *const t = s->ctx;
     memset(s->hit, 0, b->n);
     if (t->fades) fading_note(&t->fading, b);
+    if (!s->late) {
+        add_keys(s, b);
+        t->counted += b->n;
+        return;
+    }
     for (size_t from = 0, to; from < b->n; from = to) {
-        if (t->by_lines) show_if_due(t, b->time[from]);
-        for (to = from; to < b->n; to++)
-            if (t->by_lines && b->time[to] >= t->due) break;
-        const eb_keys keys = eb_keys_array(EB_STRING, s->key + from);
-        eb_batch part = eb_batch_hashes(b->hash + from, to - from);
-        part.keys = &keys;
-        part.value = b->value ? b->value + from : NULL;
-        part.time = b->time ? b->time + from : NULL;
-        add_keys(t, &part);
-        t->counted += part.n;
+        if (t->by_lines) show_if_due(t, s->now[from]);
+        for (to = from + 1; to < b->n; to++)
+            if (t->by_lines && s->now[to] >= t->due) break;
+        late_hold(s, from, to - from);
+        t->counted += to - from;
     }
 }
 
@@ -254,6 +259,10 @@ static void open_filter(top *t, char *const *paths) {
     t->s.times.by_time = true;
     times_open(&t->s.times, t->c, t->set, t->s.filter);
     if (t->fades) fading_open(&t->fading, t->set, t->s.filter);
+    if (t->s.times.wanted && t->s.times.of_lines) {
+        t->s.times.keeps_place = true;
+        t->s.late = late_lines(true);
+    }
 }
 
 static int list_keys(const cli_command *c, const settings *set, char **operands) {

@@ -2,11 +2,12 @@
 #include "late.h"
 #include <stdlib.h>
 
-enum { LATE_KEYS = 1 << 18, LATE_HELD = 1 << 16 };
+enum { LATE_KEYS = 1 << 18, LATE_HELD = 1 << 16, LATE_BYTES = 64 << 20 };
 
 typedef struct held {
     uint64_t time, value, number; /* number: in the order in which they came */
     eb_hash hash;
+    eb_key key; /* if the filter keeps keys */
 } held;
 
 struct late {
@@ -24,6 +25,9 @@ struct late {
     size_t n;
     bool in_order;
     uint64_t numbers, given; /* given: the last time that the filter got */
+    arena text[2];           /* their keys, and room for those that stay when others are given */
+    size_t bytes;            /* of these keys */
+    bool keeps_keys;
 };
 
 struct late *late_keys(uint64_t window, bool refresh) {
@@ -32,9 +36,9 @@ struct late *late_keys(uint64_t window, bool refresh) {
     return l;
 }
 
-struct late *late_lines(void) {
+struct late *late_lines(bool with_keys) {
     struct late *const l = cli_alloc(sizeof *l);
-    *l = (struct late){.holds = true, .in_order = true};
+    *l = (struct late){.holds = true, .in_order = true, .keeps_keys = with_keys};
     l->lines = cli_alloc(2 * LATE_HELD * sizeof *l->lines);
     return l;
 }
@@ -47,6 +51,8 @@ void late_close(struct late *l) {
                  l->displaced == 1 ? "its" : "their");
     keytable_free(&l->keys);
     free(l->lines);
+    arena_free(&l->text[0]);
+    arena_free(&l->text[1]);
     free(l);
 }
 
@@ -157,12 +163,34 @@ static int by_time(const void *a, const void *b) {
     return x->number < y->number ? -1 : 1;
 }
 
+static eb_key copy_key(arena *to, eb_key key) {
+    char *const text = arena_get(to, key.len + 1);
+    if (key.len > 0) memcpy(text, key.p, key.len);
+    arena_take(to, key.len + 1);
+    return (eb_key){text, key.len};
+}
+
+/* The keys of lines that are gone make room. */
+static void move_keys(struct late *l) {
+    arena rest = l->text[1];
+    l->bytes = 0;
+    for (size_t i = 0; i < l->n; i++) {
+        l->lines[i].key = copy_key(&rest, l->lines[i].key);
+        l->bytes += l->lines[i].key.len + 1;
+    }
+    if (l->has_doubted) l->doubted.key = copy_key(&rest, l->doubted.key);
+    arena_reset(&l->text[0]);
+    l->text[1] = l->text[0];
+    l->text[0] = rest;
+}
+
 /* The first n of them, in the order of their times. */
 static void give(stream *s, struct late *l, size_t n) {
     if (!l->in_order) qsort(l->lines, l->n, sizeof *l->lines, by_time);
     for (size_t i = 0; i < n;) {
         eb_hash hash[STREAM_BATCH];
         uint64_t time[STREAM_BATCH], value[STREAM_BATCH];
+        eb_key key[STREAM_BATCH];
         uint8_t seen[STREAM_BATCH];
         size_t m = 0;
         for (; m < STREAM_BATCH && i < n; m++, i++) {
@@ -172,9 +200,12 @@ static void give(stream *s, struct late *l, size_t n) {
             hash[m] = h->hash;
             time[m] = l->given;
             value[m] = h->value;
+            key[m] = h->key;
         }
         eb_batch batch = eb_batch_hashes(hash, m);
+        const eb_keys keys = eb_keys_array(EB_STRING, key);
         eb_error err;
+        if (l->keeps_keys) batch.keys = &keys;
         batch.time = time;
         batch.value = s->values.from ? value : NULL;
         batch.seen = seen;
@@ -184,23 +215,33 @@ static void give(stream *s, struct late *l, size_t n) {
     l->n -= n;
     memmove(l->lines, l->lines + n, l->n * sizeof *l->lines);
     l->in_order = true;
+    if (l->keeps_keys) move_keys(l);
 }
 
 static void hold(stream *s, struct late *l, held h) {
-    if (l->n == 2 * LATE_HELD) give(s, l, LATE_HELD);
+    if (l->n == 2 * LATE_HELD || l->bytes > LATE_BYTES) give(s, l, (l->n + 1) / 2);
+    if (l->keeps_keys) {
+        h.key = copy_key(&l->text[0], h.key);
+        l->bytes += h.key.len + 1;
+    }
     l->in_order = l->in_order && (l->n == 0 || l->lines[l->n - 1].time <= h.time);
     l->lines[l->n++] = h;
 }
 
-static void hold_lines(stream *s, struct late *l, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        const held h = {s->time[i], s->values.from ? s->value[i] : 1, l->numbers++, s->hash[i]};
+void late_hold(stream *s, size_t from, size_t n) {
+    struct late *const l = s->late;
+    if (l->given == 0) l->given = s->times.begun;
+    for (size_t i = from; i < from + n; i++) {
+        held h = {s->time[i], s->values.from ? s->value[i] : 1, l->numbers++, s->hash[i],
+                  s->key[i]};
         if (l->has_doubted && !s->refuted[i]) hold(s, l, l->doubted);
         l->has_doubted = s->place[i] == PLACE_AHEAD;
-        if (l->has_doubted)
-            l->doubted = h;
-        else
+        if (!l->has_doubted) {
             hold(s, l, h);
+        } else {
+            if (l->keeps_keys) h.key = copy_key(&l->text[0], h.key);
+            l->doubted = h;
+        }
         s->hit[i] = 0;
     }
 }
@@ -208,17 +249,23 @@ static void hold_lines(stream *s, struct late *l, size_t n) {
 /* ---- Both. */
 
 void late_add(stream *s, size_t n) {
-    if (s->late->holds) {
-        if (s->late->given == 0) s->late->given = s->times.begun;
-        hold_lines(s, s->late, n);
-    } else
+    if (s->late->holds)
+        late_hold(s, 0, n);
+    else
         add_to_window(s, s->late, n);
+}
+
+void late_give(stream *s) {
+    give(s, s->late, s->late->n);
 }
 
 void late_settle(stream *s) {
     struct late *const l = s->late;
     if (l->holds) {
-        if (l->has_doubted) hold(s, l, l->doubted);
+        if (l->has_doubted) {
+            hold(s, l, l->doubted);
+            if (l->doubted.time > s->times.last) s->times.last = l->doubted.time;
+        }
         l->has_doubted = false;
         give(s, l, l->n);
         return;

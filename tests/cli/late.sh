@@ -1,4 +1,4 @@
-# Lines that come late count at their own place, in dedup --window and in count.
+# Lines that come late count at their own place, in dedup --window, count and top.
 . "$EXPECT"
 
 # A late line begins its own window, which ends before that of the lines around it.
@@ -44,6 +44,31 @@ for how in '--window 600s' '--window 600s --decay chordal' '--half-life 100s'; d
     same in.out ordered.out
     cmp -s in.eb ordered.eb || fail "$how: other bytes"
 done
+# top: the same, with its keys; also if one time is far ahead of its neighbours.
+sed '9999s/^[0-9]*/1700000000/' in >odd
+sed 9999d in | sort -s -n -k 1,1 >sane
+for how in '--window 600s' '--window 600s --decay chordal' '--half-life 100s'; do
+    for file in in ordered odd sane; do
+        rm -f "$file.eb"
+        everbloom top $how --time-field 1 -f 2 -m 1M -n 10 --state "$file.eb" "$file"
+        status_is 0; mv out "$file.out"
+        if [ $file = odd ]; then err_has 'line 9999: the time is far ahead'; else silent; fi
+        [ "$(wc -l <"$file.out")" = 10 ] || fail "$how: $(shown "$file.out")"
+    done
+    same in.out ordered.out; same odd.out sane.out
+    cmp -s in.eb ordered.eb || fail "top $how: other bytes"
+    cmp -s odd.eb sane.eb || fail "top $how: other bytes with a time far ahead"
+done
+# A list on the way has all lines before it, so a line that is later than that is as of then.
+printf '%s\t%s\n' 1000 a 1001 b 1011 c 1000 b 1021 d >some
+everbloom top --window 1h --time-field 1 -f 2 --every 10s -n 9 --json some
+status_is 0; [ "$(wc -l <out)" = 3 ] || fail "$(shown out)"
+err_is 'everbloom: 1 line was too late to count at its own place, and taken as of the line before\n'
+# Keys of more than 64 MiB are not held back.
+awk 'BEGIN { x = "0123456789abcdef"; while (length(x) < 60000) x = x x; for (i = 0; i < 1400; i++) printf "%d\t%d%s\n", 1600000000 + i, i % 3, x }' >long
+everbloom top --window 1h --time-field 1 -f 2 -n 3 -m 4M long
+[ "$(cut -f 1 out | tr '\n' ' ')" = '467 467 466 ' ] || fail "$(cut -c 1-80 out)"
+
 # Later than 65536 lines: as of the line before, and told.
 { seq 1600000001 1600140000; echo 1600000500; } | awk '{ print $1 "\t" $1 % 1000 }' >in
 everbloom count --window 2d --time-field 1 -f 2 --key 500 in
