@@ -48,7 +48,7 @@ FLAGS.fuzz = -O1 -g $(SANITIZE) -fsanitize=fuzzer-no-link
 FLAGS.arm64 = -O2 -g -static -idirafter /usr/include
 # 32 bits, for JavaScript: pointers and size_t have 4 bytes, blocks and snapshots are the same.
 # clang 14 makes wrong vectors of some loops (tight_fit never ended with -Os), so none of them are made.
-FLAGS.wasm = --target=wasm32-wasi -Os -fno-vectorize -fno-slp-vectorize -idirafter /usr/include
+FLAGS.wasm = --target=wasm32-wasi -Os -msimd128 -fno-vectorize -fno-slp-vectorize -idirafter /usr/include
 LIBFLAGS.release = -DNDEBUG
 LIBFLAGS.clang = -DNDEBUG
 # Every basic block of the library calls a function of the test, which counts.
@@ -93,7 +93,7 @@ HOSTS := $(addprefix $(B)/tests/hosts/,pipe server aggregate sqlite columns page
 LIB := $(B)/libeverbloom.a
 SHARED := $(B)/libeverbloom.so.$(VERSION)
 PROGRAMS := $(addprefix $(B)/,everbloom everbloom-lab everbloom-gen)
-BENCH := $(B)/everbloom-bench
+BENCH := $(B)/everbloom-bench $(B)/everbloom-batches
 
 .PHONY: FORCE all everything samples need-build run test check tests cli-tests hosts fuzz amalgamation amalgamation-test contributing-test arm64 mutate soak bench bench-check \
 	papers lint layers docs-check headers symbols format install uninstall install-test clean help
@@ -128,7 +128,8 @@ $(B)/everbloom: $(CLI_OBJ) $(LIB)
 $(B)/everbloom: LDLIBS += $(CLI_LIBS)
 $(B)/everbloom-lab: $(LAB_OBJ) $(LIB)
 $(B)/everbloom-gen: $(B)/bench/gen.o
-$(B)/everbloom-bench: $(filter-out $(B)/bench/gen.o,$(call objects,bench/*.c)) $(LIB)
+$(B)/everbloom-batches: $(B)/bench/batches.o $(LIB)
+$(B)/everbloom-bench: $(filter-out $(B)/bench/gen.o $(B)/bench/batches.o,$(call objects,bench/*.c)) $(LIB)
 $(B)/everbloom-bench: LDLIBS += -lbloom
 $(B)/tests/test_lab $(B)/tests/test_rivals: $(filter-out $(B)/lab/main.o,$(LAB_OBJ)) # before the library, which they use
 $(TESTS): %: %.o $(B)/tests/helpers.a $(LIB)

@@ -10,10 +10,12 @@ N := build/npm
 # A module that JavaScript calls.
 define LINK_MODULE
 $(LINK) -mexec-model=reactor -Wl,-z,stack-size=4194304 -Wl,--stack-first -Wl,--strip-all -o $@ $^ -lm
-wasm-opt -Os --enable-bulk-memory -o $@ $@
+wasm-opt -Os --enable-bulk-memory --enable-simd -o $@ $@
 endef
 
 ifeq ($(FLAVOUR),wasm)
+# What every key goes through is made fast, the rest small.
+$(addprefix $(B)/src/,base/%.o filter/stream/lru/%.o filter/stream/window/window_loop.o api/batch.o api/keys.o): CFLAGS += -O2
 $(N)/everbloom.wasm: $(B)/wasm/glue.o $(LIB)
 	@mkdir -p $(@D)
 	$(LINK_MODULE)

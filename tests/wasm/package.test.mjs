@@ -1,6 +1,6 @@
 // package.test.mjs - the npm package beside the command and the golden files: run by node --test.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +29,27 @@ test('every golden snapshot loads, and is saved as the same bytes', () => {
     assert.deepEqual(Buffer.from(f.save()), bytes, name);
     f.free();
   }
+});
+
+test('every golden snapshot answers as the command does', () => {
+  const keys = Array.from({ length: 3000 }, (_, i) => String(i)); // texts and numbers alike
+  let found = 0;
+  for (const name of readdirSync('tests/golden').filter((file) => file.endsWith('.evb'))) {
+    const f = Filter.load(readFileSync(join('tests/golden', name)));
+    if (f.caps.includes('numbers')) {
+      if (f.spec.includes('values=real')) continue; // whose ends are bits of doubles here
+      const [, lower, upper] = run(['range', '--snapshot', join('tests/golden', name), '--from', '10', '--to', '200']).split('\t');
+      assert.deepEqual(f.range(10, 200), { lower: Number(lower), upper: Number(upper) }, name);
+      continue;
+    }
+    const { status, stdout, stderr } = spawnSync(command, ['test', join('tests/golden', name)], { input: `${keys.join('\n')}\n`, encoding: 'utf8' });
+    assert.ok(status <= 1, `${name}: ${stderr}`); // 1: none of them
+    const theirs = new Set(stdout.split('\n'));
+    const asked = f.spec.includes('keys=bytes') ? keys.map((key) => Buffer.from(key)) : keys;
+    assert.deepEqual([...f.has(asked)], keys.map((key) => Number(theirs.has(key))), name);
+    found += theirs.size - 1;
+  }
+  assert.ok(found > 1000, `${found} keys found`);
 });
 
 test('keys have the hashes that every host computes', () => {
