@@ -246,7 +246,7 @@ papers: $(B)/everbloom-lab ## make the papers' experiments again, into docs/pape
 	@.ci/need --install papers
 	@lab/papers.sh $(B)/everbloom-lab $(PAPERS_FLAGS)
 
-SOURCES = $(call tree,include src cli lab bench redis sql sqlite postgres tests wasm web python/src examples)
+SOURCES = $(call tree,include src cli lab bench redis sql sqlite postgres duckdb tests wasm web python/src examples)
 NORETURN := '__attribute__((noreturn))'# the only spelling that cppcheck understands
 docs-check: ## documentation names only files, functions, options and targets that exist
 	@mkdir -p build && .ci/docs-check
@@ -287,6 +287,7 @@ include packaging/packages.mk
 include sql/sql.mk
 include sqlite/sqlite.mk
 include postgres/postgres.mk
+include duckdb/duckdb.mk
 include wasm/wasm.mk
 include web/web.mk
 
