@@ -199,6 +199,7 @@ static void rates_are_inside_their_bounds(void **state) {
         "lru:memory=24K,keep=recent",
         "window:memory=24K",
         "choosy:memory=24K,fpr=0.01",
+        "choosy:memory=10K,fpr=0.01,distinct=20000,order=any",
         "stable:memory=24K",
         "stable:memory=24K,width=3",
         "importance:memory=24K",

@@ -136,6 +136,27 @@ static void where_all_keys_fit_none_is_missed(void **state) {
     HOLDS(p.mean_fnr > 0.1 && missed[1] < 0.001); /* near repeats are what is left to find */
 }
 
+/* Draws by Zipf's law: a filter that leaves keys out finds the popular ones, and misses half as
+ * many repeats as one that forgets. */
+static void told_skew_is_used(void **state) {
+    (void)state;
+    goal g = {.load = {.size = sizeof g.load,
+                       .items = 3276800,
+                       .distinct = 420846,
+                       .zipf = 1,
+                       .order = EB_ORDER_SHUFFLED}};
+    g.want = (eb_goal){.size = sizeof g.want,
+                       .load = &g.load,
+                       .max_fpr = 0.01,
+                       .max_bytes = 1 << 18,
+                       .prefer = EB_FEWEST_MISSES};
+    eb_offer o[4] = {{.size = sizeof o[0]}};
+    size_t n;
+    OK(eb_plan(&g.want, o, 4, &n, NULL));
+    HOLDS(n >= 2 && o[0].most_fpr <= g.want.max_fpr);
+    HOLDS(o[0].mean_fnr < 0.025 && o[1].mean_fnr > 0.05);
+}
+
 /* In the quantity that is wanted, nothing gets worse with more memory or a laxer bound. */
 static bool first_offer(const goal *g, eb_offer *o) {
     size_t n;
@@ -304,6 +325,7 @@ int main(void) {
         cmocka_unit_test(any_share_of_new_keys_is_planned_for),
         cmocka_unit_test(more_room_is_never_worse),
         cmocka_unit_test(where_all_keys_fit_none_is_missed),
+        cmocka_unit_test(told_skew_is_used),
         cmocka_unit_test(a_laxer_wish_is_never_worse),
         cmocka_unit_test(impossible_wishes_get_what_is_possible),
         cmocka_unit_test(offers_are_in_order),

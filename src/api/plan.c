@@ -75,10 +75,11 @@ static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr
     const eb_workload *const w = g->load;
     const size_t cells = ebi_spec_option(s->kind, "cells");
     if (!s->a.given[cells]) plan_wish(s, "memory", floor(bytes));
-    /* Who wants to know the share of new keys plans for a shuffled stream without skew. */
+    /* Who wants to know the share of new keys plans for a shuffled stream, unless told not to. */
     const bool shuffles = ebi_spec_option(s->kind, "share") < EBI_OPTIONS_MAX;
-    const bool shuffled = w->order == EB_ORDER_SHUFFLED && !(w->gap > 0) && !(w->zipf > 0);
+    const bool shuffled = w->order == EB_ORDER_SHUFFLED && !(w->gap > 0);
     if (!shuffles || shuffled) plan_wish(s, "fpr", fpr);
+    if (shuffled && w->zipf > 0 && fpr > 0) plan_choose(s, "order", "any");
     plan_wish(s, "distinct", w->distinct);
     if (w->distinct > 0 && w->items > 0) plan_wish(s, "share", w->distinct / w->items);
     if (!(g->window > 0)) return;

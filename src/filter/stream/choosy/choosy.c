@@ -24,10 +24,10 @@
  * Places are nine-bit fields of the mixed hash, six to a word; two may coincide and are then priced
  * twice.  R is a fixed-point number of 62 bits, prices are in millionths: all integers.
  *
- * predict: the mean field of choosy_field.c, for keys that repeat uniformly over the stream
- * (zipf and gap are not looked at).  On the 24 streams of the de-duplication paper at 1/100 scale:
- * false positives -0.1 to +0.8 % where they are above 0.3 %, and too high by 2 % at 0.15 %, 6 % at
- * 0.02 %, more below; false negatives -0.8 to +1.4 %.
+ * predict: the mean field of choosy_field.c, for keys that repeat uniformly over the stream or are
+ * drawn by Zipf's law (gap is not looked at).  On the 24 streams of the de-duplication paper at
+ * 1/100 scale: false positives -0.1 to +0.8 % where they are above 0.3 %, and too high by 2 % at
+ * 0.15 %, 6 % at 0.02 %, more below; false negatives -0.8 to +1.4 %.
  *
  * Cost: one cache line a key, and counting its bits if the key is new and s < k. */
 #include "choosy.h"
@@ -185,13 +185,16 @@ static double choosy_worst_fpr(ebi_choosy c, double xmax) {
 
 static double choosy_cap_of_mean(const ebi_choosy *c, double fpr) {
     double low = choosy_cap(fpr, c->k), high = 1;
-    if (choosy_worst_fpr(*c, high) <= fpr) return high;
-    for (int i = 0; i < 12; i++) {
-        const double middle = (low + high) / 2;
-        if (choosy_worst_fpr(*c, middle) <= fpr)
-            low = middle;
-        else
-            high = middle;
+    double below = log(choosy_worst_fpr(*c, low) / fpr),
+           above = log(choosy_worst_fpr(*c, high) / fpr);
+    if (above <= 0) return high;
+    if (below > 0) return low;
+    for (int i = 0; below < -1e-3 && high - low > 1e-4; i++) {
+        const double line = below / (below - above), cut = fmin(fmax(line, 0.02), 0.98);
+        const double middle = low + (high - low) * (i % 3 < 2 ? cut : 0.5);
+        const double now = log(choosy_worst_fpr(*c, middle) / fpr);
+        *(now <= 0 ? &low : &high) = middle;
+        *(now <= 0 ? &below : &above) = now;
     }
     return low;
 }
@@ -199,27 +202,59 @@ static double choosy_cap_of_mean(const ebi_choosy *c, double fpr) {
 /* In an unknown order some keys may come far more often than others: docs/decisions/choosy.md. */
 static const double choosy_retry = 0.3;
 
-/* The best k, and the best s for it, if the stream should be shuffled after all. */
+/* The best s for c->k, if the stream should be shuffled after all: returns what is missed. */
+static double choosy_solve_any_s(ebi_choosy *c, double fpr) {
+    static const double tried[] = {-0.75, -0.5, -0.25, 0, 0.5};
+    double best = c->s = c->k, best_fnr;
+    c->rough = true; /* good enough for the cap, not for small differences of misses */
+    c->xmax = choosy_cap_of_mean(c, fpr);
+    if (choosy_worst_fpr(*c, c->xmax) > fpr * 1.001) return 2;
+    c->rough = false;
+    best_fnr = ebi_choosy_field(c).mean_fnr;
+    for (size_t i = 0; i < EBI_COUNT_OF(tried) && best_fnr > 0; i++) {
+        c->s = tried[i];
+        const double fnr = ebi_choosy_field(c).mean_fnr;
+        if (fnr >= best_fnr) continue;
+        best = c->s;
+        best_fnr = fnr;
+    }
+    c->s = best;
+    return best_fnr;
+}
+
+/* The best k as well, from the usual one up and down as long as less is missed. */
 static ebi_choosy choosy_solve_any(ebi_choosy c, unsigned k_min, unsigned k_max, double fpr,
                                    double *kept) {
-    static const double tried[] = {-0.75, -0.5, -0.25, 0, 0.5};
-    ebi_choosy best = c;
+    assert(k_min >= 1 && k_min <= k_max);
     if (c.retry == 0) c.retry = choosy_retry;
-    double best_fnr = INFINITY;
-    for (c.k = k_min; c.k <= k_max; c.k++) {
-        c.xmax = choosy_cap_of_mean(&c, fpr);
-        const double worst = choosy_worst_fpr(c, c.xmax);
-        if (worst > fpr * 1.001 && k_min < k_max) continue;
-        for (size_t i = 0; i <= EBI_COUNT_OF(tried); i++) {
-            c.s = i < EBI_COUNT_OF(tried) ? tried[i] : c.k;
-            const double fnr = ebi_choosy_field(&c).mean_fnr;
-            if (fnr >= best_fnr) continue;
-            best = c;
-            best_fnr = fnr;
-            *kept = worst;
-        }
+    ebi_choosy best = c;
+    const unsigned usual =
+        (unsigned)fmax(k_min, fmin(k_max, fmax(round(0.6 * c.bits_per_key), 1 - log2(fpr) / 3)));
+    double best_fnr = INFINITY, last = INFINITY, missed;
+    for (c.k = usual; c.k <= k_max; c.k++, last = missed) {
+        missed = choosy_solve_any_s(&c, fpr);
+        if (missed < best_fnr) best = c, best_fnr = missed;
+        if (missed > last) break;
     }
+    last = INFINITY;
+    for (c.k = usual - 1; c.k >= k_min; c.k--, last = missed) {
+        missed = choosy_solve_any_s(&c, fpr);
+        if (missed < best_fnr) best = c, best_fnr = missed;
+        if (missed > fmin(last, best_fnr)) break;
+    }
+    best.rough = false;
+    best.xmax = choosy_cap_of_mean(&best, fpr);
+    *kept = choosy_worst_fpr(best, best.xmax);
     return best;
+}
+
+/* Of the two whole numbers at k, the one with the fewer false positives while all keys come. */
+static double choosy_plain_k(double k, double bits_per_key) {
+    const double low = fmax(1, floor(k)), high = fmax(1, ceil(k));
+    if (!(high <= CHOOSY_K_MAX)) return CHOOSY_K_MAX;
+    const ebi_choosy few = {.k = (unsigned)low, .bits_per_key = bits_per_key};
+    const ebi_choosy many = {.k = (unsigned)high, .bits_per_key = bits_per_key};
+    return choosy_worst_fpr(few, 1) <= choosy_worst_fpr(many, 1) ? low : high;
 }
 
 static unsigned choosy_start_k(const ebi_args *a, double bits_per_key) {
@@ -227,7 +262,7 @@ static unsigned choosy_start_k(const ebi_args *a, double bits_per_key) {
     if (a->given[EBI_CHOOSY_K])
         k = a->real[EBI_CHOOSY_K];
     else if (a->given[EBI_CHOOSY_DISTINCT])
-        k = round(0.8 * bits_per_key);
+        k = choosy_plain_k(0.8 * bits_per_key, bits_per_key);
     else if (a->given[EBI_CHOOSY_FPR])
         k = round(-log2(a->real[EBI_CHOOSY_FPR]));
     return (unsigned)fmax(1, fmin(CHOOSY_K_MAX, k));
@@ -415,7 +450,9 @@ static void choosy_tell(const ebi_choosy *c, const ebi_choosy_rates *r, double w
 
 static bool choosy_curve(const ebi_params *p, const eb_workload *w, eb_prediction *out, size_t n) {
     enum { CHOOSY_PLACES = 128 };
-    if (!(w->distinct > 0) || w->zipf > 0 || w->gap > 0) return false;
+    if (!(w->distinct > 0) || w->gap > 0) return false;
+    ebi_repeats stream;
+    ebi_repeats_of(&stream, w->items, w->distinct, w->zipf);
     ebi_choosy c = choosy_of(p, w->distinct, w->distinct / w->items), all = c;
     all.s = all.k; /* as in choosy_worst_fpr, at the same numbers of distinct keys */
     all.share = choosy_share(1);
@@ -424,11 +461,11 @@ static bool choosy_curve(const ebi_params *p, const eb_workload *w, eb_predictio
         ebi_choosy_rates r[CHOOSY_PLACES], worst[CHOOSY_PLACES];
         const size_t some = ebi_min_size(n - done, CHOOSY_PLACES);
         for (size_t i = 0; i < some; i++) {
-            const double t = place[i] = out[done + i].items / w->items;
-            distinct[i] = 1 - (1 - t) * exp(-(1 / c.share - 1) * t);
+            place[i] = out[done + i].items / w->items;
+            distinct[i] = fmin(1, ebi_repeats_distinct(&stream, out[done + i].items) / w->distinct);
         }
-        ebi_choosy_course(&c, place, r, some);
-        ebi_choosy_course(&all, distinct, worst, some);
+        ebi_choosy_course(&c, w->zipf > 0 ? &stream : NULL, place, r, some);
+        ebi_choosy_course(&all, NULL, distinct, worst, some);
         for (size_t i = 0; i < some; i++)
             choosy_tell(&c, &r[i], c.s >= c.k ? r[i].mean_fpr : worst[i].mean_fpr, &out[done + i]);
     }
@@ -447,16 +484,24 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     const double distinct = w->distinct > 0 ? w->distinct : w->items;
     const ebi_choosy c = choosy_of(p, distinct, w->items > 0 ? distinct / w->items : 1e-6);
     if (w->gap > 0) out->unused |= EB_UNUSED_GAP;
-    /* Which keys are left out is a matter of luck where some come often, and of the bits that
-     * others set meanwhile where repeats are near. */
-    if ((w->zipf > 0 || w->gap > 0) && c.s < c.k) {
+    if (w->gap > 0 && c.s < c.k) { /* others set a refused key's bits meanwhile, or do not */
         out->fpr_high = out->most_fpr = fmin(choosy_worst_fpr(c, c.xmax), pow(c.xmax, c.k));
         if (w->zipf > 0) out->unused |= EB_UNUSED_ZIPF;
         return;
     }
-    const ebi_choosy_rates r = ebi_choosy_field(&c);
+    ebi_repeats stream;
+    /* If all keys are taken in, only distinct ones matter. */
+    const bool skewed = w->zipf > 0 && (c.s < c.k || c.xmax < 1);
+    if (skewed) ebi_repeats_of(&stream, distinct / c.share, distinct, w->zipf);
+    const ebi_choosy_rates r = skewed ? ebi_choosy_skewed(&c, &stream) : ebi_choosy_field(&c);
     choosy_tell(&c, &r, c.s >= c.k ? r.mean_fpr : choosy_worst_fpr(c, c.xmax), out);
-    if (w->gap > 0 || w->zipf > 0) { /* new keys may come later than in a shuffled stream */
+    if (skewed) { /* misses are predicted too low where there are few of them */
+        out->accuracy = 0.1;
+        out->fnr_high = fmin(1, 1.3 * r.mean_fnr);
+        out->fpr_high = out->most_fpr;
+        out->mean_fpr = fmin(out->mean_fpr, out->most_fpr);
+    }
+    if (w->gap > 0) { /* new keys may come later than in a shuffled stream */
         out->fnr_low = 0;
         out->fnr_high = fmax(r.fnr, r.mean_fnr);
     }

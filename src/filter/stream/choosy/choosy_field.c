@@ -24,59 +24,37 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    CHOOSY_FIELD_LINE = 512,
-    CHOOSY_FIELD_NODES = 5,
-    CHOOSY_FIELD_SLICES = 12,
-    CHOOSY_FIELD_K_MAX = 12
-};
-
-static const double choosy_field_node[CHOOSY_FIELD_NODES] = {-2.8569700138728, -1.3556261799743, 0,
-                                                             1.3556261799743, 2.8569700138728};
-static const double choosy_field_weight[CHOOSY_FIELD_NODES] = {
+static const double choosy_field_node[EBI_CHOOSY_NODES] = {-2.8569700138728, -1.3556261799743, 0,
+                                                           1.3556261799743, 2.8569700138728};
+static const double choosy_field_weight[EBI_CHOOSY_NODES] = {
     0.0112574113277, 0.2220759220056, 0.5333333333333, 0.2220759220056, 0.0112574113277};
 
 typedef struct choosy_field_line {
     double x;
-    double n[CHOOSY_FIELD_K_MAX + 1][2 * CHOOSY_FIELD_SLICES]; /* slices with b = 0, then 1 */
+    double n[EBI_CHOOSY_K_MAX + 1][2 * EBI_CHOOSY_SLICES]; /* slices with b = 0, then 1 */
 } choosy_field_line;
 
 typedef struct choosy_field_state {
-    choosy_field_line lines[CHOOSY_FIELD_NODES];
+    choosy_field_line lines[EBI_CHOOSY_NODES];
     double mean, speed, var; /* of the loads; speed is the derivative of the mean */
     double called_new;       /* R */
+    ebi_choosy_skew *skew;   /* of draws by Zipf's law, instead of the lines */
 } choosy_field_state;
 
-typedef struct choosy_field_step { /* what arrives in [t, t + dt), per key */
-    double dt;
-    double fresh[2];  /* first arrivals: the sure one, and another while the sure one is pending */
-    double repeat[2]; /* of a seen key, without and with a pending arrival */
-    double pending;   /* chance that the pending arrival comes */
-    double records;
-    double bonus;
-} choosy_field_step;
-
-typedef struct choosy_field_flow { /* what happened in a step, per key */
-    double false_positives, false_negatives, called_new;
-    double bits, squares; /* set, and their squares summed over insertions */
-    double tilt;          /* bits, weighted by the node: more in fuller lines? */
-} choosy_field_flow;
-
 /* With a repeats a key, (1-t) exp(-a t) of the keys are unseen at t. */
-static choosy_field_step choosy_field_arrivals(double a, double t, double dt) {
+static ebi_choosy_step choosy_field_arrivals(double a, double t, double dt) {
     assert(t >= 0 && dt > 0);
     const double e0 = exp(-a * t), e1 = exp(-a * (t + dt));
     const double sure = (e0 - e1) / a, all = (1 - t) * e0 - (1 - t - dt) * e1;
     const double pending = fmin(dt / (1 - t), 1);
-    return (choosy_field_step){.dt = dt,
-                               .fresh = {sure, all - sure},
-                               .repeat = {a * dt, a * dt + pending},
-                               .pending = pending,
-                               .records = (1 + a) * dt};
+    return (ebi_choosy_step){.dt = dt,
+                             .fresh = {sure, all - sure},
+                             .repeat = {a * dt, a * dt + pending},
+                             .pending = pending,
+                             .records = (1 + a) * dt};
 }
 
-static void choosy_field_binomial(unsigned k, double zero,
-                                  double *p) { /* p[j]: j of k bits are zero */
+void ebi_choosy_binomial(unsigned k, double zero, double *p) {
     assert(k >= 1 && zero >= 0 && zero <= 1);
     memset(p, 0, (k + 1) * sizeof *p);
     p[0] = 1;
@@ -86,34 +64,33 @@ static void choosy_field_binomial(unsigned k, double zero,
     }
 }
 
-/* Shares of the slices of u that are taken in at j zero bits. */
-static void choosy_field_taken(const ebi_choosy *c, double x, double z, unsigned j,
-                               double taken[CHOOSY_FIELD_SLICES]) {
-    const double first = (z - (double)j) * CHOOSY_FIELD_SLICES + 1;
-    const bool full = x + (double)j / CHOOSY_FIELD_LINE > c->xmax;
+void ebi_choosy_taken(const ebi_choosy *c, double x, double z, unsigned j,
+                      double taken[EBI_CHOOSY_SLICES]) {
+    const double first = (z - (double)j) * EBI_CHOOSY_SLICES + 1;
+    const bool full = x + (double)j / EBI_CHOOSY_LINE > c->xmax;
 #pragma GCC unroll 12
-    for (int u = 0; u < CHOOSY_FIELD_SLICES; u++) {
+    for (int u = 0; u < EBI_CHOOSY_SLICES; u++) {
         const double above = first + u > 0 ? first + u : 0, cheap = above < 1 ? above : 1;
         taken[u] = full ? 0 : cheap + (1 - cheap) * c->retry;
     }
 }
 
-static void choosy_field_insert(choosy_field_flow *flow, double keys, double x, unsigned j) {
-    const double zeros = CHOOSY_FIELD_LINE * (1 - x);
+void ebi_choosy_insert(ebi_choosy_flow *flow, double keys, double x, unsigned j) {
+    const double zeros = EBI_CHOOSY_LINE * (1 - x);
     const double bits = j * zeros / (zeros + (j - 1) / 2.); /* some of the j are the same bit */
     flow->bits += keys * bits;
     flow->squares += keys * bits * bits;
 }
 
 /* First arrivals with j zero bits, p of all, and repeats of the keys that wait with as many. */
-static void choosy_field_arrive(const choosy_field_step *s, double p,
-                                const double taken[CHOOSY_FIELD_SLICES], choosy_field_line *l,
-                                unsigned j, choosy_field_flow *flow) {
-    double *const first = l->n[j], *const second = first + CHOOSY_FIELD_SLICES;
-    const double each = p / CHOOSY_FIELD_SLICES, fresh = (s->fresh[0] + s->fresh[1]) * each;
+static void choosy_field_arrive(const ebi_choosy_step *s, double p,
+                                const double taken[EBI_CHOOSY_SLICES], choosy_field_line *l,
+                                unsigned j, ebi_choosy_flow *flow) {
+    double *const first = l->n[j], *const second = first + EBI_CHOOSY_SLICES;
+    const double each = p / EBI_CHOOSY_SLICES, fresh = (s->fresh[0] + s->fresh[1]) * each;
     double missed = 0, inserted = 0;
 #pragma GCC unroll 12
-    for (int u = 0; u < CHOOSY_FIELD_SLICES; u++) {
+    for (int u = 0; u < EBI_CHOOSY_SLICES; u++) {
         const double left = 1 - taken[u];
         const double a = first[u] + s->fresh[0] * each * left;
         const double b = second[u] + s->fresh[1] * each * left;
@@ -125,7 +102,7 @@ static void choosy_field_arrive(const choosy_field_step *s, double p,
         second[u] = b - moved - again_b * taken[u];
     }
     flow->false_negatives += missed;
-    choosy_field_insert(flow, inserted, l->x, j);
+    ebi_choosy_insert(flow, inserted, l->x, j);
 }
 
 /* Every zero bit of a waiting key is set by others with chance q; those without any are covered. */
@@ -133,23 +110,25 @@ static void choosy_field_thin(const ebi_choosy *c, choosy_field_line *l, double 
     assert(q >= 0 && q <= 1);
     for (unsigned j = 1; j <= c->k; j++)
 #pragma GCC unroll 24
-        for (int i = 0; i < 2 * CHOOSY_FIELD_SLICES; i++) {
+        for (int i = 0; i < 2 * EBI_CHOOSY_SLICES; i++) {
             const double fewer = l->n[j][i] * j * q;
             l->n[j - 1][i] += fewer;
             l->n[j][i] -= fewer;
         }
 }
 
-static choosy_field_flow choosy_field_line_step(const ebi_choosy *c, choosy_field_line *l,
-                                                const choosy_field_step *s, double x) {
-    choosy_field_flow flow = {0};
-    double zero_bits[CHOOSY_FIELD_K_MAX + 1], taken[CHOOSY_FIELD_SLICES];
+static ebi_choosy_flow choosy_field_line_step(const ebi_choosy *c, choosy_field_state *f, int node,
+                                              const ebi_choosy_step *s, double x) {
+    if (f->skew) return ebi_choosy_skew_line(c, f->skew, node, s, x);
+    choosy_field_line *const l = &f->lines[node];
+    ebi_choosy_flow flow = {0};
+    double zero_bits[EBI_CHOOSY_K_MAX + 1], taken[EBI_CHOOSY_SLICES];
     const double z = c->k * (1 - x) + c->s + s->bonus, fresh = s->fresh[0] + s->fresh[1];
     if (x > l->x) choosy_field_thin(c, l, fmin((x - l->x) / (1 - l->x), 1. / c->k));
     l->x = x;
-    choosy_field_binomial(c->k, 1 - x, zero_bits);
+    ebi_choosy_binomial(c->k, 1 - x, zero_bits);
     for (unsigned j = 1; j <= c->k; j++) {
-        choosy_field_taken(c, x, z, j, taken);
+        ebi_choosy_taken(c, x, z, j, taken);
         choosy_field_arrive(s, zero_bits[j], taken, l, j, &flow);
     }
     flow.false_positives = fresh * zero_bits[0];
@@ -158,14 +137,13 @@ static choosy_field_flow choosy_field_line_step(const ebi_choosy *c, choosy_fiel
 }
 
 /* One step of all lines, at the loads in the middle of the step. */
-static choosy_field_flow choosy_field_advance(const ebi_choosy *c, choosy_field_state *f,
-                                              choosy_field_step *s) {
-    choosy_field_flow sum = {0};
+static ebi_choosy_flow choosy_field_advance(const ebi_choosy *c, choosy_field_state *f,
+                                            ebi_choosy_step *s) {
+    ebi_choosy_flow sum = {0};
     s->bonus = 0.2 * (1 / f->called_new - 1);
-    for (int i = 0; i < CHOOSY_FIELD_NODES; i++) {
+    for (int i = 0; i < EBI_CHOOSY_NODES; i++) {
         const double x = f->mean + f->speed * s->dt / 2 + sqrt(f->var) * choosy_field_node[i];
-        const choosy_field_flow one =
-            choosy_field_line_step(c, &f->lines[i], s, fmax(0, fmin(c->xmax, x)));
+        const ebi_choosy_flow one = choosy_field_line_step(c, f, i, s, fmax(0, fmin(c->xmax, x)));
         const double w = choosy_field_weight[i];
         sum.false_positives += w * one.false_positives;
         sum.false_negatives += w * one.false_negatives;
@@ -175,10 +153,10 @@ static choosy_field_flow choosy_field_advance(const ebi_choosy *c, choosy_field_
         sum.tilt += w * one.bits * choosy_field_node[i];
     }
     const double memory =
-        c->bits_per_key * c->share * 4 / CHOOSY_FIELD_LINE; /* of R, in stream time */
+        c->bits_per_key * c->share * 4 / EBI_CHOOSY_LINE; /* of R, in stream time */
     const double now = sum.called_new / s->records, dx = sum.bits / c->bits_per_key;
     f->called_new = now + (f->called_new - now) * exp(-s->dt / memory);
-    f->var += (2 * sqrt(f->var) * sum.tilt + sum.squares / CHOOSY_FIELD_LINE) / c->bits_per_key;
+    f->var += (2 * sqrt(f->var) * sum.tilt + sum.squares / EBI_CHOOSY_LINE) / c->bits_per_key;
     f->var = fmax(0, f->var);
     f->mean = fmin(c->xmax, f->mean + dx);
     f->speed = dx / s->dt;
@@ -203,32 +181,36 @@ static ebi_choosy_rates choosy_field_rates(const choosy_field_sums *sum, double 
                               .mean_fnr = missed / (sum->repeats + more)};
 }
 
-void ebi_choosy_course(const ebi_choosy *wanted, const double *place, ebi_choosy_rates *out,
-                       size_t n) {
+static void choosy_field_course(const ebi_choosy *wanted, ebi_choosy_skew *skew,
+                                const double *place, ebi_choosy_rates *out, size_t n) {
     ebi_choosy c = *wanted;
-    assert(c.k >= 1 && c.k <= CHOOSY_FIELD_K_MAX && c.bits_per_key > 0 && c.share > 0 &&
-           c.share < 1);
-    const double all_repeats = 1 / c.share - 1, a = fmin(all_repeats, choosy_field_repeats_max);
+    assert(c.k >= 1 && c.k <= EBI_CHOOSY_K_MAX && c.bits_per_key > 0 && c.share > 0 && c.share < 1);
+    const double all_repeats = 1 / c.share - 1;
+    const double many = fmin(all_repeats, choosy_field_repeats_max), a = skew ? all_repeats : many;
     c.share = 1 / (1 + a);
     choosy_field_sums sum = {0};
-    choosy_field_state f = {.called_new = 1};
+    choosy_field_state f = {.called_new = 1, .skew = skew};
     const double stride = c.rough ? 4 : 1, longer = (1 + all_repeats) / (1 + a);
     double dt, usual = stride * fmin(1e-4, 0.002 * c.bits_per_key / (c.k * (1 + a)));
     size_t done = 0;
     for (double t = 0; t < 1 - 1e-12; t += dt) {
         if (t > 0)
-            usual = fmin(fmin(usual * 1.5, stride * 0.2 / (40 + a)),
+            usual = fmin(fmin(usual * 1.5, stride * 0.2 / (40 + many)),
                          f.speed > 0 ? stride * 0.004 / f.speed : 1);
         dt = t + 1.5 * usual > 1 ? 1 - t : usual;
         if (done < n && place[done] * longer < t + dt) dt = fmax(place[done] * longer - t, dt / 64);
-        choosy_field_step s = choosy_field_arrivals(a, t, dt);
-        const choosy_field_flow flow = choosy_field_advance(&c, &f, &s);
+        ebi_choosy_step s = {.dt = dt, .records = (1 + a) * dt};
+        if (skew)
+            ebi_choosy_skew_arrivals(skew, t, &s);
+        else
+            s = choosy_field_arrivals(a, t, dt);
+        const ebi_choosy_flow flow = choosy_field_advance(&c, &f, &s);
         const double fresh = s.fresh[0] + s.fresh[1];
         sum.first += fresh;
         sum.repeats += s.records - fresh;
         sum.false_positives += flow.false_positives;
         sum.false_negatives += flow.false_negatives;
-        sum.fpr = flow.false_positives / fresh;
+        if (fresh > 0) sum.fpr = flow.false_positives / fresh;
         sum.fnr = flow.false_negatives / (s.records - fresh);
         for (; done < n && place[done] * longer <= (t + dt) * (1 + 1e-12) && t + dt < 1; done++)
             out[done] = choosy_field_rates(&sum, f.mean, 0);
@@ -237,8 +219,25 @@ void ebi_choosy_course(const ebi_choosy *wanted, const double *place, ebi_choosy
         out[done] = choosy_field_rates(&sum, f.mean, (1 + all_repeats) * place[done] - (1 + a));
 }
 
+void ebi_choosy_course(const ebi_choosy *c, const ebi_repeats *skewed, const double *place,
+                       ebi_choosy_rates *out, size_t n) {
+    if (skewed) {
+        ebi_choosy_skew skew;
+        ebi_choosy_skew_open(&skew, skewed);
+        choosy_field_course(c, &skew, place, out, n);
+    } else {
+        choosy_field_course(c, NULL, place, out, n);
+    }
+}
+
 ebi_choosy_rates ebi_choosy_field(const ebi_choosy *c) {
     ebi_choosy_rates r;
-    ebi_choosy_course(c, (const double[]){1}, &r, 1);
+    ebi_choosy_course(c, NULL, (const double[]){1}, &r, 1);
+    return r;
+}
+
+ebi_choosy_rates ebi_choosy_skewed(const ebi_choosy *c, const ebi_repeats *stream) {
+    ebi_choosy_rates r;
+    ebi_choosy_course(c, stream, (const double[]){1}, &r, 1);
     return r;
 }

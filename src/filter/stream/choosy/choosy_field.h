@@ -2,6 +2,7 @@
  * if few of its bits are still zero. */
 #ifndef EBI_CHOOSY_FIELD_H
 #define EBI_CHOOSY_FIELD_H
+#include "math/probability.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,6 +24,60 @@ typedef struct ebi_choosy_rates {
 /* The stream: every key once and (1-share)/share repeats a key on average, spread uniformly over
  * the keys and over the stream.  About a millisecond. */
 ebi_choosy_rates ebi_choosy_field(const ebi_choosy *c);
-/* The same at n ascending places of the stream, 0..1, from one integration. */
-void ebi_choosy_course(const ebi_choosy *c, const double *place, ebi_choosy_rates *out, size_t n);
+/* The same for keys drawn by Zipf's law, some milliseconds. */
+ebi_choosy_rates ebi_choosy_skewed(const ebi_choosy *c, const ebi_repeats *stream);
+/* Either at n ascending places of the stream, 0..1, from one integration; `skewed` NULL: shuffled.
+ */
+void ebi_choosy_course(const ebi_choosy *c, const ebi_repeats *skewed, const double *place,
+                       ebi_choosy_rates *out, size_t n);
+
+/* Between choosy_field.c and choosy_skew.c */
+
+enum {
+    EBI_CHOOSY_LINE = 512,
+    EBI_CHOOSY_NODES = 5,
+    EBI_CHOOSY_SLICES = 12,
+    EBI_CHOOSY_K_MAX = 12,
+    EBI_CHOOSY_CLASSES = 14
+};
+
+typedef struct ebi_choosy_step { /* what arrives in [t, t + dt), per key */
+    double dt;
+    double fresh[2];  /* first arrivals: the sure one, and another while the sure one is pending */
+    double repeat[2]; /* of a seen key, without and with a pending arrival */
+    double pending;   /* chance that the pending arrival comes */
+    double records;
+    double bonus;
+} ebi_choosy_step;
+
+typedef struct ebi_choosy_flow { /* what happened in a step, per key */
+    double false_positives, false_negatives, called_new;
+    double bits, squares; /* set, and their squares summed over insertions */
+    double tilt;          /* bits, weighted by the node: more in fuller lines? */
+} ebi_choosy_flow;
+
+typedef struct ebi_choosy_class { /* keys that come about as often */
+    double keys;                  /* per distinct key of the stream */
+    double comes;                 /* so often in the whole stream, on average */
+    double fresh, after;          /* in this step: first arrivals, and repeats for each of them */
+    double repeats;               /* in this step, of a key that came before */
+} ebi_choosy_class;
+
+typedef struct ebi_choosy_skew {
+    ebi_choosy_class classes[EBI_CHOOSY_CLASSES];
+    double x[EBI_CHOOSY_NODES];
+    float n[EBI_CHOOSY_NODES][EBI_CHOOSY_CLASSES][EBI_CHOOSY_K_MAX + 1][EBI_CHOOSY_SLICES];
+} ebi_choosy_skew;
+
+void ebi_choosy_skew_open(ebi_choosy_skew *f, const ebi_repeats *r);
+void ebi_choosy_skew_arrivals(ebi_choosy_skew *f, double t, ebi_choosy_step *s);
+ebi_choosy_flow ebi_choosy_skew_line(const ebi_choosy *c, ebi_choosy_skew *f, int node,
+                                     const ebi_choosy_step *s, double x);
+
+/* p[j]: the chance that j of k bits are zero. */
+void ebi_choosy_binomial(unsigned k, double zero, double *p);
+/* Shares of the slices of u that are taken in at j zero bits. */
+void ebi_choosy_taken(const ebi_choosy *c, double x, double z, unsigned j,
+                      double taken[EBI_CHOOSY_SLICES]);
+void ebi_choosy_insert(ebi_choosy_flow *flow, double keys, double x, unsigned j);
 #endif
