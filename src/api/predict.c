@@ -164,7 +164,13 @@ void ebi_predict(const ebi_kind *kind, const ebi_params *p, const eb_workload *w
 
 /* Curves */
 
-enum { PREDICT_PLACES = 4, PREDICT_POINTS = 100 };
+enum {
+    PREDICT_PLACES = 4,
+    PREDICT_PARTS = 4,
+    PREDICT_POINTS = 100,
+    PREDICT_NUMBERS =
+        (offsetof(eb_prediction, unused) - offsetof(eb_prediction, items)) / sizeof(double)
+};
 
 typedef struct predict_stream { /* of one shard */
     eb_workload load;
@@ -192,16 +198,32 @@ static eb_workload predict_prefix(const predict_stream *s, double x) {
     return so_far;
 }
 
-/* All numbers between two points, a share of the way from a to b. */
-static void predict_between(const eb_prediction *a, const eb_prediction *b, double share,
+/* A point of a curve as two others suggest it: between them a power of the records, or a line
+ * where that cannot be. */
+static void predict_between(const eb_prediction *a, const eb_prediction *b, double items,
                             eb_prediction *out) {
-    assert(share >= 0 && share <= 1);
-    const double *const from = &a->items, *const to = &b->items;
-    double *const at = &out->items;
-    const size_t numbers =
-        (offsetof(eb_prediction, unused) - offsetof(eb_prediction, items)) / sizeof(double);
+    assert(a->items <= items && items <= b->items);
+    const double *const from = (const double *)(const void *)&a->items;
+    const double *const to = (const double *)(const void *)&b->items;
+    double *const at = (double *)(void *)&out->items;
+    const double way = b->items - a->items, line = way > 0 ? (items - a->items) / way : 1;
+    const double power = way > 0 ? log(items / a->items) / log(b->items / a->items) : 1;
     *out = *b;
-    for (size_t i = 0; i < numbers; i++) at[i] = from[i] + (to[i] - from[i]) * share;
+    for (size_t i = 0; i < PREDICT_NUMBERS; i++)
+        at[i] = from[i] > 0 && to[i] > 0 ? from[i] * pow(to[i] / from[i], power)
+                                         : from[i] + (to[i] - from[i]) * line;
+    out->items = items;
+}
+
+/* Do all numbers agree, to one percent?  With the middle known, what is left is a quarter of that.
+ */
+static bool predict_agree(const eb_prediction *a, const eb_prediction *b) {
+    const double *const x = (const double *)(const void *)&a->items;
+    const double *const y = (const double *)(const void *)&b->items;
+    for (size_t i = 0; i < PREDICT_NUMBERS; i++)
+        if (isnan(x[i]) != isnan(y[i]) || fabs(x[i] - y[i]) > 0.01 * fabs(y[i]) + 1e-9)
+            return false;
+    return a->unused == b->unused;
 }
 
 /* The numbers about counts take long: they are asked for at four places and put between. */
@@ -227,22 +249,51 @@ static void predict_counts(const ebi_kind *kind, const ebi_params *p, const pred
     }
 }
 
-/* Some of the points are asked for, the last among them, and the others put between. */
-static void predict_rates(const ebi_kind *kind, const ebi_params *p, const predict_stream *s,
-                          const double *items, size_t n, eb_prediction *out) {
-    const size_t each = (n + PREDICT_POINTS - 1) / PREDICT_POINTS;
-    size_t done = 0;
-    for (size_t i = (n - 1) % each; i < n; i += each) {
-        const eb_workload w = predict_prefix(s, items[i]);
-        predict_point(kind, p, &w, EBI_ASK_RATES, &out[i]);
-        for (size_t j = done; j < i; j++) {
-            const eb_prediction *const before = done > 0 ? &out[done - 1] : &out[i];
-            const double way = out[i].items - before->items;
-            const double at = items[j] / s->shards - before->items;
-            predict_between(before, &out[i], way > 0 ? at / way : 1, &out[j]);
-            out[j].items = items[j] / s->shards;
-        }
-        done = i + 1;
+typedef struct predict_points { /* of a curve, ascending */
+    const ebi_kind *kind;
+    const ebi_params *p;
+    const predict_stream *stream;
+    const double *items;
+    size_t n;
+    eb_prediction *out;
+} predict_points;
+
+static void predict_ask(const predict_points *c, size_t i, eb_prediction *out) {
+    const eb_workload w = predict_prefix(c->stream, c->items[i]);
+    predict_point(c->kind, c->p, &w, EBI_ASK_RATES, out);
+}
+
+/* The points between two that are known: the middle is asked for, and if it is where both sides
+ * suggest it, so are the others. */
+static void predict_rates_between(const predict_points *c, size_t from, size_t to) {
+    if (to - from < 2) return;
+    const size_t middle = from + (to - from) / 2;
+    const double shards = c->stream->shards;
+    eb_prediction guess;
+    predict_ask(c, middle, &c->out[middle]);
+    predict_between(&c->out[from], &c->out[to], c->items[middle] / shards, &guess);
+    if (to - from > c->n / PREDICT_POINTS && !predict_agree(&guess, &c->out[middle])) {
+        predict_rates_between(c, from, middle);
+        predict_rates_between(c, middle, to);
+        return;
+    }
+    for (size_t i = from + 1; i < to; i++) {
+        const size_t low = i < middle ? from : middle, high = i < middle ? middle : to;
+        if (i != middle)
+            predict_between(&c->out[low], &c->out[high], c->items[i] / shards, &c->out[i]);
+    }
+}
+
+/* Some points are asked for, at most some hundred, and the others put between. */
+static void predict_rates(const predict_points *c) {
+    size_t from = 0;
+    predict_ask(c, 0, &c->out[0]);
+    for (size_t part = 1; part <= PREDICT_PARTS; part++) {
+        const size_t to = (c->n - 1) * part / PREDICT_PARTS;
+        if (to == from) continue;
+        predict_ask(c, to, &c->out[to]);
+        predict_rates_between(c, from, to);
+        from = to;
     }
 }
 
@@ -255,7 +306,7 @@ static void predict_curve(const ebi_kind *kind, const ebi_params *p, const eb_wo
         out[i].items = items[i] / s.shards;
     }
     if (!kind->curve || !(w->items > 0) || !kind->curve(p, &s.load, out, n))
-        predict_rates(kind, p, &s, items, n, out);
+        predict_rates(&(predict_points){kind, p, &s, items, n, out});
     if (kind->info.caps & EB_CAN_COUNT) predict_counts(kind, p, &s, items, n, out);
     for (size_t i = 0; i < n; i++) predict_finish(kind, p, s.shards, &out[i]);
 }
