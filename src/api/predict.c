@@ -215,13 +215,14 @@ static void predict_between(const eb_prediction *a, const eb_prediction *b, doub
     out->items = items;
 }
 
-/* Do all numbers agree, to one percent?  With the middle known, what is left is a quarter of that.
+/* Do all numbers agree, to half a percent?  With the middle known, what is left is a quarter of
+ * that.
  */
 static bool predict_agree(const eb_prediction *a, const eb_prediction *b) {
     const double *const x = (const double *)(const void *)&a->items;
     const double *const y = (const double *)(const void *)&b->items;
     for (size_t i = 0; i < PREDICT_NUMBERS; i++)
-        if (isnan(x[i]) != isnan(y[i]) || fabs(x[i] - y[i]) > 0.01 * fabs(y[i]) + 1e-9)
+        if (isnan(x[i]) != isnan(y[i]) || fabs(x[i] - y[i]) > 0.005 * fabs(y[i]) + 1e-9)
             return false;
     return a->unused == b->unused;
 }
