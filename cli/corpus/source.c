@@ -8,12 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef HAVE_ZLIB
-#include <zlib.h>
-#endif
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
+#include "input/gzip.h"
 #include "input/unpack.h"
 
 enum { SOURCE_BLOCK = 256 << 10 };
@@ -23,10 +21,11 @@ struct source {
     const char *format; /* NULL: plain */
     bool ended;         /* of the file */
     bool between;       /* a member or frame has just ended */
+    bool held;          /* there may be more without any input */
     uint64_t before;    /* bytes of the file before `in` */
     size_t used, n;
-#ifdef HAVE_ZLIB
-    z_stream gzip;
+#ifdef HAVE_GZIP
+    gzip_in *gzip;
 #endif
 #ifdef HAVE_ZSTD
     ZSTD_DStream *zstd;
@@ -57,9 +56,8 @@ static bool source_begin(source *s, char *why, size_t cap) {
     s->format = unpack_format(s->in, s->n, &more);
     if (!s->format) return true;
     const bool gzip = strcmp(s->format, "gzip") == 0, zstd = strcmp(s->format, "zstd") == 0;
-#ifdef HAVE_ZLIB
-    enum { GZIP_ONLY = 16 };
-    if (gzip && inflateInit2(&s->gzip, 15 + GZIP_ONLY) == Z_OK) return true;
+#ifdef HAVE_GZIP
+    if (gzip && (s->gzip = gzip_open()) != NULL) return true;
 #endif
 #ifdef HAVE_ZSTD
     if (zstd && (s->zstd = ZSTD_createDStream()) != NULL) return true;
@@ -88,8 +86,8 @@ source *source_open(const char *path, char *why, size_t cap) {
 void source_close(source *s) {
     if (!s) return;
     if (s->fd >= 0) close(s->fd);
-#ifdef HAVE_ZLIB
-    if (s->format && strcmp(s->format, "gzip") == 0) inflateEnd(&s->gzip);
+#ifdef HAVE_GZIP
+    gzip_close(s->gzip);
 #endif
 #ifdef HAVE_ZSTD
     ZSTD_freeDStream(s->zstd);
@@ -101,7 +99,7 @@ uint64_t source_packed_bytes(const source *s) {
     return s->before + s->used;
 }
 
-#if defined HAVE_ZLIB || defined HAVE_ZSTD
+#if defined HAVE_GZIP || defined HAVE_ZSTD
 static long source_damaged(const source *s, char *why, size_t cap) {
     snprintf(why, cap, "the %s data is damaged at byte %llu", s->format,
              (unsigned long long)source_packed_bytes(s));
@@ -117,30 +115,23 @@ static long source_end(const source *s, char *why, size_t cap) {
 }
 #endif
 
-#ifdef HAVE_ZLIB
+#ifdef HAVE_GZIP
 static long source_gzip(source *s, char *to, size_t most, char *why, size_t cap) {
-    s->gzip.next_out = (unsigned char *)to;
-    s->gzip.avail_out = (unsigned)most;
-    while (s->gzip.avail_out == most) {
+    for (;;) {
         if (!source_fill(s, why, cap)) return -1;
-        if (s->ended) return source_end(s, why, cap);
+        if (s->ended && !s->held) return source_end(s, why, cap);
         if (s->between && s->in[s->used] == 0) { /* zeros behind the last member: padding */
             s->used++;
             continue;
         }
-        s->between = false;
-        s->gzip.next_in = (unsigned char *)s->in + s->used;
-        s->gzip.avail_in = (unsigned)(s->n - s->used);
-        const int status = inflate(&s->gzip, Z_NO_FLUSH);
-        s->used = s->n - s->gzip.avail_in;
-        if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-            return source_damaged(s, why, cap);
-        if (status == Z_STREAM_END) {
-            s->between = true;
-            if (inflateReset(&s->gzip) != Z_OK) return source_damaged(s, why, cap);
-        }
+        size_t in = s->n - s->used, out = most;
+        const gzip_result result = gzip_next(s->gzip, s->in + s->used, &in, to, &out);
+        s->used += in;
+        if (result == GZIP_DAMAGED) return source_damaged(s, why, cap);
+        s->between = result == GZIP_END;
+        s->held = !s->between && out == most;
+        if (out > 0) return (long)out;
     }
-    return (long)(most - s->gzip.avail_out);
 }
 #endif
 
@@ -170,7 +161,7 @@ static long source_plain(source *s, char *to, size_t most, char *why, size_t cap
 }
 
 long source_read(source *s, char *to, size_t most, char *why, size_t cap) {
-#ifdef HAVE_ZLIB
+#ifdef HAVE_GZIP
     if (s->format && strcmp(s->format, "gzip") == 0) return source_gzip(s, to, most, why, cap);
 #endif
 #ifdef HAVE_ZSTD

@@ -1,6 +1,7 @@
 /* unpack.c - compressed input: see unpack.h.  Each format is a loop over blocks of input. */
 #include "unpack.h"
 #include "cli.h"
+#include "gzip.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -8,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef HAVE_ZLIB
-#include <zlib.h>
-#endif
 #ifdef HAVE_ZSTD
 #include <zstd.h>
 #endif
@@ -81,7 +79,7 @@ static inline unpack_result ended(const unpacker *u, bool between) {
 
 /* ---- The formats.  A file may be several packed ones, one behind the other. */
 
-#ifdef HAVE_ZLIB
+#ifdef HAVE_GZIP
 /* gzip pads with zeros on tapes and disks. */
 static bool only_zeros(unpacker *u) {
     while (fill(u))
@@ -90,33 +88,26 @@ static bool only_zeros(unpacker *u) {
     return true;
 }
 
-static unpack_result gzip_loop(unpacker *u, z_stream *z) {
-    bool between = false;
+static unpack_result gzip_loop(unpacker *u, gzip_in *z) {
+    bool between = false, held = false;
     for (;;) {
-        if (!fill(u)) return ended(u, between);
+        if (!held && !fill(u)) return ended(u, between);
         if (between && u->in[u->used] == 0) return only_zeros(u) ? ended(u, true) : UNPACK_DAMAGED;
-        between = false;
-        z->next_in = (unsigned char *)u->in + u->used;
-        z->avail_in = (unsigned)(u->n - u->used);
-        z->next_out = (unsigned char *)u->out;
-        z->avail_out = sizeof u->out;
-        const int status = inflate(z, Z_NO_FLUSH);
-        u->used = u->n - z->avail_in;
-        if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-            return UNPACK_DAMAGED;
-        if (!put(u, sizeof u->out - z->avail_out)) return UNPACK_TROUBLE;
-        if (status != Z_STREAM_END) continue;
-        between = true;
-        if (inflateReset(z) != Z_OK) return UNPACK_DAMAGED;
+        size_t in = u->n - u->used, out = sizeof u->out;
+        const gzip_result result = gzip_next(z, u->in + u->used, &in, u->out, &out);
+        u->used += in;
+        if (result == GZIP_DAMAGED) return UNPACK_DAMAGED;
+        if (!put(u, out)) return UNPACK_TROUBLE;
+        between = result == GZIP_END;
+        held = !between && out == sizeof u->out; /* there may be more without any input */
     }
 }
 
 static unpack_result run_gzip(unpacker *u) {
-    enum { GZIP_ONLY = 16 };
-    z_stream z = {0};
-    if (inflateInit2(&z, 15 + GZIP_ONLY) != Z_OK) return UNPACK_TROUBLE;
-    const unpack_result result = gzip_loop(u, &z);
-    inflateEnd(&z);
+    gzip_in *const z = gzip_open();
+    if (!z) return UNPACK_TROUBLE;
+    const unpack_result result = gzip_loop(u, z);
+    gzip_close(z);
     return result;
 }
 #else
