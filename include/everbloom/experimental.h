@@ -153,28 +153,8 @@ EB_API eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* The share of keys whose minimum is too high with so many distinct
- * keys, and how far at most, but for a share e^-k, with F1 = items. */
+/* The share of keys whose minimum is too high with so many distinct keys. */
 EB_API double eb_count_error_rate(double counters, unsigned k, double distinct);
-EB_API double eb_count_error_bound(double counters, unsigned k, double items);
-/* ---- Windows by panes ------------------------------------------------------------------------ */
-
-/* A window that slides over a stream, by panes: 1..EB_PANES_MAX filters of one spec (update=plain
- * or rmx), each for a part of the window, and one for the whole.  eb_panes_add adds to the newest
- * pane and to the whole, and says what the whole had seen; eb_panes_turn ends the newest pane and
- * drops the oldest.  When to turn is the caller's to say: after so many keys, or so much time. The
- * whole counts as a filter of the keys in the window does (rmx: never too low, a little higher); it
- * and the panes (age 0: the newest; NULL: there are not so many) stay the window's own.
- */
-typedef struct eb_panes eb_panes;
-enum { EB_PANES_MAX = 65536 };
-EB_API eb_status eb_panes_new(eb_panes **out, const char *spec, size_t panes,
-                              const eb_allocator *mem, eb_error *err);
-EB_API void eb_panes_free(eb_panes *w); /* NULL is fine */
-EB_API eb_status eb_panes_add(eb_panes *w, const eb_batch *b, eb_error *err);
-EB_API void eb_panes_turn(eb_panes *w);
-EB_API const eb_filter *eb_panes_whole(const eb_panes *w);
-EB_API const eb_filter *eb_panes_pane(const eb_panes *w, size_t age);
 
 /* ---- Deltas of bytes --------------------------------------------------------------------------
  */

@@ -464,12 +464,6 @@ eb_status ebi_may_change(const eb_filter *f, eb_error *err) {
     return EB_OK;
 }
 
-eb_status ebi_may_add(const eb_filter *f, const eb_batch *b, eb_error *err) {
-    batch_job j;
-    EBI_TRY(ebi_may_change(f, err));
-    return batch_open(&j, f, b, BATCH_ADD, err);
-}
-
 bool ebi_is_limited(const eb_filter *f) {
     return f->kind->growing && f->kind->growing->capacity(&f->p) != UINT64_MAX;
 }
@@ -504,21 +498,6 @@ void ebi_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count) {
     const eb_status status = eb_ask_batch(f, &b, NULL);
     assert(status == EB_OK);
     (void)status;
-}
-
-eb_batch ebi_batch_part(const eb_batch *b, size_t from, size_t n) {
-    eb_batch part = *b;
-    part.n = n;
-    assert(from == 0 || part.hash);
-    if (part.hash) {
-        part.hash += from;
-        part.keys = NULL;
-    }
-    if (part.value && !(b->flags & EB_SAME_VALUE)) part.value += from;
-    if (part.time && !(b->flags & EB_SAME_TIME)) part.time += from;
-    part.seen = NULL;
-    part.count = NULL;
-    return part;
 }
 
 static eb_status batch_claim(batch_job *j, eb_error *err) {

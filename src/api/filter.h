@@ -49,9 +49,8 @@ EBI_INLINE bool ebi_is_sealed(const eb_filter *f) {
     return counted && counted->sealed && *counted->sealed(f->block) != 0;
 }
 
-/* batch.c: whether the filter can be changed at all; whether eb_add_batch takes all keys of b. */
+/* batch.c: whether the filter can be changed at all. */
 eb_status ebi_may_change(const eb_filter *f, eb_error *err);
-eb_status ebi_may_add(const eb_filter *f, const eb_batch *b, eb_error *err);
 /* The counts of keys in a filter that counts, now. */
 void ebi_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count);
 EBI_INLINE double ebi_count(const eb_filter *f, eb_hash h) {
@@ -59,8 +58,6 @@ EBI_INLINE double ebi_count(const eb_filter *f, eb_hash h) {
     ebi_counts(f, &h, 1, &count);
     return count;
 }
-/* A part of a batch, without what it asks for. */
-eb_batch ebi_batch_part(const eb_batch *b, size_t from, size_t n);
 
 /* single.c: notes in a handle what eb_add and eb_ask would look for with each key. */
 void ebi_single_open(eb_filter *f);

@@ -524,7 +524,3 @@ eb_status eb_join_size(const eb_filter *a, const eb_filter *b, eb_join *out, eb_
 double eb_count_error_rate(double counters, unsigned k, double distinct) {
     return distinct > 1 ? pow(ebi_one_minus_pow1m(1 / counters, k * (distinct - 1)), k) : 0;
 }
-
-double eb_count_error_bound(double counters, unsigned k, double items) {
-    return exp(1) * k * items / counters;
-}
