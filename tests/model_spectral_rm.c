@@ -124,24 +124,24 @@ static void add_rmx(twin *t, model_key key) {
     }
 }
 
-static void spring(twin *t, model_key key) {
-    const uint64_t before = least(t, first_of, key.hash) - key.value;
+/* Whoever steps on a trap takes what it was estimated to be off the key that set it, once. */
+static void spring(twin *t, uint64_t hash, uint64_t by_estimate) {
     for (unsigned i = 0; i < t->k; i++) {
-        const uint64_t at = model_counter(t->cells, t->window, t->k, key.hash, i),
-                       owner = t->trap[at];
-        if (!t->trapped[at] || owner == key.hash) continue;
-        const uint64_t there = least(t, second_of, owner), by = before < there ? before : there;
+        const uint64_t at = model_counter(t->cells, t->window, t->k, hash, i), owner = t->trap[at];
+        if (!t->trapped[at] || owner == hash) continue;
+        const uint64_t there = least(t, second_of, owner),
+                       by = by_estimate < there ? by_estimate : there;
         for (unsigned j = 0; j < t->k; j++) *second_of(t, owner, j) -= by;
         t->trapped[at] = false;
     }
 }
 
-static void add_published(twin *t, model_key key) {
+static void add_published(twin *t, model_key key, uint64_t estimate_before) {
     const bool mark = marked(t, key.hash), single = !recurs(t, key.hash);
     const uint64_t m = least(t, first_of, key.hash);
-    if (!single && t->policy == TRM) spring(t, key);
-    if (!single && !mark) return;
+    if (t->policy == TRM) spring(t, key.hash, estimate_before);
     const bool there = mark || least(t, second_of, key.hash) > 0;
+    if (!single && !mark && !(t->policy == TRM && there)) return;
     for (unsigned i = 0; i < t->k; i++) {
         *second_of(t, key.hash, i) += there ? key.value : m;
         *mark_of(t, key.hash, i) = true;
@@ -155,13 +155,13 @@ static void add_published(twin *t, model_key key) {
 
 static bool add(void *shard, model_key key) {
     twin *const t = shard;
-    const bool before = estimate(t, key.hash) > 0;
+    const uint64_t before = estimate(t, key.hash);
     for (unsigned i = 0; i < t->k; i++) *first_of(t, key.hash, i) += key.value;
     if (t->policy == RMX)
         add_rmx(t, key);
     else
-        add_published(t, key);
-    return before;
+        add_published(t, key, before);
+    return before > 0;
 }
 
 static void take(void *shard, model_key key) {
@@ -169,7 +169,8 @@ static void take(void *shard, model_key key) {
     for (unsigned i = 0; i < t->k; i++) *first_of(t, key.hash, i) -= key.value;
     entry *const e = t->policy == RMX ? side_of(t, key.hash) : NULL;
     if (e) e->count -= key.value;
-    if (t->policy == RMX || (recurs(t, key.hash) && !marked(t, key.hash))) return;
+    if (t->policy == RMX) return;
+    if (recurs(t, key.hash) && !marked(t, key.hash) && t->policy != TRM) return;
     const uint64_t there = least(t, second_of, key.hash);
     for (unsigned i = 0; i < t->k; i++)
         *second_of(t, key.hash, i) -= key.value < there ? key.value : there;

@@ -362,7 +362,6 @@ static void sprung_by_a_stranger(const char *policy) { /* E: z, never there, has
 static void published_policies_count_too_low(void **state) {
     (void)state;
     stale_second("rm");
-    stale_second("trm");
     stale_second_and_removal("rm");
     marked_by_others("rm+bf");
     removal_takes_from_others("rm+bf");

@@ -21,11 +21,11 @@
  *       all go to both.  A key that is marked by chance answers with what others left
  *       in the second counters; so does one that seemed to be there when it was to be
  *       copied, since nothing tells it from a key that is.
- *   method=trm  A trap on the single minimum: who steps on it later with a minimum of
- *       its own that recurs takes that off the key that set it, once.  (In the paper's
- *       figure the first counters lose the key when it is copied, and with it other
- *       keys' adds; here they are always raised.)  A key that was never there springs
- *       traps with other keys' counts.
+ *   method=trm  By the prose of section 3.3.1: a trap on the single minimum of a key that
+ *       is copied.  Whoever steps on it later takes its own estimate off that key's second
+ *       counters, once, and a key that was copied is updated in both.  A key that was never
+ *       there springs traps with other keys' counts.  (The paper's figure lowers the first
+ *       counters when a key is copied, and loses adds: lab/p004_figure2.c has it.)
  *
  * rm, rm+bf and trm are here to be compared with: they do not promise counts that
  * are never too low, and cannot be merged.  For the same memory plain ms or mi has
@@ -247,11 +247,11 @@ static void spectral_rm_lower_second(const spectral_rm *r, eb_hash h,
 }
 
 static void spectral_rm_spring_traps(const spectral_rm *r, eb_hash h, const uint64_t *pos,
-                                     uint64_t before) {
+                                     uint64_t by) {
     for (unsigned j = 0; j < r->first.k; j++) {
         const eb_hash owner = r->traps[pos[j]];
         if (owner == 0 || owner == h) continue;
-        spectral_rm_lower_second(r, owner, before);
+        spectral_rm_lower_second(r, owner, by);
         r->traps[pos[j]] = 0;
     }
 }
@@ -264,18 +264,24 @@ static uint64_t spectral_rm_estimate(const spectral_rm *r, eb_hash h, spectral_r
     return there > 0 ? there : least.value;
 }
 
+/* A key with its value: raises its counters.  What they were before, and are now. */
+typedef struct spectral_rm_change {
+    spectral_rm_minimum before, after;
+} spectral_rm_change;
+
 static void spectral_rm_insert(const spectral_rm *r, eb_hash h, const uint64_t *pos,
-                               spectral_rm_minimum after, uint64_t value) {
+                               const spectral_rm_change *c, uint64_t value) {
     uint64_t second[EBI_COUNTING_K_MAX];
     const bool marked = r->policy == SPECTRAL_RM_POLICY_RM_BF && spectral_rm_mark(r, h, false);
-    if (after.times > 1 && r->policy == SPECTRAL_RM_POLICY_TRM)
-        spectral_rm_spring_traps(r, h, pos, after.value - value);
-    if (after.times > 1 && !marked) return;
+    const bool traps = r->policy == SPECTRAL_RM_POLICY_TRM, single = c->after.times == 1;
+    if (traps) spectral_rm_spring_traps(r, h, pos, spectral_rm_estimate(r, h, c->before));
+    if (!single && !marked && !traps) return;
     ebi_counting_positions(&r->second, spectral_rm_second_hash(h), second);
     const bool there = marked || spectral_rm_read(&r->second, second).value > 0;
-    (void)ebi_counting_raise_all(&r->second, second, there ? value : after.value);
+    if (!single && !there) return;
+    (void)ebi_counting_raise_all(&r->second, second, there ? value : c->after.value);
     if (r->policy == SPECTRAL_RM_POLICY_RM_BF) (void)spectral_rm_mark(r, h, true);
-    if (r->policy == SPECTRAL_RM_POLICY_TRM && !there) r->traps[pos[after.where]] = h;
+    if (traps && !there) r->traps[pos[c->after.where]] = h;
 }
 
 /* Loops */
@@ -293,11 +299,6 @@ EBI_INLINE uint64_t spectral_rm_answer(const spectral_rm *r, eb_hash h, spectral
                                                : spectral_rm_estimate(r, h, least);
 }
 
-/* A key with its value: raises its counters.  What they were before, and are now. */
-typedef struct spectral_rm_change {
-    spectral_rm_minimum before, after;
-} spectral_rm_change;
-
 EBI_INLINE spectral_rm_change spectral_rm_raise(const spectral_rm *r, const uint64_t *pos,
                                                 uint64_t value) {
     uint64_t counter[EBI_COUNTING_K_MAX] = {0};
@@ -309,11 +310,11 @@ EBI_INLINE spectral_rm_change spectral_rm_raise(const spectral_rm *r, const uint
 }
 
 EBI_INLINE void spectral_rm_follow(const spectral_rm *r, eb_hash h, const uint64_t *pos,
-                                   spectral_rm_minimum after, uint64_t value) {
+                                   const spectral_rm_change *c, uint64_t value) {
     if (r->policy == SPECTRAL_RM_POLICY_RMX)
-        spectral_rmx_insert(r, h, after, value);
+        spectral_rmx_insert(r, h, c->after, value);
     else
-        spectral_rm_insert(r, h, pos, after, value);
+        spectral_rm_insert(r, h, pos, c, value);
 }
 
 static void spectral_rm_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
@@ -325,7 +326,7 @@ static void spectral_rm_add(const ebi_params *p, uint8_t *block, const ebi_batch
     for (size_t i = 0; i < b->n; i++) {
         const spectral_rm_change c = spectral_rm_raise(&r, pos + i * r.first.k, b->value[i]);
         seen[i] = spectral_rm_answer(&r, b->hash[i], c.before) > 0;
-        spectral_rm_follow(&r, b->hash[i], pos + i * r.first.k, c.after, b->value[i]);
+        spectral_rm_follow(&r, b->hash[i], pos + i * r.first.k, &c, b->value[i]);
     }
 }
 
@@ -337,7 +338,7 @@ static void spectral_rm_add_count(const ebi_params *p, uint8_t *block, const ebi
     spectral_rm_fetch(&r, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
         const spectral_rm_change c = spectral_rm_raise(&r, pos + i * r.first.k, b->value[i]);
-        spectral_rm_follow(&r, b->hash[i], pos + i * r.first.k, c.after, b->value[i]);
+        spectral_rm_follow(&r, b->hash[i], pos + i * r.first.k, &c, b->value[i]);
         after[i] = ebi_counter_count(spectral_rm_answer(&r, b->hash[i], c.after));
     }
 }
@@ -389,7 +390,7 @@ static void spectral_rmx_lower_entry(const spectral_rm *r, eb_hash h, uint32_t b
 static void spectral_rm_lower_published(const spectral_rm *r, eb_hash h, uint32_t by) {
     uint64_t pos[EBI_COUNTING_K_MAX];
     ebi_counting_positions(&r->first, h, pos);
-    if (spectral_rm_read(&r->first, pos).times == 1 ||
+    if (spectral_rm_read(&r->first, pos).times == 1 || r->policy == SPECTRAL_RM_POLICY_TRM ||
         (r->policy == SPECTRAL_RM_POLICY_RM_BF && spectral_rm_mark(r, h, false)))
         spectral_rm_lower_second(r, h, by);
 }
