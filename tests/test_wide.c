@@ -476,15 +476,21 @@ typedef struct law {
 static const law laws[] = {
     {"z10", 1.0, 200000, 2e6, 0, {.5, 1, 2, 4}, {8.14, 2.34, .674, .158}},
     {"z07", 0.7, 100000, 1e6, 0, {.5, 1, 2, 4}, {16.7, 4.68, 1.40, .380}},
-    {"z13", 1.3, 400000, 2e6, 0, {.5, 1, 0, 0}, {6.03, 1.48, 0, 0}}, /* 4 is not met: see there */
+    {"z13", 1.3, 400000, 2e6, 0, {.5, 1, 4, 0}, {6.03, 1.48, .097, 0}},
     {"uni", 0, 50000, 1e6, 0, {1, 4, 0, 0}, {15.0, 1.28, 0, 0}},
     {"huge", 0.7, 100000, 2e6, .5, {1, 0, 0, 0}, {4.66, 0, 0, 0}},
 };
 
-static uint64_t *draw_stream(const law *l, uint64_t *truth) { /* hashes, one for each arrival */
+enum { DRAWINGS = 5 };
+static eb_hash key_drawn(size_t key, unsigned drawing) { /* other hashes in each */
+    return key_of(key + ((uint64_t)drawing << 40));
+}
+
+/* Hashes, one for each arrival. */
+static uint64_t *draw_stream(const law *l, uint64_t *truth, unsigned drawing) {
     const size_t universe = (size_t)l->universe, n = (size_t)l->arrivals;
     double *const upto = calloc(universe, sizeof *upto), sum = 0;
-    uint64_t *const hash = calloc(n, sizeof *hash), random = 17;
+    uint64_t *const hash = calloc(n, sizeof *hash), random = 17 + drawing;
     HOLDS(upto && hash);
     for (size_t i = 0; i < universe; i++) upto[i] = sum += pow((double)i + 1, -l->skew);
     for (size_t i = 0; i < n; i++) {
@@ -500,13 +506,14 @@ static uint64_t *draw_stream(const law *l, uint64_t *truth) { /* hashes, one for
         }
         low = one < l->first ? universe : low;
         truth[low]++;
-        hash[i] = key_of(low);
+        hash[i] = key_drawn(low, drawing);
     }
     free(upto);
     return hash;
 }
 
-static double rms_of(const law *l, const uint64_t *hash, const uint64_t *truth, double bytes) {
+static double rms_of(const law *l, const uint64_t *hash, const uint64_t *truth, double bytes,
+                     unsigned drawing) {
     char spec[EB_SPEC_MAX];
     double squares = 0, distinct = 0;
     for (size_t i = 0; i <= (size_t)l->universe; i++) distinct += truth[i] > 0;
@@ -515,7 +522,7 @@ static double rms_of(const law *l, const uint64_t *hash, const uint64_t *truth, 
     OK(eb_add_batch(
         f, &(eb_batch){.size = sizeof(eb_batch), .n = (size_t)l->arrivals, .hash = hash}, NULL));
     for (size_t i = 0; i <= (size_t)l->universe; i++) {
-        const eb_hash h = key_of(i);
+        const eb_hash h = key_drawn(i, drawing);
         double count;
         if (truth[i] == 0) continue;
         OK(eb_ask_batch(
@@ -527,23 +534,30 @@ static double rms_of(const law *l, const uint64_t *hash, const uint64_t *truth, 
     return sqrt(squares / distinct);
 }
 
+/* The design's figures are means of five seeds, and few keys are wrong in roomy filters: one
+ * drawing says little there. */
 static void errors_are_those_of_the_design(void **state) {
     (void)state;
-    const size_t all = getenv("EVERBLOOM_OPERATIONS") ? SUITE_COUNT(laws) : 1;
-    for (size_t i = 0; i < all; i++) {
+    const bool all = getenv("EVERBLOOM_OPERATIONS") != NULL;
+    const unsigned drawings = all ? DRAWINGS : 1;
+    for (size_t i = 0; i < (all ? SUITE_COUNT(laws) : 1); i++) {
         const law *const l = &laws[i];
-        uint64_t *const truth = calloc((size_t)l->universe + 1, sizeof *truth);
-        HOLDS(truth != NULL);
-        uint64_t *const hash = draw_stream(l, truth);
-        for (size_t j = 0; j < 4 && l->bytes[j] > 0 && (all > 1 || j < 2); j++) {
-            const double rms = rms_of(l, hash, truth, l->bytes[j]);
-            print_message("%s, %g bytes a key: rms %.3f, design %.3f\n", l->name, l->bytes[j], rms,
-                          l->design[j]);
-            suite_at("%s, %g bytes a key: rms %g", l->name, l->bytes[j], rms);
-            HOLDS(rms < 1.1 * l->design[j]);
+        double rms[4] = {0};
+        for (unsigned drawing = 0; drawing < drawings; drawing++) {
+            uint64_t *const truth = calloc((size_t)l->universe + 1, sizeof *truth);
+            HOLDS(truth != NULL);
+            uint64_t *const hash = draw_stream(l, truth, drawing);
+            for (size_t j = 0; j < 4 && l->bytes[j] > 0 && (all || j < 2); j++)
+                rms[j] += rms_of(l, hash, truth, l->bytes[j], drawing) / drawings;
+            free(hash);
+            free(truth);
         }
-        free(hash);
-        free(truth);
+        for (size_t j = 0; j < 4 && rms[j] > 0; j++) {
+            print_message("%s, %g bytes a key: rms %.3f, design %.3f\n", l->name, l->bytes[j],
+                          rms[j], l->design[j]);
+            suite_at("%s, %g bytes a key: rms %g", l->name, l->bytes[j], rms[j]);
+            HOLDS(rms[j] < 1.1 * l->design[j]);
+        }
     }
 }
 
