@@ -151,3 +151,23 @@ double p000_rate_error(const p000_tally *t, lab_rate which, p000_share share, bo
     }
     return all > 0 ? sqrt(variance) / all : 0;
 }
+
+void p000_put_arrays(const char *name, const p000_tally *of_kinds) {
+    enum { STREAMS_STEP = P000_HIGH / 10 };
+    for (int k = 0; k < P000_KINDS; k++)
+        for (int from = 1; from <= P000_HIGH; from += STREAMS_STEP) {
+            const p000_tally *const t = &of_kinds[k];
+            double share = 0, all = 0;
+            for (int v = 1; v <= P000_HIGH; v++) {
+                const double n = (double)(t->of[v].distinct + t->of[v].repeats);
+                all += n;
+                share += v >= from && v < from + STREAMS_STEP ? n : 0;
+            }
+            printf("%s,%s,%d,%.5f", name, k == P000_BF_THIRD ? "BF/3" : p000_names[k], from + 2,
+                   100 * share / all);
+            for (p000_share s = P000_OF_ALL; s <= P000_OF_OWN; s++)
+                for (lab_rate r = LAB_FPR; r <= LAB_FNR; r++)
+                    printf(",%.4f", 100 * p000_rate(t, r, s, false, from, from + STREAMS_STEP - 1));
+            putchar('\n');
+        }
+}

@@ -29,4 +29,8 @@ double p000_rate(const p000_tally *t, lab_rate which, p000_share share, bool wei
                  int to);
 double p000_rate_error(const p000_tally *t, lab_rate which, p000_share share, bool weighted,
                        int from, int to);
+
+/* Rows of CSV: name, filter, importance, its share of all queries, wrong answers counted both ways.
+ * Tallies of all kinds, in tenths of the range of importance. */
+void p000_put_arrays(const char *name, const p000_tally *of_kinds);
 #endif

@@ -151,26 +151,14 @@ void p000_run_synthetic(lab_options *o) {
     free(t);
 }
 
-/* I_fp and I_fn, both ways, in tenths of the range of importance. */
+/* I_fp and I_fn in tenths of the range of importance. */
 void p000_run_arrays(lab_options *o) {
     p000_tally *t = syn_measure(o);
     puts("law,repeats,filter,importance,share,fp_of_all,fn_of_all,fp,fn");
-    for (int i = 0; i < SYN_STREAMS; i++)
-        for (int k = 0; k < P000_KINDS; k++)
-            for (int from = 1; from <= P000_HIGH; from += 5) {
-                const p000_tally *c = syn_at(t, i / SYN_SHARES, i % SYN_SHARES, (p000_kind)k);
-                double share = 0, all = 0;
-                for (int v = 1; v <= P000_HIGH; v++) {
-                    const double n = (double)(c->of[v].distinct + c->of[v].repeats);
-                    all += n;
-                    share += v >= from && v < from + 5 ? n : 0;
-                }
-                printf("%s,%d,%s,%d,%.5f", syn_laws[i / SYN_SHARES], syn_shares[i % SYN_SHARES],
-                       k == P000_BF_THIRD ? "BF/3" : p000_names[k], from + 2, 100 * share / all);
-                for (p000_share s = P000_OF_ALL; s <= P000_OF_OWN; s++)
-                    for (lab_rate r = LAB_FPR; r <= LAB_FNR; r++)
-                        printf(",%.4f", 100 * p000_rate(c, r, s, false, from, from + 4));
-                putchar('\n');
-            }
+    for (int i = 0; i < SYN_STREAMS; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%s,%d", syn_laws[i / SYN_SHARES], syn_shares[i % SYN_SHARES]);
+        p000_put_arrays(name, syn_at(t, i / SYN_SHARES, i % SYN_SHARES, P000_BF_THIRD));
+    }
     free(t);
 }

@@ -58,6 +58,7 @@ eb_prediction p000_predict(const char *spec, double items, double gap, double va
 void p000_run_chain(lab_options *o);
 void p000_run_figure18(lab_options *o);
 void p000_run_tables(lab_options *o);
+void p000_run_fitted(lab_options *o);
 void p000_run_synthetic(lab_options *o);
 void p000_run_planner(lab_options *o);
 void p000_run_sweep(lab_options *o);

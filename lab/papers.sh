@@ -64,10 +64,12 @@ LIST
 plots_000() {
     run 000 zeros --csv >"$work/zeros.csv"
     run 000 arrays --csv >"$work/arrays.csv"
+    run 000 fitted --csv >"$work/fitted.csv"
     run 000 gap-curves --csv >"$work/gap-curves.csv"
     run 000 horizon --csv >"$work/horizon.csv"
     plot 000-zeros.gp 000-zeros.svg "Figure 18: zero cells, K = 5, P = 10" "$work/zeros.csv"
     plot 000-arrays.gp 000-arrays.svg "Figures 10-17: errors by importance, 30 % repeats, K = 5, P = 10" "$work/arrays.csv"
+    plot 000-fitted.gp 000-fitted.svg "Figures 3-8: the fitted stream, K = 5, P = 10" "$work/fitted.csv"
     plot 000-gaps.gp 000-gaps.svg "MC, 16 KB, K = 5, P = 10: false negatives by class" "$work/gap-curves.csv"
     plot 000-horizon.gp 000-horizon.svg "Equal FPR of 20 %, 16 KB: what is forgotten" "$work/horizon.csv"
 }

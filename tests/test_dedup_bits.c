@@ -250,8 +250,30 @@ static void wrong_loads_are_refused(void **state) {
     eb_free(f);
 }
 
+/* Section 6.1: ln .1 / ln(1 - 1/e) = 5.02, the mean with 1 is 3; for 50 % it is 1.26. */
+static void rsbf_balances(void **state) {
+    (void)state;
+    static const struct {
+        const char *fpr;
+        double k;
+    } wishes[] = {{"0.1", 3}, {"0.5", 1}, {"0.01", 6}, {"1e-6", 16}};
+    for (size_t i = 0; i < SUITE_COUNT(wishes); i++) {
+        char spec[EB_SPEC_MAX], text[EB_SPEC_MAX];
+        (void)snprintf(spec, sizeof spec, "rsbf:cells=9600,fpr_balanced=%s", wishes[i].fpr);
+        eb_filter *const f = suite_new(spec);
+        (void)snprintf(text, sizeof text, "k=%g", wishes[i].k);
+        suite_at("%s: %s", spec, eb_spec(f));
+        HOLDS(strstr(eb_spec(f), text) != NULL);
+        eb_free(f);
+    }
+    eb_filter *f = NULL;
+    HOLDS(eb_new(&f, "rsbf:cells=9600,fpr_balanced=0.1,k=2", NULL, NULL) == EB_ESPEC);
+    HOLDS(eb_new(&f, "rsbf:cells=9600,fpr_balanced=0.1,fpr=0.1", NULL, NULL) == EB_ESPEC);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rsbf_balances),
         cmocka_unit_test(printed_rule_goes_through_its_phases),
         cmocka_unit_test(swaps_keep_the_load),
         cmocka_unit_test(loads_settle_in_balance),
