@@ -12,28 +12,21 @@
 #include <utils/lsyscache.h>
 
 /* The key of argument 1, asked of the filter of argument 0, as of argument 2 if it is there. */
-static void ask_key(FunctionCallInfo fcinfo, uint8_t *seen, double *count) {
+static void ask_key(FunctionCallInfo fcinfo, bool *seen, double *count) {
     const evb_asked *const asked = evb_argument(fcinfo);
+    const bool as_of = PG_NARGS() > 2;
     evb_key key;
-    eb_hash hash;
     uint64_t time;
     eb_error err;
-    eb_batch b = eb_batch_hashes(&hash, 1);
     evb_key_of(PG_GETARG_DATUM(1), asked->key, asked->numbers, &key);
-    if (PG_NARGS() > 2) {
-        time = evb_time_of(PG_GETARG_DATUM(2));
-        b.time = &time;
-    }
-    b.seen = seen;
-    b.count = count;
-    if (eb_hash_keys(asked->f, &key.keys, 1, &hash, &err) != EB_OK ||
-        eb_ask_batch(asked->f, &b, &err) != EB_OK)
+    if (as_of) time = evb_time_of(PG_GETARG_DATUM(2));
+    if (sql_ask(asked->f, asked->text, &key.keys, as_of ? &time : NULL, seen, count, &err) != EB_OK)
         evb_fail(&err);
 }
 
 PG_FUNCTION_INFO_V1(evb_has);
 Datum evb_has(PG_FUNCTION_ARGS) {
-    uint8_t seen;
+    bool seen;
     ask_key(fcinfo, &seen, NULL);
     PG_RETURN_BOOL(seen);
 }

@@ -181,6 +181,7 @@ const evb_asked *evb_argument(FunctionCallInfo fcinfo) {
         MemoryContextReset(c->memory);
         c->asked.f = evb_load(value, c->memory);
         c->asked.numbers = evb_wants_numbers(c->asked.f);
+        c->asked.text = sql_is_text(c->asked.f);
         memcpy(c->head, VARDATA_ANY(value), EB_SNAPSHOT_HEAD);
     }
     c->stored = stored;

@@ -25,6 +25,7 @@ bytea *evb_save(const eb_filter *f);
 typedef struct evb_asked {
     eb_filter *f;
     bool numbers; /* see evb_wants_numbers */
+    bool text;    /* see sql_is_text */
     Oid key;      /* type of the second argument */
 } evb_asked;
 const evb_asked *evb_argument(FunctionCallInfo fcinfo);

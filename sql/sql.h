@@ -41,6 +41,13 @@ static inline eb_status sql_rows_number(sql_rows *r, int64_t x, eb_error *err) {
     return ++r->n < SQL_ROWS ? EB_OK : sql_rows_flush(r, err);
 }
 
+/* Are the filter's keys text?  Find out once for each filter. */
+bool sql_is_text(const eb_filter *f);
+/* Asks about one key: an EB_I64 in a column, or bytes in an array.  If keys are text, it takes the
+ * short way, also for numbers.  time, seen, count: or NULL. */
+eb_status sql_ask(const eb_filter *f, bool text, const eb_keys *key, const uint64_t *time,
+                  bool *seen, double *count, eb_error *err);
+
 /* The sentence of an error.  A place among the rows that waited would say nothing to the user: "key
  * 17 is ..." becomes "a key is ...".  It may quote bytes of a damaged value: what is no UTF-8
  * becomes '?'. */

@@ -11,6 +11,7 @@ typedef struct evb_loaded {
     eb_filter *f;
     uint64_t id[2]; /* of the snapshot that it came from */
     unsigned holders;
+    bool text; /* see sql_is_text */
 } evb_loaded;
 void evb_release(void *loaded); /* NULL is fine */
 

@@ -35,7 +35,7 @@ static evb_loaded *filters_hold(eb_filter *f, eb_error *err) {
         (void)evb_error(err, EB_ENOMEM, "out of memory");
         return NULL;
     }
-    *l = (evb_loaded){.f = f, .holders = 1};
+    *l = (evb_loaded){.f = f, .holders = 1, .text = sql_is_text(f)};
     return l;
 }
 

@@ -135,28 +135,22 @@ static void merge_final(sqlite3_context *ctx) {
 
 /* One key: seen or count, at a time or at the filter's clock.  False: the result is set. */
 static bool functions_ask(sqlite3_context *ctx, const char *function, int n, sqlite3_value **args,
-                          uint8_t *seen, double *count) {
+                          bool *seen, double *count) {
     eb_error err;
     evb_key key;
-    eb_hash hash;
     uint64_t time;
     if (sqlite3_value_type(args[0]) == SQLITE_NULL || !evb_key_of(args[1], &key)) return false;
     const evb_loaded *const l = evb_argument(ctx, args, 0, &err);
-    eb_status status = l ? eb_hash_keys(l->f, &key.keys, 1, &hash, &err) : EB_EINVAL;
-    eb_batch b = eb_batch_hashes(&hash, 1);
-    if (status == EB_OK && n > 2) {
-        status = functions_number(args[2], "time", &time, &err);
-        b.time = &time;
-    }
-    b.seen = seen;
-    b.count = count;
-    if (status == EB_OK) status = eb_ask_batch(l->f, &b, &err);
+    eb_status status = l ? EB_OK : EB_EINVAL;
+    if (l && n > 2) status = functions_number(args[2], "time", &time, &err);
+    if (status == EB_OK)
+        status = sql_ask(l->f, l->text, &key.keys, n > 2 ? &time : NULL, seen, count, &err);
     if (status != EB_OK) evb_fail(ctx, function, &err);
     return status == EB_OK;
 }
 
 static void has(sqlite3_context *ctx, int n, sqlite3_value **args) {
-    uint8_t seen;
+    bool seen;
     if (functions_ask(ctx, "evb_has", n, args, &seen, NULL)) sqlite3_result_int(ctx, seen);
 }
 
