@@ -16,28 +16,27 @@
 
 /* ---- Answers. */
 
+/* Bounds look at the whole filter, once for a batch. */
+enum { ASK_BATCH = 512, ASK_BYTES = 1 << 20 };
+
 typedef struct asker {
     const settings *set;
     const eb_filter *filter;
-    reader in;    /* whose keys have the same case */
-    double total; /* no key can have come more often */
-    bool fades;   /* by time in milliseconds */
+    reader in; /* whose keys have the same case; its arena holds those that wait */
+    eb_key key[ASK_BATCH];
+    size_t n, bytes; /* keys that wait for their answers */
+    double total;    /* no key can have come more often */
+    bool fades;      /* by time in milliseconds */
     table rows;
 } asker;
 
 /* What the kind does not know is NAN. */
-static eb_estimate ask(const asker *a, eb_hash h, bool *bounded) {
-    eb_estimate e = {.size = sizeof e};
-    const eb_batch one = eb_batch_hashes(&h, 1);
-    *bounded = eb_estimate_batch(a->filter, &one, &e, NULL) == EB_OK;
-    if (!*bounded) {
-        e.count = filter_count(a->filter, h);
-        e.lower = e.upper = e.confidence = NAN;
-    }
-    e.count = count_or_infinity(e.count, a->total);
-    e.upper = count_or_infinity(e.upper, a->total);
-    if (isinf(e.count)) e.lower = NAN; /* it was taken from the count */
-    return e;
+static eb_estimate without_bounds(const eb_filter *f, eb_hash h) {
+    return (eb_estimate){.size = sizeof(eb_estimate),
+                         .count = filter_count(f, h),
+                         .lower = NAN,
+                         .upper = NAN,
+                         .confidence = NAN};
 }
 
 static void put_column(table *t, double value) {
@@ -76,25 +75,44 @@ static void put_json(const asker *a, const eb_estimate *e, const char *hint, eb_
     report_end(&r);
 }
 
-static void answer(asker *a, eb_key asked) {
-    eb_hash h;
-    bool bounded;
-    const eb_key key = reader_query(&a->in, asked);
-    hash_keys(a->filter, &key, 1, &h);
-    const eb_estimate e = ask(a, h, &bounded);
+static void put_answer(asker *a, eb_estimate e, bool bounded, eb_key key) {
     const char *const hint = !bounded ? NULL : e.single ? "single" : "recurring";
+    e.count = count_or_infinity(e.count, a->total);
+    e.upper = count_or_infinity(e.upper, a->total);
+    if (isinf(e.count)) e.lower = NAN; /* it was taken from the count */
     if (a->set->json)
         put_json(a, &e, hint, key);
     else
         put_text(a, &e, hint, key);
+}
+
+static void answer_waiting(asker *a) {
+    eb_hash h[ASK_BATCH];
+    eb_estimate e[ASK_BATCH] = {{.size = sizeof *e}};
+    const eb_batch b = eb_batch_hashes(h, a->n);
+    hash_keys(a->filter, a->key, a->n, h);
+    const bool bounded = eb_estimate_batch(a->filter, &b, e, NULL) == EB_OK;
+    for (size_t i = 0; i < a->n; i++)
+        put_answer(a, bounded ? e[i] : without_bounds(a->filter, h[i]), bounded, a->key[i]);
     if (ferror(stdout)) finish_stdout(); /* nobody listens any more */
+    a->n = a->bytes = 0;
+    arena_reset(&a->in.arena);
+}
+
+static void answer(asker *a, eb_key asked) {
+    a->key[a->n++] = reader_query(&a->in, asked);
+    a->bytes += asked.len;
+    if (a->n == ASK_BATCH || a->bytes >= ASK_BYTES) answer_waiting(a);
 }
 
 static void answer_line(void *ctx, reader *r, const char *line, const char *end) {
     asker *const a = ctx;
     (void)r;
-    arena_reset(&a->in.arena);
-    answer(a, (eb_key){line, (size_t)(end - line)});
+    const size_t n = (size_t)(end - line);
+    char *const kept = arena_get(&a->in.arena, n); /* the reader goes on */
+    memcpy(kept, line, n);
+    arena_take(&a->in.arena, n);
+    answer(a, (eb_key){kept, n});
 }
 
 static int answer_all(const settings *set, const eb_filter *f, double total) {
@@ -118,6 +136,7 @@ static int answer_all(const settings *set, const eb_filter *f, double total) {
         reader_each(&in, answer_line, &a);
         reader_close(&in);
     }
+    answer_waiting(&a);
     if (!set->json) table_close(&a.rows);
     finish_stdout();
     reader_close(&a.in);
