@@ -356,3 +356,12 @@ void suite_memory_init(suite_memory *m, size_t fail_at, uint8_t dirt) {
     m->allocator = (eb_allocator){sizeof m->allocator, m, suite_alloc, NULL, suite_release};
     if (dirt % 2 == 0) m->allocator.alloc_zeroed = suite_alloc_zeroed;
 }
+
+bool suite_skips_zeros(const ebi_store *store, const ebi_counter_array *c) {
+    for (uint64_t i = 0; i < c->n && store->next_used; i++) {
+        const uint64_t to = store->next_used(c, i, c->n);
+        for (; i < to; i++)
+            if (store->get(c, i) != 0) return false;
+    }
+    return true;
+}

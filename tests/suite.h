@@ -11,6 +11,7 @@
 
 #include "../lab/calls.h"
 #include "api/filter.h"
+#include "cells/counters.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -34,6 +35,8 @@ void suite_at(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Randomness of the tests, independent of the library's. */
 uint64_t suite_random(uint64_t *state);
 uint64_t suite_below(uint64_t *state, uint64_t range);
+/* Nothing that a store skips holds anything. */
+bool suite_skips_zeros(const ebi_store *store, const ebi_counter_array *c);
 
 /* `make check` sets EVERBLOOM_QUICK: it leaves tests that begin with SUITE_LONG to `make test`, and
  * tries a fifth of the specs. */

@@ -43,6 +43,7 @@ static void array_agrees(const array *a) {
         HOLDS(a->store->group(&a->c, i) == i - i % a->twin->size[i]);
     }
     HOLDS(a->store->check(&a->c));
+    HOLDS(suite_skips_zeros(a->store, &a->c));
 }
 
 static uint64_t draw_by(uint64_t *random, unsigned bits) {

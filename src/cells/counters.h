@@ -77,6 +77,8 @@ typedef struct ebi_store {
     void (*sub)(const ebi_counter_array *c, uint64_t i, uint64_t by);
     const uint8_t *(*address)(const ebi_counter_array *c, uint64_t i); /* the line to prefetch */
     bool (*check)(const ebi_counter_array *c);
+    /* Of the counters from i to end - 1, the first that may not be 0, or end; or NULL. */
+    uint64_t (*next_used)(const ebi_counter_array *c, uint64_t i, uint64_t end);
     /* Stores whose counters join, or NULL: the first of those that are one with counter i; and the
      * store of the same layout for counters that are no sums (NULL: this one). */
     uint64_t (*group)(const ebi_counter_array *c, uint64_t i);

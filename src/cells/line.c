@@ -412,6 +412,15 @@ static bool line_check(const ebi_counter_array *c) {
 LINE_LOOPS(avx2, EBI_BMI2, true)
 LINE_LOOPS(portable, , false)
 
+static uint64_t line_next_used(const ebi_counter_array *c, uint64_t i, uint64_t end) {
+    assert(i < end && end <= c->n);
+    uint8_t clear[LINE_BYTES];
+    line_clear(clear, c->each);
+    while (i < end && memcmp(line_of(c, i).line, clear, LINE_BYTES) == 0)
+        i = (i / c->each + 1) * c->each;
+    return ebi_min(i, end);
+}
+
 #define LINE_STORE(machine, flavour)                                                               \
     const ebi_store ebi_store_line_##machine = {.name = "line",                                    \
                                                 .bits_least = 1500000,                             \
@@ -426,6 +435,7 @@ LINE_LOOPS(portable, , false)
                                                 .lift = line_lift_##flavour,                       \
                                                 .sub = line_sub_##flavour,                         \
                                                 .address = line_address,                           \
-                                                .check = line_check};
+                                                .check = line_check,                               \
+                                                .next_used = line_next_used};
 LINE_STORE(avx2, avx2)
 LINE_STORE(portable, portable)

@@ -232,6 +232,13 @@ static bool wide_check(const ebi_counter_array *c) {
     return any == 0 && ebi_counters_plain(c->state, 0);
 }
 
+static uint64_t wide_next_used(const ebi_counter_array *c, uint64_t i, uint64_t end) {
+    assert(i < end && end <= c->n);
+    while (i < end && ebi_load64(ebi_wide_at(c, i)) == 0)
+        i = (i / EBI_WIDE_CELLS + 1) * EBI_WIDE_CELLS;
+    return ebi_min(i, end);
+}
+
 #define WIDE_STORE(flavour, attribute, of, sums, least_of)                                         \
     attribute static uint64_t flavour##_##of##_add(const ebi_counter_array *c, uint64_t i,         \
                                                    uint64_t by) {                                  \
@@ -257,6 +264,7 @@ static bool wide_check(const ebi_counter_array *c) {
                                                        .sub = wide_sub,                            \
                                                        .address = wide_address,                    \
                                                        .check = wide_check,                        \
+                                                       .next_used = wide_next_used,                \
                                                        .group = wide_group,                        \
                                                        .conservative = least_of};
 

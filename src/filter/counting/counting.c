@@ -205,11 +205,22 @@ void ebi_counting_match(const ebi_counting *c, ebi_wide_word *a, ebi_wide_word *
     ebi_wide_coarsen(b, a, c->linear);
 }
 
+/* Counters that are 0 need no look, and few are in use in a filter that is new. */
+EBI_INLINE uint64_t counting_next(const ebi_counting *c, uint64_t i, uint64_t end) {
+    enum { COUNTING_STRIDE = 16 };
+    if (i % COUNTING_STRIDE > 0 || i >= end || !c->store->next_used) return i;
+    return c->store->next_used(&c->counters, i, end);
+}
+
 double ebi_counting_sum_of_all(const ebi_counting *c) {
     double sum = 0;
-    for (uint64_t i = 0; i < c->n && !c->joins; i++) sum += (double)ebi_counting_get(c, i);
+    for (uint64_t i = counting_next(c, 0, c->n); i < c->n && !c->joins;
+         i = counting_next(c, i + 1, c->n))
+        sum += (double)ebi_counting_get(c, i);
     for (uint64_t i = 0; i < ebi_counting_words_of(c) && c->joins; i++) {
         ebi_wide_word w;
+        i = counting_next(c, i * EBI_WIDE_CELLS, c->n) / EBI_WIDE_CELLS;
+        if (i == ebi_counting_words_of(c)) break;
         ebi_counting_word(c, i, &w);
         for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell += 1u << w.level[cell])
             sum += (double)w.value[cell];
@@ -255,9 +266,11 @@ static double counting_fpr(const ebi_counting *c) {
         const uint64_t first = starts / windows * w;
         double all = 1;
         for (unsigned i = 0; i < c->k; i++) {
+            const uint64_t begin = first + i * c->part, end = begin + c->part;
             uint64_t used = 0;
-            for (uint64_t j = 0; j < c->part; j++)
-                used += ebi_counting_get(c, first + i * c->part + j) > 0;
+            for (uint64_t j = counting_next(c, begin, end); j < end;
+                 j = counting_next(c, j + 1, end))
+                used += ebi_counting_get(c, j) > 0;
             all *= (double)used / (double)c->part;
         }
         sum += all;
@@ -267,13 +280,14 @@ static double counting_fpr(const ebi_counting *c) {
 
 uint64_t ebi_counting_saturated(const ebi_counting *c) {
     uint64_t n = 0;
-    for (uint64_t i = 0; i < c->n; i++) n += ebi_counting_get(c, i) == EBI_COUNTER_MAX;
+    for (uint64_t i = counting_next(c, 0, c->n); i < c->n; i = counting_next(c, i + 1, c->n))
+        n += ebi_counting_get(c, i) == EBI_COUNTER_MAX;
     return n;
 }
 
 void ebi_counting_stat(const ebi_counting *c, eb_stats *out) {
     out->cells = c->n;
-    for (uint64_t i = 0; i < c->n; i++) {
+    for (uint64_t i = counting_next(c, 0, c->n); i < c->n; i = counting_next(c, i + 1, c->n)) {
         const uint64_t value = ebi_counting_get(c, i);
         out->cells_used += value > 0;
         out->saturated += value == EBI_COUNTER_MAX;
