@@ -89,10 +89,14 @@ static void question_open(answer *a) {
 
 /* ---- What is looked for. */
 
-static bool question_plan(answer *a) {
+/* How much is wanted of a plan: the best offer is enough to see whether there is one. */
+typedef enum { QUESTION_TRIAL = 1, QUESTION_WHOLE = QUESTION_OFFERS } question_cap;
+
+static bool question_plan(answer *a, question_cap cap) {
     EB_INIT(a->offers[0]);
     a->n = 0;
-    return eb_plan(&a->goal, a->offers, QUESTION_OFFERS, &a->n, &a->err) == EB_OK;
+    return eb_plan(&a->goal, a->offers, cap, &a->n, cap == QUESTION_WHOLE ? &a->err : NULL) ==
+           EB_OK;
 }
 
 /* Offers with the rate at the end in place of the mean.  False: the first is above the bound; of
@@ -113,11 +117,11 @@ static bool question_at_end(answer *a) {
 }
 
 /* The library bounds the mean over the stream.  A bound on the rate at the end is a tighter one. */
-static bool question_try(answer *a) {
-    if (a->q.fpr_is != QUESTION_END) return question_plan(a);
+static bool question_try(answer *a, question_cap cap) {
+    if (a->q.fpr_is != QUESTION_END) return question_plan(a, cap);
     for (int i = 0; i < 8; i++) {
         a->goal.max_fpr = a->q.max_fpr * a->tighter;
-        if (!question_plan(a)) return false;
+        if (!question_plan(a, cap)) return false;
         if (question_at_end(a)) return true;
         const double above = a->offers[0].most_fpr / a->q.max_fpr;
         a->tighter *= 0.9995 / pow(above, 0.94); /* near the bound soonest */
@@ -127,23 +131,27 @@ static bool question_try(answer *a) {
     return false;
 }
 
-/* The most distinct keys, or the longest gap, with which the bounds are kept. */
+static void question_set(double *number, double *with, double value) {
+    *number = value;
+    if (with) *with = value;
+}
+
+/* The most distinct keys, or the longest gap, with which the bounds are kept, to 1 %: around what a
+ * Bloom filter holds first, then further away in growing steps. */
 static bool question_most(answer *a, double *number, double *with) {
-    double low = 16, high = 1e14;
-    *number = low;
-    if (with) *with = low;
-    if (!question_try(a)) return false;
-    while (high / low > 1.01) {
-        *number = high / low > 1e3 ? low * 10 : sqrt(low * high);
-        if (with) *with = *number;
-        if (question_try(a))
-            low = *number;
-        else
-            high = *number;
+    const double least = 16, most = 1e14, bits = 1.44 * log2(1 / a->goal.max_fpr);
+    double low = 0, high = INFINITY, step = 1.25;
+    double next = fmax(least, fmin(most, 8 * a->goal.max_bytes / bits));
+    while (low < most && high > least && !(high / low <= 1.01)) {
+        question_set(number, with, next);
+        *(question_try(a, QUESTION_TRIAL) ? &low : &high) = next;
+        next = low > 0 && high < INFINITY ? sqrt(low * high)
+               : low > 0                  ? fmin(most, low * step)
+                                          : fmax(least, high / step);
+        step = fmin(step * step, 1000);
     }
-    *number = low;
-    if (with) *with = low;
-    return question_try(a);
+    question_set(number, with, fmax(least, low));
+    return question_try(a, QUESTION_WHOLE);
 }
 
 static bool question_solve(answer *a) {
@@ -179,7 +187,7 @@ static bool question_solve(answer *a) {
         if (!(a->goal.max_fnr > 0) && !remembers) a->goal.caps |= EB_NO_FALSE_NEGATIVES;
         if (!(a->goal.max_fnr > 0) && a->load.gap > 0) a->goal.max_fnr = 0.01;
     }
-    return question_try(a);
+    return question_try(a, QUESTION_WHOLE);
 }
 
 bool question_ask(answer *a, const question *q) {

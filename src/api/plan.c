@@ -522,7 +522,7 @@ eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_
     plan_offer offers[PLAN_KINDS_MAX];
     size_t asked;
     const size_t found = plan_offers(goal, false, offers, &asked);
-    if (found == 0) return plan_impossible(goal, offers, asked, err);
+    if (found == 0) return err ? plan_impossible(goal, offers, asked, err) : EB_ELIMIT;
     *n = ebi_min_size(found, cap);
     for (size_t i = 0; i < *n; i++) plan_write(&offers[i], goal->load, &out[i]);
     return EB_OK;

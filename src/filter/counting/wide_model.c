@@ -75,11 +75,35 @@ static void wide_model_add(wide_model *m, uint64_t key, uint64_t by) {
         (void)ebi_counting_lift(&m->c, pos, by);
 }
 
+/* The highest bits of the cells of a word in which none have joined. */
+static uint64_t wide_model_tops(void) {
+    uint64_t tops = 0;
+    for (unsigned i = 1; i <= EBI_WIDE_CELLS; i++)
+        tops |= UINT64_C(1) << (i * EBI_WIDE_LAYOUT / EBI_WIDE_CELLS - 1);
+    return tops;
+}
+
+/* How many of the first cells of a word are in use.  Where none have joined, all at once: adding
+ * ones to the bits below its top carries into it, unless they are all 0. */
+static unsigned wide_model_used(uint64_t word, unsigned cells, uint64_t tops) {
+    const uint64_t below = ebi_ones(EBI_WIDE_LAYOUT) & ~tops;
+    unsigned used = 0;
+    if (word >> EBI_WIDE_LAYOUT == 0 && cells == EBI_WIDE_CELLS)
+        return ebi_popcount((((word & below) + below) | word) & tops);
+    for (unsigned i = 0; i < cells; i++) used += ebi_wide_field(word, ebi_wide_place(word, i)) > 0;
+    return used;
+}
+
 /* The share of counters in use, of those that keys can have. */
 static double wide_model_fill(const wide_model *m) {
-    uint64_t used = 0;
-    for (uint64_t i = 0; i < m->c.k * m->c.part; i++) used += ebi_wide_get(&m->c.counters, i) > 0;
-    return (double)used / (double)(m->c.k * m->c.part);
+    const uint64_t n = m->c.k * m->c.part, tops = wide_model_tops();
+    uint64_t used = 0, i = 0;
+    for (; i + EBI_WIDE_CELLS <= n; i += EBI_WIDE_CELLS)
+        used += wide_model_used(ebi_load64(ebi_wide_at(&m->c.counters, i)), EBI_WIDE_CELLS, tops);
+    if (i < n)
+        used +=
+            wide_model_used(ebi_load64(ebi_wide_at(&m->c.counters, i)), (unsigned)(n - i), tops);
+    return (double)used / (double)n;
 }
 
 static void wide_model_look_back(wide_model *m, eb_prediction *out) {
@@ -110,14 +134,16 @@ void ebi_wide_predict(const ebi_counting *c, const ebi_counting_stream *l, eb_pr
             wide_model_share(count, key, round + 1) - wide_model_share(count, key, round);
         if (by > 0) wide_model_add(&m, key, by);
         fresh += by > 0 && wide_model_share(count, key, round) == 0;
-        if ((i + 1 + step / 2) % step != 0) continue;
+        if ((i + 1 + step / 2) % step != 0 || !(fresh > 0)) continue;
         sum += fresh * pow(wide_model_fill(&m), c->k);
         met += fresh;
         fresh = 0;
     }
-    out->fill = wide_model_fill(&m) * (double)(m.c.k * m.c.part) / (double)m.c.n;
-    out->fpr = fmin(1, pow(wide_model_fill(&m), c->k) * uneven);
+    const double fill = wide_model_fill(&m);
+    out->fill = fill * (double)(m.c.k * m.c.part) / (double)m.c.n;
+    out->fpr = fmin(1, pow(fill, c->k) * uneven);
     out->mean_fpr = met > 0 ? fmin(1, sum / met * uneven) : out->fpr;
+    if (out->size != EBI_ASK_ALL) return;
     wide_model_look_back(&m, out);
     out->wrong = fmin(1, out->wrong * uneven);
     out->error *= sqrt(uneven);
