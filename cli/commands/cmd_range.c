@@ -3,6 +3,7 @@
  * The stream goes through the loop of add, with numbers for hashes.  Questions are read before it,
  * so that a bad one costs no time, and answered when it has ended. */
 #include "input/numbers.h"
+#include "input/times.h"
 #include "options/options.h"
 #include "output/table.h"
 #include "parts/filterfile.h"
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct range_own {                   /* options of its own */
     const char *values, *min, *max, *ranges; /* NULL: not given */
@@ -26,10 +28,21 @@ static bool names_domain(const settings *set) {
     return own->values || own->min || own->max || own->bits;
 }
 
+/* Times in all the ways that logs write them; one without a year is of the last twelve months. */
+static bool read_value(number_kind kind, eb_key text, uint64_t *value) {
+    static const uint64_t half_year = UINT64_C(182) * 86400;
+    uint64_t ms;
+    if (kind != NUMBER_TIME ||
+        !time_read(text, NULL, ((uint64_t)time(NULL) - half_year) * 1000, &ms))
+        return number_read(kind, text, value);
+    *value = number_from_signed((int64_t)(ms / 1000));
+    return true;
+}
+
 static uint64_t read_bound(const cli_command *c, number_kind kind, const char *option,
                            const char *text) {
     uint64_t value;
-    if (number_read(kind, (eb_key){text, strlen(text)}, &value)) return value;
+    if (read_value(kind, (eb_key){text, strlen(text)}, &value)) return value;
     cli_misuse(c, "%s must be %s, not \"%s\"", option, number_wanted(kind), text);
 }
 
@@ -134,7 +147,7 @@ static void push(asker *a, question q) {
 static uint64_t read_end(const asker *a, const char *name, eb_key text) {
     char low[NUMBER_TEXT], high[NUMBER_TEXT];
     uint64_t value;
-    if (!number_read(a->kind, text, &value))
+    if (!read_value(a->kind, text, &value))
         cli_fail("%s must be %s, not \"%.*s\"", name, number_wanted(a->kind), (int)text.len,
                  (const char *)text.p);
     if (value >= a->low && value <= a->high) return value;
@@ -345,7 +358,7 @@ static bool accept_number(stream *s, size_t i) {
     const eb_key text = s->key[i];
     const int shown = text.len > 40 ? 40 : (int)text.len;
     char low[NUMBER_TEXT], high[NUMBER_TEXT];
-    if (!number_read(a->kind, text, &s->hash[i])) {
+    if (!read_value(a->kind, text, &s->hash[i])) {
         uint64_t real;
         const bool decimal = memchr(text.p, '.', text.len) && number_read(NUMBER_REAL, text, &real);
         snprintf(s->bad.why, sizeof s->bad.why, "the value must be %s, not \"%.*s\"%s",

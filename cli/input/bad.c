@@ -34,7 +34,7 @@ void bad_tell(bad_lines *b, uint64_t lines, bool at_end) {
     if (tell_if_all(b, lines) || (!at_end && now_seconds() < b->due)) return;
     b->told = b->lines;
     b->due = now_seconds() + told_every;
-    cli_warn("%s %llu of %llu lines; the first is %s",
-             b->policy == BAD_SKIP ? "skipped" : "passed on", (unsigned long long)b->lines,
-             (unsigned long long)lines, b->first);
+    cli_warn("%llu of %llu lines %s; the first is %s", (unsigned long long)b->lines,
+             (unsigned long long)lines,
+             b->policy == BAD_SKIP ? "skipped" : "passed through unchecked", b->first);
 }

@@ -95,6 +95,15 @@ static bool read_formatted(const char *p, const char *format, uint64_t *ms) {
     return in_range(timegm(&tm) - offset, part, ms);
 }
 
+bool time_format_is_known(const char *format) {
+    const time_t some = 1767225600;
+    struct tm tm;
+    uint64_t ms;
+    char text[TIMES_TEXT];
+    if (!strchr(format, '%') || !gmtime_r(&some, &tm)) return false;
+    return strftime(text, sizeof text, format, &tm) > 0 && read_formatted(text, format, &ms);
+}
+
 bool time_read(eb_key text, const char *format, uint64_t about, uint64_t *ms) {
     char copy[TIMES_TEXT];
     if (text.len == 0 || text.len >= sizeof copy || memchr(text.p, '\0', text.len)) return false;

@@ -8,5 +8,6 @@
  * whose year is the one that is nearest to `about`.  Without a zone: UTC.  With a format,
  * strptime's letters say what stands there.  False: it is no time, or one before 1970. */
 bool time_read(eb_key text, const char *format, uint64_t about, uint64_t *ms);
+bool time_format_is_known(const char *format); /* can strptime read it? */
 #define TIMES_WANTED "seconds since 1970 or a time such as 2026-01-31T12:00:00Z"
 #endif

@@ -18,9 +18,10 @@ const cli_command *const cli_commands[] = {
 const char cli_summary[] = "small summaries of endless streams";
 const char cli_text[] =
     "everbloom keeps filters of the Bloom family: small summaries that answer whether a key was "
-    "seen before, or how often. Some of them forget old keys, so that they can run for ever in "
-    "fixed memory.\n\n"
-    "A filter is named by a spec: kind:key=value,... such as stable:memory=64M,fpr=0.001. Sizes "
+    "seen before, or how often. Some of them forget old keys, so they can run forever in fixed "
+    "memory.\n\n"
+    "A filter is named by a spec: kind:key=value,... such as lru:memory=64M or "
+    "bloom:distinct=1e6,fpr=1e-4. Sizes "
     "take K, M and G (powers of 1024), counts take 1e9 or 10M (powers of ten). A snapshot is a "
     "filter in a file.\n\n"
     "Results go to standard output, everything else to standard error.";

@@ -476,7 +476,8 @@ static void compare_state(const cli_command *c, const settings *set, const eb_fi
     seen.order = order_seen_shuffled;
     const bool looks = set->items > 0 && !set->order && describes(c, &seen, found, wanted);
     if (looks || describes(c, set, found, wanted)) return;
-    cli_fail("%s: holds another filter than the one asked for\n"
+    cli_fail("%s: holds another filter than the one asked for: leave out -m and the other options "
+             "that describe it, or give another file\n"
              "  in the file: %s\n"
              "  asked for:   %s",
              set->state, found, wanted);

@@ -55,6 +55,11 @@ void times_open(times *t, const cli_command *c, const settings *set, const eb_fi
                           ? "--time-field needs a --window in time"
                           : "--time-field needs --half-life, or a --window in time");
     if (set->time_format && !t->of_lines) cli_misuse(c, "--time-format needs --time-field");
+    if (set->time_format && !time_format_is_known(set->time_format))
+        cli_misuse(c,
+                   "--time-format must have the letters of strptime, such as %%d.%%m.%%Y "
+                   "%%H:%%M:%%S, not \"%s\"",
+                   set->time_format);
     if (set->max_jump > 0 && !t->of_lines) cli_misuse(c, "--max-jump needs --time-field");
     if (set->state) t->last = t->begun = clock_of(f);
     t->format = set->time_format;
@@ -123,7 +128,8 @@ bool time_of_text(times *t, eb_key text, uint64_t *time, time_place *place, bool
     if (!time_read(text, t->format, about, &now))
         return bad_time(why,
                         t->format ? "the time must be as --time-format says, not \"%.*s\""
-                                  : "the time must be " TIMES_WANTED ", not \"%.*s\"",
+                                  : "the time must be " TIMES_WANTED
+                                    ", not \"%.*s\" (for other forms: --time-format)",
                         text);
     if (jumps(t, now))
         return bad_time(why,

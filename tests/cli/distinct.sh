@@ -20,6 +20,6 @@ paste exact got | awk '{ r = $3 / $1 - 1; if (r > 0.07 || r < -0.07 || ($1 <= 12
 sort -rnc <(tail -n +2 out | cut -f 1) || fail "the largest is not first"
 everbloom distinct --csv -f u --by c --json < <(printf 'u,c\n1,x\n2,x\n2,"y\nz"\n'); status_is 0
 out_is '{"group":"x","distinct":2,"error":0}\n{"group":"y\\u000az","distinct":1,"error":0}\n'
-everbloom distinct -d, -f 1 --by 2 < <(printf 'a,x\nb\n'); out_is '1\t0\tx\n'; err_has 'skipped 1 of 2 lines; the first is standard input: line 2: there is no field 2'
+everbloom distinct -d, -f 1 --by 2 < <(printf 'a,x\nb\n'); out_is '1\t0\tx\n'; err_has '1 of 2 lines skipped; the first is standard input: line 2: there is no field 2'
 everbloom distinct -i < <(printf 'A\na\n'); out_is '1\t0\n'
 misused distinct '--names and --json: give one of them' distinct --names --json

@@ -8,9 +8,9 @@ everbloom dedup --field=3 --delimiter=' ' < <(printf 'a b c\nd e c f\ng h i\n')
 out_is 'a b c\ng h i\n'
 # If a line lacks it, the delimiter may be another one.
 everbloom dedup -f 2 < <(printf 'a b\nc d\n')
-status_is 0; out_is 'a b\nc d\n'; err_is 'everbloom: passed on 2 of 2 lines; the first is standard input: line 1: there is no field 2 (fields end at a tab: see -d)\n'
-everbloom count -d , -f 2,1 --key x < <(printf 'x\n'); err_is 'everbloom: skipped 1 of 1 lines; the first is standard input: line 1: there is no field 2 (fields end at a comma: see -d)\n'
-everbloom add -d ' ' -f 2-4 -m 4K -o s < <(printf 'x\nx y z\n'); err_is 'everbloom: skipped 2 of 2 lines; the first is standard input: line 1: there is no field 2 (fields end at a space: see -d)\n'
+status_is 0; out_is 'a b\nc d\n'; err_is 'everbloom: 2 of 2 lines passed through unchecked; the first is standard input: line 1: there is no field 2 (fields end at a tab: see -d)\n'
+everbloom count -d , -f 2,1 --key x < <(printf 'x\n'); err_is 'everbloom: 1 of 1 lines skipped; the first is standard input: line 1: there is no field 2 (fields end at a comma: see -d)\n'
+everbloom add -d ' ' -f 2-4 -m 4K -o s < <(printf 'x\nx y z\n'); err_is 'everbloom: 2 of 2 lines skipped; the first is standard input: line 1: there is no field 2 (fields end at a space: see -d)\n'
 everbloom weigh -q -f 3 -d '|' -m 4K < <(printf 'x\n'); err_has 'there is no field 3 (fields end at |: see -d)'
 everbloom test s -f 3 -d $'\001' < <(printf 'x\n'); err_has 'there is no field 3 (fields end at byte 1: see -d)'
 everbloom dedup -f 2 </dev/null; silent

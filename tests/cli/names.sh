@@ -28,9 +28,9 @@ misused dedup '--header is for columns, not for --jsonl or --regex' dedup --json
 # From the end; runs of blanks.
 everbloom dedup -d, -f -1 < <(printf 'a,x\nb,c,x\nd\n'); out_is 'a,x\nd\n'
 everbloom dedup -d, -f -2 < <(printf 'a,x\na,y\nd\n'); out_is 'a,x\nd\n'
-err_is 'everbloom: passed on 1 of 3 lines; the first is standard input: line 3: there is no field -2 (fields end at a comma: see -d)\n'
+err_is 'everbloom: 1 of 3 lines passed through unchecked; the first is standard input: line 3: there is no field -2 (fields end at a comma: see -d)\n'
 everbloom top -d blank -f 2,1 --at-least 1 < <(printf ' a \t b\na  b  \n\nx y z\n'); sort out >got; printf '1\ty x\n2\tb a\n' >want; same got want
-err_is 'everbloom: skipped 1 of 4 lines; the first is standard input: line 3: there is no field 2 (fields end at blanks: see -d)\n'
+err_is 'everbloom: 1 of 4 lines skipped; the first is standard input: line 3: there is no field 2 (fields end at blanks: see -d)\n'
 everbloom top -d blank -f 2- --at-least 1 < <(printf 'a b  c\nx b c\n'); out_is '2\tb c\n'
 
 # Case and blanks.
@@ -50,7 +50,7 @@ everbloom dedup --jsonl -f a,b < <(printf '{"a":"x,y","b":"z"}\n{"a":"x","b":"y,
 "$EVERBLOOM" dedup --regex 'a' </dev/null 2>err || { grep -q 'without PCRE2' err && exit 0; }
 printf 'x user=ann page=/a\nuser=bob page=/a\nnothing\nuser=ann page=/b\n' >log
 everbloom dedup --regex 'user=(\w+)' log; status_is 0; out_is 'x user=ann page=/a\nuser=bob page=/a\nnothing\n'
-err_is 'everbloom: passed on 1 of 4 lines; the first is log: line 3: --regex does not match\n'
+err_is 'everbloom: 1 of 4 lines passed through unchecked; the first is log: line 3: --regex does not match\n'
 everbloom top --regex 'user=(\w+) page=(\S+)' --at-least 1 log; sort out >got
 printf '1\tann,/a\n1\tann,/b\n1\tbob,/a\n' >want; same got want
 everbloom top --regex 'user=(\w+) page=(?<page>\S+)' -f page --at-least 1 log; out_is '2\t/a\n1\t/b\n'

@@ -114,7 +114,15 @@ everbloom range --values real --from -0.5 --to 0.25 --from 1 --to 1e99 reals
 [ "$(cut -f 1 out | tr '\n' ' ')" = "$(awk '$1 >= -0.5 && $1 <= 0.25 { a++ } $1 >= 1 { b++ } END { print a, b, "" }' reals)" ] || fail "ranges of reals: $(shown out)"
 printf '0.5\n-3\n1e3\nnan\n0x10\n 7\n7\n' >few
 everbloom range --values real --save r.eb --json --quantile 1 --quantile 0 few
-status_is 0; err_has 'skipped 3 of 7 lines; the first is few: line 4: the value must be a number, not "nan"'
+status_is 0; err_has '3 of 7 lines skipped; the first is few: line 4: the value must be a number, not "nan"'
 [ "$(value value out | tr '\n' ' ')" = '1000 -3 ' ] || fail "$(shown out)"
 everbloom range --snapshot r.eb --quantile 0.5; status_is 0; out_is '0.5\t0.5\t0.5\t0.5\n'
 misused range '--values real takes all numbers: no --min, --max or --bits' range --values real --bits 8 --quantile 0.5
+
+# Times in all the ways that logs write them: all of these are one moment, and so is the bound.
+printf '%s\n' 1767225600 1767225600000 1767225600000000 1767225600000000000 1767225600.5 2026-01-01 '2026-01-01 00:00:00' \
+    2026-01-01T01:00:00+01:00 '01/Jan/2026:00:00:00 +0000' >times
+everbloom range --values time -f 1 --from 2026-01-01 --to 1767225600000 times
+status_is 0; silent; [ "$(cut -f 1 out)" = 9 ] || fail "$(shown out)"
+everbloom range --values time -f 1 --from 2026-01-01 --to 2026-01-01 < <(date -u -d '-1 hour' '+%b %e %H:%M:%S')
+status_is 0; silent

@@ -29,7 +29,7 @@ keys_are 1-5 '$0'
 printf 'a:b:c\na:b\na\n' >in
 everbloom count -d: -f 1,3 --queries - --seed 1 in < <(printf 'a:c\na\n'); status_is 0
 cut -f 1,6- out >got; printf '1\ta:c\n0\ta\n' >want; same got want
-err_is 'everbloom: skipped 2 of 3 lines; the first is in: line 2: there is no field 3 (fields end at :: see -d)\n'
+err_is 'everbloom: 2 of 3 lines skipped; the first is in: line 2: there is no field 3 (fields end at :: see -d)\n'
 everbloom top -d: -f 2-3 --at-least 1 --on-bad fail in; status_is 2; no_output
 err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'
 everbloom top -d: -f 3,1 --at-least 1 --on-bad fail in; err_is 'everbloom: in: line 2: there is no field 3 (fields end at :: see -d)\n'

@@ -28,20 +28,20 @@ err_is 'everbloom: standard input: line 1: the time must be as --time-format say
 printf '%s\tx\n' 1700000000 4000000000 1700000020 1700000021 1700000040 >in
 everbloom dedup --window 10s --time-field 1 -f 2 in
 status_is 0; out_is '1700000000\tx\n4000000000\tx\n1700000020\tx\n1700000040\tx\n'
-err_is 'everbloom: passed on 1 of 5 lines; the first is in: line 2: the time 4000000000 is in the future\n'
+err_is 'everbloom: 1 of 5 lines passed through unchecked; the first is in: line 2: the time 4000000000 is in the future\n'
 everbloom count --window 10m --time-field 1 -f 2 --key x in; [ "$(cut -f 1 out)" = 4 ] || fail "$(shown out)"
-err_has 'skipped 1 of 5 lines'
+err_has '1 of 5 lines skipped'
 # --max-jump: the line before says what is too far, but three in a row are believed.
 printf '%s\tx\n' 1000 9000 1001 1030 9001 9002 9003 9030 >in
 everbloom dedup --window 10s --time-field 1 -f 2 --max-jump 1h --on-bad skip in
-status_is 0; out_is '1000\tx\n1030\tx\n9003\tx\n9030\tx\n'; err_has 'skipped 3 of 8 lines; the first is in: line 2: the time 9000 is too far ahead of the line before'
+status_is 0; out_is '1000\tx\n1030\tx\n9003\tx\n9030\tx\n'; err_has '3 of 8 lines skipped; the first is in: line 2: the time 9000 is too far ahead of the line before'
 # The same in the past, where the machine's clock says nothing: the next lines show that it was wrong.
 printf '%s\tx\n' 1600000000 1650000000 1600000005 1600000012 1600000013 1600000024 >in
 everbloom dedup --window 10s --time-field 1 -f 2 in
 status_is 0; out_is '1600000000\tx\n1650000000\tx\n1600000012\tx\n1600000024\tx\n'
-err_is 'everbloom: passed on 1 of 6 lines; the first is in: line 2: the time is far ahead of those before and after\n'
+err_is 'everbloom: 1 of 6 lines passed through unchecked; the first is in: line 2: the time is far ahead of those before and after\n'
 everbloom count --window 10m --time-field 1 -f 2 --key x in; [ "$(cut -f 1 out)" = 5 ] || fail "$(shown out)"
-err_has 'skipped 1 of 6 lines; the first is in: line 2: the time is far ahead'
+err_has '1 of 6 lines skipped; the first is in: line 2: the time is far ahead'
 everbloom dedup --window 10s --time-field 1 -f 2 --on-bad fail in; status_is 2; err_has 'in: line 2: the time is far ahead'
 # Also if it is the first line.
 printf '%s\tx\n' 1650000000 1600000000 1600000005 1600000012 >in
@@ -54,3 +54,9 @@ status_is 0; silent; out_is '1600000000\tx\n1600030000\tx\n1600060000\tx\n160009
 everbloom count --window 1m --time-field 1 -f 2 --key x in; silent; [ "$(cut -f 1 out)" = 2 ] || fail "$(shown out)"
 misused dedup '--max-jump needs --time-field' dedup --window 10m --max-jump 1h
 misused dedup '--time-format needs --time-field' dedup --window 10m --time-format %s
+
+# A format that nobody can read is refused at once.
+for bad in %Q noon; do
+    misused dedup "--time-format must have the letters of strptime, such as %d.%m.%Y %H:%M:%S, not \"$bad\"" \
+        dedup --window 10m --time-field 1 --time-format "$bad"
+done

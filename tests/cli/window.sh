@@ -73,7 +73,7 @@ for bad in '' x 12x -5 1.2.3 12. 2023-13-01T00:00:00Z; do
     everbloom dedup --window 10m --time-field 1 --on-bad fail < <(printf '1\n%s\n' "$bad")
     status_is 2
     err_is "everbloom: standard input: line 2: the time must be seconds since 1970 or a time such as \
-2026-01-31T12:00:00Z, not \"$bad\"\n"
+2026-01-31T12:00:00Z, not \"$bad\" (for other forms: --time-format)\n"
 done
 echo a >in
 for bad in 400d 10q x 0 1.5; do
