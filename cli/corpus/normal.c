@@ -16,12 +16,18 @@ enum {
     CLASS_SPACE = 1,
     CLASS_PUNCT = 2,
     CLASS_ALONE = 4, /* a word of its own: scripts without blanks between words */
-    CLASS_HARD = 8   /* not plain */
+    CLASS_HARD = 8,  /* not plain */
+    KIND_LETTER = 1,
+    KIND_SPACE = 2,
+    NORMAL_BLOCK = 4096
 };
 struct normaliser {
     unsigned what;
     uint16_t map[NORMAL_BMP];
     uint8_t class[NORMAL_BMP];
+    /* Of ASCII: whether it is passed on, and as what, or white space, or left out. */
+    uint8_t kind[128];
+    char low[128];
 };
 
 static const char *const normal_names[] = {"nfkc", "case", "space", "punct"};
@@ -142,6 +148,10 @@ static void normal_fill(normaliser *z) {
         z->class[c] = normal_is_ascii_space((uint32_t)c)   ? CLASS_SPACE
                       : normal_is_ascii_punct((uint32_t)c) ? CLASS_PUNCT
                                                            : 0;
+        z->low[c] = (char)(z->class[c] & CLASS_SPACE ? ' ' : z->map[c]);
+        z->kind[c] = z->class[c] & CLASS_SPACE                             ? KIND_SPACE
+                     : z->class[c] & CLASS_PUNCT && z->what & NORMAL_PUNCT ? 0
+                                                                           : KIND_LETTER;
     }
 }
 
@@ -361,6 +371,74 @@ static void normal_ascii(normal_run *r, uint32_t end) {
     normal_word_reaches(r, reached);
 }
 
+/* Text of ASCII, words and white space, if white space becomes one blank.  Where words end cannot
+ * be foretold, so nothing branches on it: each byte is written, and counts or not.  Ends at a byte
+ * that is not ASCII; *spaces: white space was met. */
+static inline __attribute__((always_inline)) void normal_block(normal_run *r, uint32_t end,
+                                                               bool want_words, bool *spaces) {
+    const normaliser *const z = r->z;
+    normalised *const to = r->to;
+    const unsigned char *const text = (const unsigned char *)r->text;
+    span *const word = to->word, *const source = to->source;
+    char *const bytes = to->bytes;
+    uint32_t at = r->at, n = (uint32_t)to->n, any = 0;
+    uint32_t empty = !r->in_word; /* of the run */
+    size_t words = to->words, counted = to->counted;
+    uint32_t word_end = words && want_words ? word[words - 1].end : 0;
+    uint32_t source_end = words && want_words ? source[words - 1].end : 0;
+    for (; at < end && text[at] < 0x80; at++) {
+        const uint32_t kind = z->kind[text[at]], letter = kind & KIND_LETTER, space = kind >> 1;
+        bytes[n] = z->low[text[at]];
+        if (want_words) {
+            word[words].begin = n;
+            source[words].begin = at;
+            words += letter & empty;
+            word_end = letter ? n + 1 : word_end;
+            source_end = letter ? at + 1 : source_end;
+            const size_t last = words - (words > 0);
+            word[last].end = word_end;
+            source[last].end = source_end;
+        }
+        counted += letter & empty;
+        n += letter | (space & (empty ^ 1));
+        empty = (empty & (letter ^ 1)) | space;
+        any |= space;
+    }
+    r->at = at;
+    r->in_word = !empty;
+    to->n = n;
+    to->words = words;
+    to->counted = counted;
+    *spaces |= any != 0;
+}
+
+static void normal_blocks(normal_run *r, uint32_t end, size_t from) {
+    normalised *const to = r->to;
+    bool spaces = false;
+    const uint32_t start = r->at;
+    while (r->at < end && (unsigned char)r->text[r->at] < 0x80) {
+        const uint32_t stop = end - r->at > NORMAL_BLOCK ? r->at + NORMAL_BLOCK : end;
+        normal_room(to, stop - r->at + 1);
+        if (to->want_words) {
+            const size_t most = to->words + (stop - r->at) / 2 + 2;
+            to->word = cli_grow(to->word, &to->word_cap, most * sizeof *to->word);
+            to->source = cli_grow(to->source, &to->source_cap, most * sizeof *to->source);
+            normal_block(r, stop, true, &spaces);
+        } else
+            normal_block(r, stop, false, &spaces);
+    }
+    if (!spaces || r->at == end) return;
+    /* Where the run began that goes on with another character. */
+    r->run_begin = r->at;
+    while (r->run_begin > start &&
+           r->z->kind[(unsigned char)r->text[r->run_begin - 1]] != KIND_SPACE)
+        r->run_begin--;
+    r->run_out = to->n;
+    while (r->run_out > from && to->bytes[r->run_out - 1] != ' ') r->run_out--;
+    r->run_words = to->words - (r->in_word && to->want_words);
+    r->run_counted = to->counted - r->in_word;
+}
+
 void normalise_line(const normaliser *z, const char *text, uint32_t begin, uint32_t end,
                     normalised *to) {
     normal_run r = {.z = z, .to = to, .text = text, .at = begin};
@@ -370,6 +448,8 @@ void normalise_line(const normaliser *z, const char *text, uint32_t begin, uint3
         const unsigned char c = (unsigned char)text[r.at];
         if (c >= 0x80)
             normal_wide(&r, end);
+        else if (z->what & NORMAL_SPACE && r.in_word == (to->n > r.run_out))
+            normal_blocks(&r, end, from);
         else if (normal_is_ascii_space(c))
             normal_space(&r, 1);
         else

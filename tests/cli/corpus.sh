@@ -21,6 +21,10 @@ printf '%s\n' '{"text":"\ufb01ne caf\u00e9"}' '{"text":"FINE CAFE\u0301!"}' >in/
 everbloom corpus in -o out6 -q; [ "$(wc -l <out6/a.jsonl)" = 1 ] || fail "$(shown out6/a.jsonl)"
 everbloom corpus in -o out7 -q --normalise case,space; [ "$(wc -l <out7/a.jsonl)" = 2 ] || fail "$(shown out7/a.jsonl)"
 
+# All white space is alike, also beside letters that go through other code; a dash leaves none.
+printf '%s\n' '{"text":"one two \u00e9t\u00e9 three - four"}' '{"text":"\tOne  two\u00a0 \u00e9t\u00e9\tthree four "}' '{"text":"onetwo \u00e9t\u00e9 three four"}' '{"text":"one two\re\u0301te\u0301\fthree\ffour"}' >in/a.jsonl
+everbloom corpus in -o out14 -q --normalise nfkc,case,space,punct; sed -n '1p;3p' in/a.jsonl >want; same out14/a.jsonl want
+
 # n-grams; 13 words seen before, in the middle.
 words='a b c d e f g h i j k l m'
 printf '{"text":"%s"}\n' "$words" "x y $words z" >in/a.jsonl
