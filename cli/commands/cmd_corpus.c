@@ -90,6 +90,28 @@ static void corpus_action_of(corpus_run *run) {
     if (run->level > 9) cli_misuse(run->command, "--level must be from 1 to 9");
 }
 
+/* Files belong to the part in which the bytes before them end: whole files, one after the other. */
+static void corpus_shard(corpus_run *run) {
+    const char *const text = corpus_of(run->set)->shard;
+    unsigned part = 1, parts = 1;
+    int used = 0;
+    if (text && (sscanf(text, "%5u/%5u%n", &part, &parts, &used) != 2 || text[used] || part < 1 ||
+                 part > parts))
+        cli_misuse(run->command, "--shard must be I/N with I from 1 to N, not \"%s\"", text);
+    const corpus_files *const f = &run->files;
+    run->first = run->end = 0;
+    double before = 0;
+    for (size_t i = 0; i < f->n; i++) {
+        const double middle = before + (double)f->file[i].bytes / 2;
+        const unsigned at = f->bytes ? 1 + (unsigned)(middle / (double)f->bytes * parts) : 1;
+        run->first += at < part;
+        run->end += at <= part;
+        before += (double)f->file[i].bytes;
+    }
+    run->bytes = 0;
+    for (size_t i = run->first; i < run->end; i++) run->bytes += f->file[i].bytes;
+}
+
 static void corpus_tell(const corpus_run *run, double seconds) {
     const corpus_counts all = corpus_total(run);
     if (all.bad)
@@ -159,8 +181,8 @@ int run_corpus(const cli_command *c, const settings *set, char **operands, size_
             "are left out; name them to read them as text",
             run->files.skipped);
     if (run->files.n == 0) cli_fail("there is no file to read");
-    run->end = run->files.n;
-    for (size_t i = 0; run->action == ACTION_ANNOTATE && i < run->end; i++)
+    corpus_shard(run);
+    for (size_t i = run->first; run->action == ACTION_ANNOTATE && i < run->end; i++)
         if (!run->files.file[i].json)
             cli_fail("%s: plain text has no place for annotations: use JSON lines, or --action "
                      "report",

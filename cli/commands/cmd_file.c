@@ -127,7 +127,8 @@ static _Noreturn void fail_mismatch(const char *first, const char *ours, const c
              path, name, a, x, a, y, b);
 }
 
-static void merge_one(eb_filter *into, const char *path, const char *first) {
+/* note: how keys were made, if all say the same; else "". */
+static void merge_one(eb_filter *into, const char *path, const char *first, char *note) {
     snapshot snap;
     eb_error err;
     char ours[EB_SPEC_MAX], theirs[EB_SPEC_MAX];
@@ -137,13 +138,18 @@ static void merge_one(eb_filter *into, const char *path, const char *first) {
     const eb_status status = eb_merge(into, snap.view, 1, &err);
     if (status == EB_EMISMATCH) fail_mismatch(first, ours, path, theirs);
     if (status != EB_OK) cli_fail("%s: %s", path, err.text);
+    if (strcmp(note, snap.behind.note) != 0) note[0] = '\0';
     snapshot_close(&snap);
 }
 
 /* What all others are merged into. */
-static eb_filter *merge_first(const char *path) {
-    eb_filter *const f = snapshot_load(path), *thawed;
+static eb_filter *merge_first(const char *path, char *note) {
+    snapshot snap;
     eb_error err;
+    snapshot_open_or_fail(&snap, path);
+    memcpy(note, snap.behind.note, STATE_NOTE);
+    snapshot_close(&snap);
+    eb_filter *const f = snapshot_load(path), *thawed;
     if (!filter_is_frozen(f)) return f;
     if (eb_convert(&thawed, f, "frozen=no", NULL, &err) != EB_OK)
         cli_fail("%s: %s", path, err.text);
@@ -153,9 +159,15 @@ static eb_filter *merge_first(const char *path) {
 
 static int run_merge(const cli_command *c, const settings *set, char **operands, size_t n) {
     refuse_terminal(c, set, "a snapshot");
-    eb_filter *into = merge_first(operands[0]);
-    for (size_t i = 1; i < n; i++) merge_one(into, operands[i], operands[0]);
-    filter_save(into, set->output ? set->output : "-");
+    char note[STATE_NOTE];
+    eb_filter *into = merge_first(operands[0], note);
+    for (size_t i = 1; i < n; i++) merge_one(into, operands[i], operands[0], note);
+    if (note[0] && set->output && strcmp(set->output, "-") != 0) {
+        state_begin(set->output, into, NULL, note);
+        state_save(into, true);
+        state_end();
+    } else
+        filter_save(into, set->output ? set->output : "-");
     eb_free(into);
     return STATUS_YES;
 }

@@ -23,7 +23,7 @@ typedef struct corpus_own { /* options of its own; 0, NULL or none: not given */
     texts units, against;
     const char *collect, *report; /* NULL: not given */
     uint64_t context;             /* 0: not given */
-    const char *files_from, *text, *normalise, *action;
+    const char *files_from, *text, *normalise, *action, *shard;
     double threshold, similarity;
     uint64_t level, threads;
 } corpus_own;
@@ -130,6 +130,7 @@ typedef struct corpus_run {
     const settings *set;
     corpus_files files;
     size_t first, end; /* of the files: those of this run */
+    uint64_t bytes;    /* of these files, on disk */
     const char *out;   /* NULL: nothing is written */
     json_path text;
     corpus_action action;

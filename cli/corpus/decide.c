@@ -82,6 +82,18 @@ static double decide_share(corpus_run *run, chunk *c, const document *d, size_t 
     return (double)known / (double)n;
 }
 
+/* Of the units of a rule, the share that any filter has seen: all of them are taken out. */
+static double decide_gone(const corpus_run *run, const chunk *c, const document *d, size_t rule) {
+    size_t gone = 0;
+    for (size_t i = d->first[rule]; i < d->first[rule] + d->units[rule]; i++) {
+        uint8_t seen = 0;
+        for (size_t m = 0; m < run->matchers; m++)
+            if (run->match[m].rule == rule) seen |= c->seen[m][i];
+        gone += seen;
+    }
+    return d->units[rule] ? (double)gone / (double)d->units[rule] : 0;
+}
+
 static bool decide_document(corpus_run *run, chunk *c, document *d, corpus_counts *counts) {
     bool nothing = true;
     uint64_t units[CORPUS_MATCHERS], known[CORPUS_MATCHERS];
@@ -96,6 +108,8 @@ static bool decide_document(corpus_run *run, chunk *c, document *d, corpus_count
                                   : DBL_MIN;
         d->drop |= share >= enough;
     }
+    for (size_t i = 0; i < run->rules && run->partly && !d->drop; i++)
+        d->drop = run->rule[i].kind != UNIT_NEAR && decide_gone(run, c, d, i) >= run->threshold;
     d->drop &= run->action != ACTION_ANNOTATE && !corpus_of(run->set)->collect;
     counts->empty += nothing;
     for (size_t m = 0; m < run->matchers; m++) {

@@ -220,7 +220,7 @@ static void pipe_progress(pipeline *p) {
     }
     for (size_t i = run->first; i < p->files_read && i < run->end; i++)
         bytes += run->files.file[i].bytes;
-    const double all = (double)run->files.bytes;
+    const double all = (double)run->bytes;
     progress_show(&run->progress, now_seconds(), units, seen, bytes + p->packed_read,
                   all > 0 ? (double)(bytes + p->packed_read) / all : 0);
 }

@@ -207,10 +207,14 @@ static double plan_most(const corpus_run *run) {
 
 void filters_plan(corpus_run *run) {
     plan_sample s = {0};
-    const size_t n = run->end - run->first, step = n > PLAN_FILES ? n / PLAN_FILES : 1;
+    /* What the parts of an input collect has room for all of it, and one spec: it will be merged.
+     */
+    const bool whole = corpus_of(run->set)->collect != NULL;
+    const size_t first = whole ? 0 : run->first, end = whole ? run->files.n : run->end;
+    const size_t n = end - first, step = n > PLAN_FILES ? n / PLAN_FILES : 1;
     double bytes = 0;
-    for (size_t i = run->first; i < run->end; i++) bytes += (double)run->files.file[i].bytes;
-    for (size_t i = run->first; i < run->end; i += step) plan_look(run, i, &s);
+    for (size_t i = first; i < end; i++) bytes += (double)run->files.file[i].bytes;
+    for (size_t i = first; i < end; i += step) plan_look(run, i, &s);
     const double most = plan_most(run);
     for (size_t i = 0; i < run->matchers; i++) {
         matcher *const m = &run->match[i];

@@ -17,6 +17,9 @@ static const cli_option corpus_options[] = {
                "Read the names of more files from FILE, one a line."),
     OWN_OPTION(0, "text", "FIELD", OPT_TEXT, text,
                "The member of a JSON record that holds the text. (default: text)"),
+    OWN_OPTION(0, "shard", "I/N", OPT_TEXT, shard,
+               "Only the I-th of N parts of the input, whole files, of about the same size; for "
+               "several machines. Give all of the input: the parts follow from it."),
     CHOICE("on-bad", "WHAT", "skip|pass|fail", on_bad,
            "What to do with a record that is no valid JSON or has no text: skip it, pass it on as "
            "it is, or fail. (default: pass, and say how many)"),
