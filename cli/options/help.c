@@ -104,16 +104,18 @@ void help_command(const cli_command *c) {
 }
 
 void help_program(void) {
-    puts("Usage: everbloom COMMAND [OPTION]... [FILE]...\n");
+    puts("Usage: everbloom COMMAND [OPTION]... [FILE]...\n\n"
+         "  everbloom dedup access.log > unique.log\n"
+         "      Drop repeated lines, in order, in 64 MiB.\n"
+         "  everbloom top --csv -f customer orders.csv\n"
+         "      The customers with the most orders.\n");
     print_wrapped(cli_text, 0, 0);
     puts("\nCommands:");
     for (const cli_command *const *c = cli_commands; *c; c++)
         printf("  %-10s %s\n", (*c)->name, (*c)->summary);
     puts("\nOptions:\n"
          "  -h, --help     this help; everbloom COMMAND --help tells about a command\n"
-         "  -V, --version  the version\n\n"
-         "Start with:\n"
-         "  everbloom dedup --stats FILE");
+         "  -V, --version  the version");
     finish_stdout();
     exit(STATUS_YES);
 }
