@@ -377,7 +377,7 @@ static void check_usage(const cli_command *c, const settings *set, size_t n) {
     if (one + own->size > 1)
         cli_misuse(c, "--ship, --with, --exact, --counts and --size: give one of them");
     if (n != (one ? 1u : 2u))
-        cli_misuse(c, one ? "give one FILE with this option" : "give R and S");
+        cli_misuse(c, one ? "give one FILE with this option" : "join needs two files, R and S");
     if (own->verify && (one || own->size))
         cli_misuse(c,
                    "--verify is for two files; two sites say --candidates, --exact and --counts");

@@ -469,6 +469,13 @@ void stream_run_keys(stream *s, const texts *keys) {
 
 /* ---- Life. */
 
+/* Whoever cannot write them shall say so before the first line, not ten seconds later. */
+static void check_metrics(const char *path) {
+    atomic_file probe;
+    atomic_open(&probe, path);
+    atomic_discard(&probe);
+}
+
 void stream_open(stream *s, const cli_command *c, char *const *paths) {
     const settings *set = s->set;
     s->command = c;
@@ -479,6 +486,7 @@ void stream_open(stream *s, const cli_command *c, char *const *paths) {
         s->mark[i][1] = set->jsonl || set->regex ? '\t' : s->in.delimiter;
     }
     reader_open(&s->in, paths);
+    if (set->metrics) check_metrics(set->metrics);
     s->out.fd = s->file.fd = -1;
     if (s->print != PRINT_NONE) {
         if (set->output) atomic_open(&s->file, set->output);

@@ -125,7 +125,7 @@ refused 's.tsv: not a snapshot: its first bytes are those of another kind of fil
 printf '3\tk1\nx\n' >counts
 refused 'counts: line 2: a count, a tab and a key must stand there' --counts counts r.txt
 misused join '--having must be >, >=, =, < or <= and a whole number, not "> x"' join --having '> x' r.txt s.tsv
-misused join 'give R and S' join r.txt
+misused join 'join needs two files, R and S' join r.txt
 misused join 'give one FILE with this option' join --with s.eb r.txt s.tsv
 misused join '--s-field is for two files: use -f' join --ship --s-field 2 s.tsv
 misused join '--s-field must be fields, each once, such as 3, 1,3, 2-4, 5-, -1 or name, not "0"' join --s-field 0 r.txt s.tsv

@@ -185,3 +185,12 @@ set -o pipefail
 seq 200000 | "$EVERBLOOM" top --at-least 1 2>err | head -n 1 >out
 [ "${PIPESTATUS[1]}" -eq 141 ] || fail "a closed pipe does not end top"
 silent
+
+# A spec of the kind top is what top takes by itself; other kinds keep no keys.
+printf 'a\nb\na\n' >in
+for how in --bounds --verify --json --stats '--at-least 50%' '--state s.eb' '--alert 2'; do
+    rm -f s.eb
+    everbloom top --filter top:memory=1M $how in
+    status_is 0; grep -q a out || fail "$how: $(shown out)"
+done
+misused top 'top needs a filter that keeps keys: of the kind top' top --filter spectral in

@@ -32,3 +32,7 @@ exec 3>&-
 wait $pid || fail "status $?"
 [ "$(wc -l <out)" = 20 ] || fail "lines are lost: $(wc -l <out)"
 
+
+# Metrics that cannot be written are told before the first line.
+everbloom dedup --metrics none/m.prom < <(echo a)
+status_is 2; no_output; err_is 'everbloom: none/m.prom: No such file or directory\n'
