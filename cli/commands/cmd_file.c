@@ -136,6 +136,7 @@ static void merge_one(eb_filter *into, const char *path, const char *first, char
     (void)snprintf(ours, sizeof ours, "%s", eb_spec(into));
     (void)snprintf(theirs, sizeof theirs, "%s", eb_spec(snap.view));
     const eb_status status = eb_merge(into, snap.view, 1, &err);
+    if (status != EB_OK) eb_free(into); /* the program ends */
     if (status == EB_EMISMATCH) fail_mismatch(first, ours, path, theirs);
     if (status != EB_OK) cli_fail("%s: %s", path, err.text);
     if (strcmp(note, snap.behind.note) != 0) note[0] = '\0';
