@@ -208,13 +208,15 @@ static const eb_hash *batch_hashes(const batch_job *j, size_t at, size_t n, eb_h
 /* The times of n keys from `at` on, as the kind wants them. */
 static const uint64_t *batch_times(batch_job *j, size_t at, size_t n, uint64_t *time) {
     const eb_batch *const b = j->b;
-    if (b->time && !(b->flags & (EB_SAME_TIME | EB_CLAMP_TIMES))) return b->time + at;
-    for (size_t i = 0; i < n; i++) {
-        if (!b->time)
-            time[i] = j->work == BATCH_ADD ? ebi_plus(j->now, at + i + 1) : j->now;
-        else
-            time[i] = b->flags & EB_SAME_TIME ? b->time[0] : b->time[at + i];
-    }
+    const bool ticks = !b->time && j->work == BATCH_ADD;
+    const bool each = b->time && !(b->flags & EB_SAME_TIME);
+    if (each && !(b->flags & EB_CLAMP_TIMES)) return b->time + at;
+    if (each)
+        memcpy(time, b->time + at, n * sizeof *time);
+    else if (ticks)
+        for (size_t i = 0; i < n; i++) time[i] = ebi_plus(j->now, at + i + 1);
+    else if (at == 0) /* the same for all chunks, of which the first is the longest */
+        for (size_t i = 0; i < n; i++) time[i] = b->time ? b->time[0] : j->now;
     if (b->time && (b->flags & EB_CLAMP_TIMES) && j->work == BATCH_ADD)
         for (size_t i = 0; i < n; i++) time[i] = j->latest = ebi_max(time[i], j->latest);
     return time;
@@ -272,13 +274,12 @@ static void batch_shards(batch_job *j, const batch_run *r, size_t at) {
     for (size_t i = begin; r->count && i < end; i++) r->count[s.from[i]] = s.count[i];
 }
 
-static void batch_do_chunk(batch_job *j, size_t at, size_t n) {
+static void batch_do_chunk(batch_job *j, size_t at, size_t n, batch_chunk *c) {
     const eb_batch *const b = j->b;
-    batch_chunk c;
-    const uint64_t *const time = j->uses_time ? batch_times(j, at, n, c.time) : NULL;
+    const uint64_t *const time = j->uses_time ? batch_times(j, at, n, c->time) : NULL;
     if (j->named) ebi_keys_take(j->f, b->keys, at, n, j->named->key, j->named->room);
-    const batch_run run = {{n, batch_hashes(j, at, n, c.hash),
-                            j->uses_value ? batch_values(j, at, n, c.value) : NULL, time,
+    const batch_run run = {{n, batch_hashes(j, at, n, c->hash),
+                            j->uses_value ? batch_values(j, at, n, c->value) : NULL, time,
                             j->named ? j->named->key : NULL, NULL},
                            b->seen ? b->seen + at : NULL,
                            b->count ? b->count + at : NULL,
@@ -287,14 +288,15 @@ static void batch_do_chunk(batch_job *j, size_t at, size_t n) {
         batch_shards(j, &run, at);
         return;
     }
-    if (time == c.time) batch_clamp(j, j->f->block, c.time, n);
+    if (time == c->time && b->time) batch_clamp(j, j->f->block, c->time, n); /* else by the clock */
     batch_run_shard(j, j->f->block, &run, at);
 }
 
 static void batch_do_all(batch_job *j) {
     const size_t n = j->b->n;
+    batch_chunk c;
     for (size_t at = 0; at < n && j->refused == SIZE_MAX; at += BATCH_CHUNK)
-        batch_do_chunk(j, at, (size_t)ebi_min(BATCH_CHUNK, n - at));
+        batch_do_chunk(j, at, (size_t)ebi_min(BATCH_CHUNK, n - at), &c);
 }
 
 static void batch_walk(batch_job *j) {
