@@ -62,7 +62,8 @@ static eb_status aggregate_key(aggregate_state *s, Datum value, eb_error *err) {
 /* What evb_agg may take.  The message names the way out. */
 PG_FUNCTION_INFO_V1(evb_parallel_spec_in);
 Datum evb_parallel_spec_in(PG_FUNCTION_ARGS) {
-    const char *const spec = PG_GETARG_CSTRING(0);
+    /* A seed is drawn here, once for all workers. */
+    const char *const spec = evb_seeded(PG_GETARG_CSTRING(0));
     const uint64_t wanted = EB_CAN_MERGE | EB_ORDER_FREE;
     eb_spec_info info;
     eb_error err;

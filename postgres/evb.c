@@ -111,9 +111,19 @@ eb_filter *evb_load(const struct varlena *value, MemoryContext context) {
     return f;
 }
 
+char *evb_seeded(const char *spec) {
+    char seeded[2 * EB_SPEC_MAX];
+    uint64_t drawn;
+    eb_error err;
+    if (!pg_strong_random(&drawn, sizeof drawn))
+        ereport(ERROR, (errcode(ERRCODE_INTERNAL_ERROR), errmsg("no random bytes for a seed")));
+    if (sql_seeded(spec, drawn, seeded, &err) != EB_OK) evb_fail(&err);
+    return pstrdup(seeded);
+}
+
 eb_filter *evb_make(const text *spec, MemoryContext context) {
     const eb_allocator memory = evb_memory(context);
-    char *const words = text_to_cstring(spec);
+    char *const words = evb_seeded(text_to_cstring(spec));
     eb_spec_info info;
     eb_filter *f;
     eb_error err;

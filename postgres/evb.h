@@ -17,6 +17,7 @@ void evb_fail(const eb_error *err) pg_attribute_noreturn();
 /* A filter of a context: from a value, which may have come from anyone; from a spec, unless it is
  * too large for a value.  They raise errors. */
 eb_filter *evb_load(const struct varlena *value, MemoryContext context);
+char *evb_seeded(const char *spec); /* with a drawn seed if it says seed=random */
 eb_filter *evb_make(const text *spec, MemoryContext context);
 bytea *evb_save(const eb_filter *f);
 

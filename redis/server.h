@@ -133,6 +133,7 @@ typedef int (*RedisModuleApply)(RedisModuleCtx *ctx, void *data, RedisModuleStri
     FUNCTION(1, int, ReplyWithArray, (RedisModuleCtx *, long))                                     \
     FUNCTION(1, int, ReplyWithMap, (RedisModuleCtx *, long))                                       \
     FUNCTION(1, int, ReplyWithBool, (RedisModuleCtx *, int))                                       \
+    FUNCTION(1, void, GetRandomBytes, (unsigned char *to, size_t n))                               \
     FUNCTION(1, int, ReplicateVerbatim, (RedisModuleCtx *))                                        \
     FUNCTION(1, int, Replicate, (RedisModuleCtx *, const char *command, const char *form, ...))    \
     FUNCTION(1, int, NotifyKeyspaceEvent,                                                          \

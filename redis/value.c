@@ -129,11 +129,15 @@ static eb_status value_too_large(uint64_t bytes, eb_error *err) {
     return EB_ELIMIT;
 }
 
-eb_status ev_make(ev_value **out, const char *spec, eb_error *err) {
+eb_status ev_make(ev_value **out, const char *wanted, eb_error *err) {
+    char spec[2 * EB_SPEC_MAX];
+    uint64_t seed;
     eb_spec_info info;
     eb_filter *f;
     EB_INIT(info);
-    eb_status status = eb_spec_describe(spec, &info, err);
+    RedisModule_GetRandomBytes((unsigned char *)&seed, sizeof seed);
+    eb_status status = eb_spec_seed(wanted, seed, spec, sizeof spec, err);
+    if (status == EB_OK) status = eb_spec_describe(spec, &info, err);
     if (status != EB_OK) return status;
     if (info.bytes > ev_limit()) return value_too_large(info.bytes, err);
     ev_value *const v = ev_value_new();

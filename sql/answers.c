@@ -45,6 +45,14 @@ static bool answers_describes(const char *kind, const char *options) {
     return eb_spec_describe(spec, &info, NULL) == EB_OK && (info.caps & wanted) == wanted;
 }
 
+eb_status sql_seeded(const char *spec, uint64_t drawn, char out[2 * EB_SPEC_MAX], eb_error *err) {
+    char given[EB_SPEC_MAX];
+    const eb_status status = eb_spec_get(spec, "seed", given, sizeof given, NULL, err);
+    if (status != EB_OK) return status;
+    if (strcmp(given, "random") == 0) return eb_spec_seed(spec, drawn, out, 2 * EB_SPEC_MAX, err);
+    return eb_spec_set(spec, "seed", given[0] ? given : "0", out, 2 * EB_SPEC_MAX, err);
+}
+
 bool sql_any_order(const eb_kind_info *kind) {
     return answers_describes(kind->name, "") || answers_describes(kind->name, ":update=plain");
 }

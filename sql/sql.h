@@ -48,6 +48,10 @@ bool sql_is_text(const eb_filter *f);
 eb_status sql_ask(const eb_filter *f, bool text, const eb_keys *key, const uint64_t *time,
                   bool *seen, double *count, eb_error *err);
 
+/* The spec, with the drawn seed if it says seed=random.  Without seed= it is 0 here for all kinds:
+ * a query that is run again gives the same filter. */
+eb_status sql_seeded(const char *spec, uint64_t drawn, char out[2 * EB_SPEC_MAX], eb_error *err);
+
 /* The sentence of an error.  A place among the rows that waited would say nothing to the user: "key
  * 17 is ..." becomes "a key is ...".  It may quote bytes of a damaged value: what is no UTF-8
  * becomes '?'. */

@@ -88,12 +88,16 @@ bool evb_drop_name(evb_connection *c, const char *name) {
 }
 
 eb_status evb_make(sqlite3 *db, const char *spec, eb_filter **out, eb_error *err) {
+    char seeded[2 * EB_SPEC_MAX];
+    uint64_t drawn;
     eb_spec_info info;
     EB_INIT(info);
     *out = NULL;
     if (!spec)
         return evb_error(err, EB_ESPEC, "the spec is NULL: try 'bloom:distinct=1e6,fpr=0.001'");
-    const eb_status status = eb_spec_describe(spec, &info, err);
+    sqlite3_randomness(sizeof drawn, &drawn);
+    eb_status status = sql_seeded(spec, drawn, seeded, err);
+    if (status == EB_OK) status = eb_spec_describe(seeded, &info, err);
     const int most = sqlite3_limit(db, SQLITE_LIMIT_LENGTH, -1);
     if (status != EB_OK) return status;
     if (info.snapshot_bytes > (uint64_t)most)

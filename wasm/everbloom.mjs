@@ -201,7 +201,7 @@ function bind(lib) {
         this.#f = spec; // from load and clone
       } else {
         m.open(3 * spec.length + 64);
-        this.#f = handle(lib.make(m.text(spec)) >>> 0);
+        this.#f = handle(lib.make(m.text(spec), crypto.getRandomValues(new BigUint64Array(1))[0]) >>> 0);
       }
       forgotten.register(this, this.#f, this);
     }

@@ -40,9 +40,11 @@ GLUE(version) const char *glue_version(void) {
 
 /* Life */
 
-GLUE(make) eb_filter *glue_make(const char *spec) {
+GLUE(make) eb_filter *glue_make(const char *spec, uint64_t seed) { /* of kinds that draw one */
+    char seeded[2 * EB_SPEC_MAX];
     eb_filter *f;
-    return eb_new(&f, spec, NULL, &glue_why) == EB_OK ? f : NULL;
+    if (eb_spec_seed(spec, seed, seeded, sizeof seeded, &glue_why) != EB_OK) return NULL;
+    return eb_new(&f, seeded, NULL, &glue_why) == EB_OK ? f : NULL;
 }
 
 GLUE(load) eb_filter *glue_load(const void *bytes, size_t n) {

@@ -157,33 +157,30 @@ static uint64_t random_seed(void) {
     return seed;
 }
 
-static bool can_be_merged(const char *spec) {
-    size_t n;
-    const size_t length = strcspn(spec, ":");
-    const eb_kind_info *const *kinds = eb_kinds(&n);
-    for (size_t i = 0; i < n; i++)
-        if (strncmp(kinds[i]->name, spec, length) == 0 && !kinds[i]->name[length])
-            return kinds[i]->caps & EB_CAN_MERGE;
-    return false;
-}
-
 /* Filters that are meant to be merged need one seed: so kinds that can be have the same one unless
  * it is given.  Others get one that nobody can guess, so that nobody can prepare keys that collide.
  */
 static void append_seed(char *spec, const settings *set, const char *state_spec) {
-    size_t length;
-    const char *seed = state_spec ? spec_value(state_spec, "seed", &length) : NULL;
-    if (spec_has(spec, "seed")) return;
-    if (set->seed && strcmp(set->seed, "random") != 0)
+    size_t length, given;
+    eb_error err;
+    const char *const seed = state_spec ? spec_value(state_spec, "seed", &length) : NULL;
+    const char *const wish = spec_value(spec, "seed", &given);
+    const bool random = wish ? given == strlen("random") && memcmp(wish, "random", given) == 0
+                             : set->seed && strcmp(set->seed, "random") == 0;
+    if (wish && !random) return;
+    if (wish) spec_drop(spec, "seed");
+    if (set->seed && !random)
         spec_append(spec, "seed", set->seed, strlen(set->seed));
     else if (set->family)
         append_number(spec, family_seed(set->family));
     else if (seed)
         spec_append(spec, "seed", seed, length);
-    else if (set->seed || !can_be_merged(spec))
-        append_number(spec, random_seed());
-    else
-        append_number(spec, 0);
+    else {
+        if (random) spec_append(spec, "seed", "random", strlen("random"));
+        if (eb_spec_seed(spec, random_seed(), spec, SPEC_TEXT, &err) != EB_OK)
+            cli_fail("%s", err.text);
+        if (!spec_has(spec, "seed")) append_number(spec, 0);
+    }
 }
 
 uint64_t filter_option(const eb_filter *f, const char *key) {

@@ -22,6 +22,7 @@
 #include <everbloom/everbloom.h>
 #include <iterator>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -125,6 +126,18 @@ class keys {
     std::size_t n_;
     std::vector<eb_key> list_;
 };
+
+// ---- The spec with a seed that nobody can guess, where it says seed=random, or gives none and
+// filters of its kind can never be merged.  Use it if keys may come from strangers: eb_spec_seed.
+inline std::string seeded(const std::string &spec) {
+    std::random_device draw;
+    const std::uint64_t seed = static_cast<std::uint64_t>(draw()) << 32 | draw();
+    std::string out(spec.size() + 32, '\0');
+    eb_error err;
+    if (eb_spec_seed(spec.c_str(), seed, out.data(), out.size(), &err) != EB_OK) return spec;
+    out.resize(out.find('\0'));
+    return out;
+}
 
 // ---- A filter.  It can be moved; clone() copies it.  After a move only assignment and destruction
 // are allowed.

@@ -84,20 +84,35 @@ static PyObject *filter_spec_text(PyObject *spec, PyObject *kwargs) {
     return text;
 }
 
+static bool filter_draw(uint64_t *seed) {
+    PyObject *const os = PyImport_ImportModule("os");
+    PyObject *const drawn =
+        os ? PyObject_CallMethod(os, "urandom", "i", (int)sizeof *seed) : (PyObject *)NULL;
+    char *const bytes = drawn ? PyBytes_AsString(drawn) : NULL;
+    if (bytes) memcpy(seed, bytes, sizeof *seed);
+    Py_XDECREF(os);
+    Py_XDECREF(drawn);
+    return bytes != NULL;
+}
+
 static PyObject *filter_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     PyObject *spec;
+    char seeded[2 * EB_SPEC_MAX];
+    uint64_t seed;
     eb_filter *f = NULL;
     eb_error err;
     eb_status status;
     if (!PyArg_ParseTuple(args, "U:Filter", &spec)) return NULL;
     PyObject *const text = filter_spec_text(spec, kwargs);
     const char *const utf8 = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-    if (!utf8) {
+    if (!utf8 || !filter_draw(&seed)) {
         Py_XDECREF(text);
         return NULL;
     }
-    FILTER_WITHOUT_LOCK(eb_new(&f, utf8, NULL, &err));
+    status = eb_spec_seed(utf8, seed, seeded, sizeof seeded, &err);
     Py_DECREF(text);
+    if (status) return ebpy_raise(status, &err);
+    FILTER_WITHOUT_LOCK(eb_new(&f, seeded, NULL, &err));
     return status ? ebpy_raise(status, &err) : ebpy_filter_wrap(type, f);
 }
 

@@ -2,6 +2,7 @@
  *
  * Everything is driven by the kind's option table: types, ranges and defaults
  * are read from the same texts that help prints. */
+#include "base/decimal.h"
 #include "base/rng.h"
 #include "filter.h"
 #include "number.h"
@@ -477,6 +478,28 @@ static void spec_put_pair(spec_out *out, const char *key, spec_text value) {
     spec_put(out, key, strlen(key));
     spec_put(out, "=", 1);
     spec_put(out, value.p, value.len);
+}
+
+static eb_status spec_copy(const char *spec, char *out, size_t cap, eb_error *err) {
+    const size_t len = strlen(spec);
+    if (len >= cap)
+        return ebi_fail(err, EB_EINVAL, "the spec has %zu bytes: the buffer has %zu", len + 1, cap);
+    memmove(out, spec, len + 1);
+    return EB_OK;
+}
+
+eb_status eb_spec_seed(const char *spec, uint64_t seed, char *out, size_t cap, eb_error *err) {
+    const ebi_kind *kind;
+    const char *options;
+    spec_text pair, given = {NULL, 0};
+    ebi_decimal_text number;
+    EBI_TRY(spec_open(spec, &kind, &options, err));
+    while (spec_next(&options, &pair))
+        if (spec_gives(pair, "seed", &given)) break;
+    if (given.p ? !spec_equal(given, "random") : (kind->info.caps & EB_CAN_MERGE) != 0)
+        return spec_copy(spec, out, cap, err);
+    ebi_decimal_print(seed, false, &number);
+    return eb_spec_set(spec, "seed", number.text, out, cap, err);
 }
 
 eb_status eb_spec_set(const char *spec, const char *key, const char *value, char *out, size_t cap,
