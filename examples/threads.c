@@ -2,11 +2,12 @@
  * shards.  The bytes do not depend on the number of threads.
  *
  *     cc threads.c $(pkg-config --cflags --libs everbloom) -pthread */
-#define _POSIX_C_SOURCE 200809L /* barriers */
+#define _DEFAULT_SOURCE /* barriers, getrandom */
 #include <everbloom/everbloom.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 enum { KEYS = 200000, THREADS_MOST = 8 };
 static uint32_t key[KEYS];
@@ -38,14 +39,13 @@ static void *work(void *arg) {
     return NULL;
 }
 
-static unsigned char *run(unsigned threads, size_t *len) {
+static unsigned char *run(const char *spec, unsigned threads, size_t *len) {
     eb_filter *f;
     eb_error err;
     pthread_t thread[THREADS_MOST];
     worker w[THREADS_MOST];
     pthread_barrier_t hashed;
-    if (eb_new(&f, "lru:memory=1M,shards=16", NULL, &err))
-        return fprintf(stderr, "%s\n", err.text), exit(1), NULL;
+    if (eb_new(&f, spec, NULL, &err)) return fprintf(stderr, "%s\n", err.text), exit(1), NULL;
     pthread_barrier_init(&hashed, NULL, threads);
     for (unsigned i = 0; i < threads; i++) {
         w[i] = (worker){.f = f, .number = i, .of = threads, .hashed = &hashed};
@@ -65,12 +65,17 @@ static unsigned char *run(unsigned threads, size_t *len) {
 
 int main(void) {
     size_t one_len, len, repeats = 0;
+    char spec[EB_SPEC_MAX];
+    uint64_t seed; /* drawn, so that nobody can prepare keys that collide */
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed ||
+        eb_spec_seed("lru:memory=1M,shards=16", seed, spec, sizeof spec, NULL))
+        return 1;
     for (uint32_t i = 0; i < KEYS; i++) key[i] = i % 5 ? i : i / 2; /* some come again */
-    unsigned char *const one = run(1, &one_len);
+    unsigned char *const one = run(spec, 1, &one_len);
     for (int i = 0; i < KEYS; i++) repeats += seen[i];
     printf("%zu of %d keys were repeats\n", repeats, KEYS);
     for (unsigned threads = 2; threads <= THREADS_MOST; threads *= 2) {
-        unsigned char *const bytes = run(threads, &len);
+        unsigned char *const bytes = run(spec, threads, &len);
         printf("%u threads: %s\n", threads,
                len == one_len && !memcmp(bytes, one, len) ? "the same bytes" : "OTHER BYTES");
         if (len != one_len || memcmp(bytes, one, len)) return 1;

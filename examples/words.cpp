@@ -15,7 +15,9 @@ static bool is_spec(const char *spec) {
 
 int main() {
     try {
-        everbloom::filter counts("spectral:memory=64K");
+        // The words may come from strangers: a seed is drawn, so that nobody can choose words that
+        // collide.
+        everbloom::filter counts(everbloom::seeded("spectral:memory=64K,seed=random"));
         std::istringstream text("to be or not to be that is the question");
         const std::vector<std::string> words{std::istream_iterator<std::string>(text), {}};
         counts.update(words);

@@ -209,6 +209,34 @@ static void options_can_be_set(void **state) {
     assert_string_equal(out, "same");
 }
 
+static void seeded(const char *spec, const char *wanted) {
+    char out[EB_SPEC_MAX];
+    suite_at("a seed for %s", spec);
+    (void)snprintf(out, sizeof out, "%s", spec);
+    OK(eb_spec_seed(spec, UINT64_MAX, out, sizeof out, NULL));
+    assert_string_equal(out, wanted);
+    OK(eb_spec_seed(out, 7, out, sizeof out, NULL)); /* in place; what has a seed keeps it */
+    assert_string_equal(out, wanted);
+}
+
+static void seeds_are_drawn_by_callers(void **state) {
+    (void)state;
+    eb_filter *f;
+    eb_error err;
+    char out[12] = "same";
+    seeded("lru:memory=1M", "lru:memory=1M,seed=18446744073709551615");
+    seeded("window", "window:seed=18446744073709551615");
+    seeded("choosy:seed=random,memory=1M", "choosy:seed=18446744073709551615,memory=1M");
+    seeded("lru:seed=0", "lru:seed=0");
+    seeded("bloom:memory=1M", "bloom:memory=1M"); /* filters of this kind can be merged */
+    seeded("spectral:seed=random", "spectral:seed=18446744073709551615");
+    GIVES(EB_ESPEC, eb_spec_seed("blom", 1, out, sizeof out, &err));
+    GIVES(EB_EINVAL, eb_spec_seed("bloom:memory=4K", 1, out, sizeof out, &err));
+    GIVES(EB_EINVAL, eb_spec_seed("lru:seed=random", 1000, out, sizeof out, &err));
+    assert_string_equal(out, "same");
+    GIVES(EB_ESPEC, eb_new(&f, "lru:seed=random", NULL, &err)); /* nothing else knows the word */
+}
+
 /* Limits */
 
 static void *refuse(void *context, size_t size) {
@@ -421,6 +449,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(sizes_and_counts_take_suffixes),
         cmocka_unit_test(options_can_be_read),
         cmocka_unit_test(options_can_be_set),
+        cmocka_unit_test(seeds_are_drawn_by_callers),
         cmocka_unit_test(huge_filters_are_refused_by_the_allocator),
         cmocka_unit_test(sip_has_a_secret),
         cmocka_unit_test(seeds_shape_hashes),

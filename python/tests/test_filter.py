@@ -81,7 +81,7 @@ class Batches(unittest.TestCase):
         rng = random.Random(1)
         words = [str(rng.randrange(3000)) for _ in range(5000)]
         for spec in ("lru:memory=16K", "stable:memory=4K,fpr=0.01", "spectral:memory=32K", "window:memory=64K,window=1000"):
-            one, many, pieces = Filter(spec), Filter(spec), Filter(spec)
+            one, many, pieces = (Filter(spec, seed=1) for _ in range(3))
             single = [one.add(word) for word in words]
             self.assertEqual(bools(many.add(words)), single, spec)
             for at in range(0, len(words), 777):
@@ -305,6 +305,17 @@ class Others(unittest.TestCase):
         self.assertLessEqual(r.range(-10, 9).lower, 20)
         middle = r.quantile(0.5)
         self.assertTrue(middle.lower <= -1 <= middle.upper, middle)
+
+    def test_a_filter_that_cannot_be_merged_has_a_seed_that_nobody_can_guess(self):
+        def seed(*args, **options):
+            return dict(pair.split("=") for pair in Filter(*args, **options).spec.split(":")[1].split(","))["seed"]
+
+        for spec in "lru:memory=64K", "choosy:memory=64K", "window:memory=64K", "bloom:memory=64K,seed=random":
+            self.assertNotEqual(seed(spec), seed(spec))
+        self.assertNotEqual(seed("bloom", memory="64K", seed="random"), seed("bloom", memory="64K", seed="random"))
+        self.assertEqual(seed("bloom:memory=64K"), "0")
+        self.assertEqual(seed("lru", memory="64K", seed=5), "5")
+        self.assertRaises(Error, Filter, "lru:seed=rand")
 
     def test_dedup(self):
         words = "to be or not to be".split()

@@ -61,7 +61,7 @@ class Threads(unittest.TestCase):
         Filter.loads(f.dumps())
 
     def test_many_filters(self):
-        specs = ["lru:memory=64K", "spectral:memory=64K", "bloom:memory=64K,k=5", "stable:memory=64K,fpr=0.01"]
+        specs = ["lru:memory=64K,seed=1", "spectral:memory=64K", "bloom:memory=64K,k=5", "stable:memory=64K,fpr=0.01,seed=1"]
         wanted = {}
         for spec in specs:
             f = Filter(spec)

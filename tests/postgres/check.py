@@ -68,6 +68,13 @@ class Guarantees(unittest.TestCase):
             parallel = here.sql(PARALLEL + f"select md5(x.evb_agg) from ({query}) x")
             self.assertEqual(serial, parallel, spec)
 
+    def test_seeds(self):
+        def seed(spec):
+            return here.sql(PARALLEL + f"select evb_info(evb_agg(k, '{spec}'))->>'spec' from big").split("seed=")[1].split(",")[0]
+        spec = "bloom:distinct=40000,fpr=0.01,seed=random"  # one for all workers
+        self.assertNotEqual(seed(spec), seed(spec))
+        self.assertEqual((seed("bloom:memory=1K"), seed("bloom:memory=1K,seed=7")), ("0", "7"))
+
     def test_kinds_that_forget_need_an_order(self):
         message = here.refused("select evb_agg(i::bigint, 'lru:memory=64K') from generate_series(1, 10) i")
         self.assertIn("0A000", message)

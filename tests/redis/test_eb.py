@@ -25,6 +25,15 @@ with Server("eb") as s:
     s.refuses("wrong number", "EB.MADD", "a")
     s.refuses("unknown argument", "EB.ADD", "a", "x", "SOON", "1")
 
+    # A filter that cannot be merged has a seed that nobody can guess; others, if they are asked for it.
+    def seed(spec):
+        s("DEL", "seeded")
+        same(s("EB.RESERVE", "seeded", spec), b"OK")
+        return dict(x.split(b"=") for x in pairs(s("EB.INFO", "seeded"))["spec"].split(b":")[1].split(b","))[b"seed"]
+    for spec in "lru:memory=64K", "choosy:memory=64K", "bloom:memory=64K,seed=random":
+        assert seed(spec) != seed(spec), spec
+    same((seed("bloom:memory=64K"), seed("lru:memory=64K,seed=7")), (b"0", b"7"))
+
     # Sizes are refused before memory is taken.
     before = s.r.info("memory")["used_memory"]
     s.refuses("max-filter-bytes", "EB.RESERVE", "huge", "bloom:memory=200G")

@@ -90,6 +90,12 @@ class Guarantees(unittest.TestCase):
         parts = one(self.db, "select evb_merge_agg(f) from (select evb_agg(k, ?) as f from t group by g)", spec)
         self.assertEqual(whole, parts)
 
+    def test_seeds(self):
+        def seed(spec):
+            return json.loads(one(self.db, "select evb_info(evb_agg(1, ?))", spec))["spec"].split("seed=")[1].split(",")[0]
+        self.assertNotEqual(seed("bloom:memory=1K,seed=random"), seed("bloom:memory=1K,seed=random"))
+        self.assertEqual((seed("bloom:memory=1K"), seed("bloom:memory=1K,seed=7")), ("0", "7"))
+
     def test_new_keys_of_a_stream(self):
         rng = random.Random(3)
         rows = [(f"u{rng.randrange(500)}",) for _ in range(4000)]

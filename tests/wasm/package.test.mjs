@@ -91,6 +91,15 @@ test('batches, single keys and hashes agree', () => {
   assert.deepEqual(a.save(), c.save());
 });
 
+test('a filter that cannot be merged has a seed that nobody can guess', () => {
+  const seed = (spec) => /[,:]seed=(\d+)/.exec(new Filter(spec).spec)[1];
+  for (const spec of ['lru:memory=16K', 'window:window=10,unit=time,memory=16K', 'bloom:memory=16K,seed=random']) {
+    assert.notEqual(seed(spec), seed(spec));
+  }
+  assert.equal(seed('bloom:memory=16K'), '0');
+  assert.equal(seed('lru:memory=16K,seed=7'), '7');
+});
+
 test('counts, removal, merging, times, top lists and ranges', () => {
   const f = new Filter('spectral:memory=64K,update=plain');
   f.add(['a', 'b', 'a']);
