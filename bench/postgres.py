@@ -2,7 +2,7 @@
 """postgres.py LIBRARY EXTENSION-FOLDER [ROWS]: what the PostgreSQL extension costs, beside count() in the same rounds.
 
 Two servers of its own are made and removed.  Times are of the processor, of the backend that works; the speed of workers is
-also of the clock, the best of all rounds.  `make bench-sql` runs it."""
+of the clock.  `make bench-sql` runs it."""
 
 import os, statistics, sys, time
 
@@ -52,21 +52,54 @@ def aggregates(session):
         "count(distinct t):", ratio(cpu[2], cpu[0]))
 
 
-def workers(session):
-    query = "select md5(evb_agg(k, 'bloom:distinct=1e6,fpr=0.01')::bytea) from big"
-    cpu, wall, made = [[], []], [[], []], set()
+def workers(session, other):
+    """Beside it, what two processes gain here that share nothing: two sessions that each run the whole query at the same time."""
+    filter, count = "select md5(evb_agg(k, 'bloom:distinct=1e6,fpr=0.01')::bytea) from big", "select count(k) from big"
+    cpu, wall, made = [[], []], {name: [] for name in ("none", "two", "side", "count none", "count two")}, set()
+
+    def clocked(name, query, n):
+        session.sql(PARALLEL + str(n))
+        clock = time.monotonic()
+        answer = session.sql(query)
+        wall[name].append(time.monotonic() - clock)
+        return answer
+
+    other.sql(PARALLEL + "0")
     for _ in range(ROUNDS):
-        for i, n in enumerate((0, 2)):
-            session.sql(PARALLEL + str(n))
-            clock, before = time.monotonic(), session.cpu()
-            made.add(session.sql(query))
+        for i, name in enumerate(("none", "two")):
+            before = session.cpu()
+            made.add(clocked(name, filter, 2 * i))
             cpu[i].append(session.cpu() - before)
-            wall[i].append(time.monotonic() - clock)
+            clocked("count " + name, count, 2 * i)
+        clock = time.monotonic()
+        other.start(filter)
+        session.sql(PARALLEL + "0")
+        session.sql(filter)
+        other.result()
+        wall["side"].append((time.monotonic() - clock) / 2)
     if len(made) != 1:
         raise SystemExit("workers made other bytes")
-    say("two workers, same bytes: speed by the clock", f"{min(wall[0]) / min(wall[1]):.2f} times (best rounds), rounds", ratio(*wall))
+    say("two workers, same bytes: speed by the clock", ratio(wall["none"], wall["two"]), "times;",
+        "count(k):", ratio(wall["count none"], wall["count two"]))
+    say("  two sessions side by side, for comparison", ratio(wall["none"], wall["side"]), "times")
     say("  CPU of the leader, which scans its share too", f"{min(cpu[1]) / min(cpu[0]):.2f} of the CPU without workers")
     session.sql("set max_parallel_workers_per_gather = 0")
+
+
+def cancelling(session, other):
+    """From pg_cancel_backend to the answer, while an aggregate of 1 GB is at work."""
+    waits = []
+    for _ in range(3):
+        before = session.cpu()
+        session.start("select length(evb_agg(i, 'bloom:memory=1000M')::bytea) from generate_series(1, 1000000000000::bigint) i")
+        while session.cpu() < before + 1:  # it has begun to fill the filter
+            time.sleep(0.05)
+        clock = time.monotonic()
+        other.sql(f"select pg_cancel_backend({session.pid})")
+        if "canceling" not in session.result():
+            raise SystemExit("it was not cancelled")
+        waits.append(time.monotonic() - clock)
+    say("cancelling an aggregate of 1 GB", f"{max(waits):.2f} s, the longest of {len(waits)}")
 
 
 def questions(session):
@@ -118,9 +151,12 @@ def main():
         session = here.session()
         session.sql("set max_parallel_workers_per_gather = 0")
         aggregates(session)
-        workers(session)
+        other = here.session()
+        workers(session, other)
         questions(session)
         bloomjoin(session, there)
+        cancelling(session, other)
+        other.close()
         session.close()
     finally:
         for server in servers:
