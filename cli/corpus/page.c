@@ -182,7 +182,7 @@ static double page_fill(const corpus_run *run, const corpus_stretch *s, size_t m
 /* A curve for each filter; y from 0 to `most`, with lines at quarters. */
 static void page_plot(FILE *to, const corpus_run *run, const char *title,
                       double (*y)(const corpus_run *, const corpus_stretch *, size_t)) {
-    static const char *const colour[] = {"#1f6feb", "#d1495b", "#2b8a3e", "#e08e00"};
+    static const char *const colour[] = {"#3b82f6", "#e0566a", "#3aa655", "#e08e00"};
     const corpus_course *const c = &run->found.course;
     double most = 1;
     for (size_t i = 0; i < c->n; i++)
@@ -192,7 +192,7 @@ static void page_plot(FILE *to, const corpus_run *run, const char *title,
     for (int q = 0; q <= 4; q++) {
         const int at = 10 + PAGE_HEIGHT - PAGE_HEIGHT * q / 4;
         fprintf(to,
-                "<line x1='50' y1='%d' x2='%d' y2='%d' stroke='#ddd'/><text x='44' y='%d' "
+                "<line x1='50' y1='%d' x2='%d' y2='%d' stroke='#8886'/><text x='44' y='%d' "
                 "text-anchor='end'>%.3g %%</text>",
                 at, 50 + PAGE_WIDTH, at, at + 4, 100 * most * q / 4);
     }
@@ -248,9 +248,11 @@ static void page_html(FILE *to, const corpus_run *run, const corpus_counts *all)
     fputs("<!doctype html><html lang='en'><meta charset='utf-8'><title>everbloom corpus</title>"
           "<style>body{font:15px/1.5 system-ui,sans-serif;max-width:60em;margin:2em auto;padding:"
           "0 1em;color:#222}table{border-collapse:collapse;width:100%}th,td{padding:.2em .6em;"
-          "text-align:right;border-bottom:1px solid #ddd;font-variant-numeric:tabular-nums}"
+          "text-align:right;border-bottom:1px solid #8886;font-variant-numeric:tabular-nums}"
           "th:first-child,td.text{text-align:left}td.text{overflow-wrap:anywhere}.bar{width:8em}"
-          ".bar i{display:block;height:.8em;background:#1f6feb}svg{width:100%;font-size:11px}"
+          ".bar i{display:block;height:.8em;background:#3b82f6}"
+          "svg{width:100%;font-size:11px;fill:currentColor}:root{color-scheme:light dark}"
+          "@media(prefers-color-scheme:dark){body{color:#ddd;background:#16181c}}"
           "</style><h1>everbloom corpus</h1>",
           to);
     fputs("<table><tr><th>folder</th><th>documents</th><th>kept</th><th>words</th><th>kept</th>"
