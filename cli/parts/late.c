@@ -210,6 +210,7 @@ static void give(stream *s, struct late *l, size_t n) {
         batch.value = s->values.from ? value : NULL;
         batch.seen = seen;
         must(eb_add_batch(s->filter, &batch, &err), &err);
+        exact_add(s->exact, &batch);
         for (size_t k = 0; k < m; k++) s->seen += seen[k];
     }
     l->n -= n;

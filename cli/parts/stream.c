@@ -171,6 +171,7 @@ static void look_up(stream *s, size_t n) {
         if (!s->adds) batch.time = NULL; /* asks about now */
         status =
             s->adds ? eb_add_batch(s->filter, &batch, &err) : eb_ask_batch(s->filter, &batch, &err);
+        exact_add(s->exact, &batch);
     }
     if (status != EB_OK) cli_fail("the filter refuses keys: %s", err.text);
 }

@@ -3,6 +3,7 @@
 #define EVERBLOOM_STREAM_H
 #include "ahead.h"
 #include "cli.h"
+#include "exact.h"
 #include "health.h"
 #include "input/bad.h"
 #include "input/values.h"
@@ -82,7 +83,8 @@ typedef struct stream {
     time_place place[STREAM_BATCH];
     bool refuted[STREAM_BATCH];
     times times;
-    struct late *late; /* lines that are not in order, or NULL */
+    struct late *late;   /* lines that are not in order, or NULL */
+    exact_counts *exact; /* of what the filter was given, or NULL */
     uint8_t hit[STREAM_BATCH];
 } stream;
 
