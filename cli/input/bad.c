@@ -1,5 +1,6 @@
 /* bad.c - lines without a key that can be read: one policy for all commands. */
 #include "bad.h"
+#include <math.h>
 
 static const double told_every = 60;
 enum { BAD_JUDGED = 1000 }; /* lines that are enough to see that all are bad */
@@ -29,8 +30,12 @@ static bool tell_if_all(bad_lines *b, uint64_t lines) {
     return true;
 }
 
+double bad_due(const bad_lines *b) {
+    return b->lines == b->told || b->policy == BAD_FAIL || b->silent ? INFINITY : b->due;
+}
+
 void bad_tell(bad_lines *b, uint64_t lines, bool at_end) {
-    if (b->lines == b->told || b->policy == BAD_FAIL || b->silent) return;
+    if (isinf(bad_due(b))) return;
     if (tell_if_all(b, lines) || (!at_end && now_seconds() < b->due)) return;
     b->told = b->lines;
     b->due = now_seconds() + told_every;

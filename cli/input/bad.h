@@ -25,4 +25,5 @@ void bad_note(bad_lines *b, const char *file, uint64_t line);
 _Noreturn void bad_fail(const bad_lines *b); /* with the first one */
 /* Of `lines` so far: at the end, once a minute, and at once if all are bad. */
 void bad_tell(bad_lines *b, uint64_t lines, bool at_end);
+double bad_due(const bad_lines *b); /* when there is something to tell; INFINITY: there is not */
 #endif

@@ -311,15 +311,14 @@ static void between_blocks(stream *s) {
     save(s, false);
 }
 
+/* Until something is due though no line comes; -1: nothing is. */
 static int wait_ms(const stream *s) {
     if (s->tick) return (int)ceil(fmin(s->tick_seconds, 1e6) * 1000);
-    const bool watched = s->set->stats_every > 0 || s->set->metrics;
-    const bool saves = saves_on_the_way(s);
-    if (!saves && !watched) return -1;
-    const double due = !watched ? s->save_due
-                       : !saves ? s->watch_due
-                                : fmin(s->save_due, s->watch_due);
-    double left = ceil((due - now_seconds()) * 1000);
+    double due = bad_due(&s->bad);
+    if (s->set->stats_every > 0 || s->set->metrics) due = fmin(due, s->watch_due);
+    if (saves_on_the_way(s)) due = fmin(due, s->save_due);
+    if (isinf(due)) return -1;
+    const double left = ceil((due - now_seconds()) * 1000);
     return left < 0 ? 0 : left > 1e9 ? (int)1e9 : (int)left;
 }
 
