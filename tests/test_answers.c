@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* All wrong answers are shown, not the first only. */
 static unsigned wrong_answers;
@@ -96,7 +98,16 @@ static void what_is_not_used_is_said(void **state) {
 
 /* Streams: key of record i. */
 
-enum { RECORDS = 60000, DISTINCT = 20000, GAP = 3000 };
+enum { RECORDS = 60000 };
+
+typedef struct stream_law { /* the first was there when bounds were chosen, the others came after */
+    uint64_t distinct, gap, seed;
+    double zipf;
+    unsigned memory; /* in tenths of what specs say */
+} stream_law;
+static const stream_law laws[] = {
+    {20000, 3000, 4711, 0.9, 10}, {11000, 700, 12, 0.6, 5}, {40000, 10000, 13, 1.15, 20}};
+static const stream_law *law = laws;
 
 static void shuffle(uint64_t *key, uint64_t *rng) {
     for (size_t i = RECORDS - 1; i > 0; i--) {
@@ -108,9 +119,10 @@ static void shuffle(uint64_t *key, uint64_t *rng) {
 }
 
 static void shuffled(uint64_t *key, uint64_t *rng, eb_workload *w) {
-    for (size_t i = 0; i < RECORDS; i++) key[i] = i < DISTINCT ? i : suite_below(rng, DISTINCT);
+    for (size_t i = 0; i < RECORDS; i++)
+        key[i] = i < law->distinct ? i : suite_below(rng, law->distinct);
     shuffle(key, rng);
-    w->distinct = DISTINCT;
+    w->distinct = (double)law->distinct;
 }
 
 /* Ranks by inversion; the number of those that came is told. */
@@ -119,7 +131,7 @@ static void skewed(uint64_t *key, uint64_t *rng, eb_workload *w) {
     static double upto[KEYS];
     static uint8_t met[KEYS];
     memset(met, 0, sizeof met);
-    w->zipf = 0.9;
+    w->zipf = law->zipf;
     for (size_t i = 0; i < KEYS; i++)
         upto[i] = (i ? upto[i - 1] : 0) + pow((double)i + 1, -w->zipf);
     for (size_t i = 0; i < RECORDS; i++) {
@@ -138,35 +150,38 @@ static void skewed(uint64_t *key, uint64_t *rng, eb_workload *w) {
     }
 }
 
-/* Each key comes twice; GAP new keys and as many repeats of others lie in between. */
+/* Every second record is that of `gap` before, once there is one. */
 static void apart(uint64_t *key, uint64_t *rng, eb_workload *w) {
-    size_t n = 0;
+    const size_t gap = 2 * law->gap + 1;
+    uint64_t next = 0;
     (void)rng;
-    for (uint64_t next = 0; n < RECORDS; next++) {
-        key[n++] = next;
-        if (next >= GAP && n < RECORDS) key[n++] = next - GAP;
-    }
-    w->distinct = (RECORDS + GAP) / 2.0;
-    w->gap = 2 * GAP;
+    for (size_t i = 0; i < RECORDS; i++) key[i] = i % 2 == 1 && i >= gap ? key[i - gap] : next++;
+    w->distinct = (double)next;
+    w->gap = (double)gap;
 }
 
 typedef void make_stream(uint64_t *key, uint64_t *rng, eb_workload *w);
 
 static void inside(const char *spec, const eb_workload *w, double events, double trials, double low,
                    double high, const char *what) {
-    const double rate = events / trials;
-    const double error = 4.5 * sqrt(fmax(rate * (1 - rate), 1 / trials) / trials);
+    const double rate = events / trials, likely = fmax(rate, low);
+    const double error = 4.5 * sqrt(fmax(likely * (1 - likely), 1 / trials) / trials);
     if (rate < low - error || rate > high + error)
         complain("%s, zipf %g, gap %g: %s: %g of %g, not in %g..%g", spec, w->zipf, w->gap, what,
                  rate, trials, low, high);
 }
 
-static void measure(const char *spec, make_stream *make) {
+static void measure(const char *spec_at_one, make_stream *make) {
+    char spec[EB_SPEC_MAX];
+    const char *const size = strstr(spec_at_one, "memory=") + strlen("memory=");
+    const char *const rest = strchr(size, 'K');
+    (void)snprintf(spec, sizeof spec, "%.*s%lu%s", (int)(size - spec_at_one), spec_at_one,
+                   strtoul(size, NULL, 10) * law->memory / 10, rest);
     static uint64_t key[RECORDS];
     static uint8_t met[RECORDS];
     eb_workload w = {.size = sizeof w, .items = RECORDS};
     eb_prediction p = {.size = sizeof p};
-    uint64_t rng = 4711;
+    uint64_t rng = law->seed;
     double wrong = 0, missed = 0, fresh = 0;
     make(key, &rng, &w);
     memset(met, 0, sizeof met);
@@ -174,7 +189,7 @@ static void measure(const char *spec, make_stream *make) {
     const uint64_t caps = eb_caps(f), values = f->p.value_max - f->p.value_min + UINT64_C(1);
     OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
     for (uint64_t i = 0; i < RECORDS; i++) {
-        const eb_hash h = ebi_mix(key[i] + 99);
+        const eb_hash h = ebi_mix(key[i] + law->seed * 99);
         const uint64_t value = caps & EB_CAN_COUNT ? 1 : f->p.value_min + h % values, time = i;
         const eb_batch b = A_BATCH(1, &h, caps & EB_USES_VALUE ? &value : NULL,
                                    caps & EB_USES_TIME ? &time : NULL);
@@ -211,10 +226,12 @@ static void rates_are_inside_their_bounds(void **state) {
         "decay:memory=64K,halflife=10000",
         "aging:memory=256K,period=1000,epochs=16",
     };
-    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
-        measure(specs[i], shuffled);
-        measure(specs[i], skewed);
-        measure(specs[i], apart);
+    for (size_t i = 0; i < SUITE_COUNT(specs) * SUITE_COUNT(laws); i++) {
+        const char *const spec = specs[i / SUITE_COUNT(laws)];
+        law = &laws[i % SUITE_COUNT(laws)];
+        measure(spec, shuffled);
+        measure(spec, skewed);
+        measure(spec, apart);
     }
     HOLDS(wrong_answers == 0);
 }

@@ -67,6 +67,8 @@ static void predict_bounds(double rate, double accuracy, double *low, double *hi
     assert(!(accuracy < 0));
     if (isnan(*low)) *low = isnan(rate) ? 0 : rate / (1 + accuracy);
     if (isnan(*high)) *high = isnan(rate) ? 1 : fmin(1, rate * (1 + accuracy));
+    *low = fmin(*low, rate); /* shards move a rate after its bounds; a rate that is NAN does not */
+    *high = fmax(*high, rate);
 }
 
 static void predict_finish(const ebi_kind *kind, const ebi_params *p, double shards,
@@ -98,17 +100,29 @@ static eb_workload predict_of_shard(const eb_workload *w, double shards) {
     return load;
 }
 
-/* A kind that knows what it misses at a gap, but not on this stream: the mean over its gaps.  They
- * are counted in records, each of which changes cells in such kinds. */
+/* What the kind misses of repeats at a gap, or NAN. */
+static double predict_missed_at(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
+                                double gap) {
+    eb_workload at = *load;
+    eb_prediction one;
+    predict_unknown(&one);
+    one.size = EBI_ASK_MISSES;
+    at.gap = gap;
+    kind->predict(p, &at, &one);
+    return isnan(one.fnr_high) ? one.mean_fnr : one.fnr_high;
+}
+
+/* A kind that knows what it misses at a gap, but not on this stream: the mean over its gaps, which
+ * are counted in records, each of which changes cells in such kinds.  The farther, the more is
+ * missed: so groups of gaps miss no more than their farthest ones and no less than their nearest.
+ */
 static const double predict_farthest = 1e18; /* of an endless stream without a number of keys */
 static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
                               eb_prediction *out) {
-    const double groups =
-        kind->timed ? 16 : 4; /* what is forgotten at a time is forgotten sharply */
+    enum { PREDICT_GROUPS = 16 };
     ebi_repeats r;
     ebi_gap gaps[EBI_GAPS];
-    eb_workload at = *load;
-    double done = 0, weight = 0, records = 0, missed = 0;
+    double done = 0, weight = 0, low = 0, high = 0, nearest = 0;
     /* If nearly all keys are new, the few repeats are spread over the stream. */
     const double distinct = load->distinct > 0 ? load->distinct : load->items;
     size_t n = 1;
@@ -121,27 +135,23 @@ static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const e
     }
     for (size_t i = 0; i < n; i++) {
         weight += gaps[i].weight;
-        records += gaps[i].weight * log(gaps[i].records);
-        if (i + 1 < n && done + weight < (round(done * groups) + 1) / groups) continue;
-        eb_prediction one;
-        predict_unknown(&one);
-        one.size = EBI_ASK_MISSES;
-        at.gap = exp(records / weight);
-        at.zipf = 0;
-        kind->predict(p, &at, &one);
-        const double at_gap = isnan(one.fnr_high) ? one.mean_fnr : one.fnr_high;
-        if (isnan(at_gap)) return;
-        missed += weight * at_gap;
+        if (i + 1 < n && done + weight < (round(done * PREDICT_GROUPS) + 1) / PREDICT_GROUPS)
+            continue;
+        const double farthest = predict_missed_at(kind, p, load, gaps[i].records);
+        if (isnan(farthest)) return;
+        low += weight * nearest;
+        high += weight * farthest;
+        nearest = farthest;
         done += weight;
-        weight = records = 0;
+        weight = 0;
     }
     if (n == 0) return;
-    out->mean_fnr = missed;
-    if (isnan(out->fnr)) out->fnr = missed;
+    out->mean_fnr = n == 1 ? high : (low + high) / 2;
+    if (isnan(out->fnr)) out->fnr = out->mean_fnr;
     if (!isnan(out->mean_fpr)) out->unused &= ~(uint32_t)EB_UNUSED_ZIPF;
     out->accuracy = 0.2;
-    out->fnr_high = fmin(1, 1.2 * missed + 0.02); /* the farthest repeats fall between the places */
-    out->fnr_low = load->zipf > 0 ? missed / 3 : NAN; /* popular keys are made young again */
+    out->fnr_high = fmin(1, 1.2 * high + 0.02);
+    out->fnr_low = fmax(0, low / 3 - 0.02); /* popular keys are made young again */
 }
 
 static void predict_point(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,

@@ -273,6 +273,7 @@ static void spectral_predict(const ebi_params *p, const eb_workload *w, eb_predi
     if (s.joins) { /* a frozen one too: it has the same counters */
         s.store = s.linear ? ebi_store_wide() : ebi_store_wide()->conservative;
         ebi_wide_predict(&s, &load, out);
+        if (isnan(out->accuracy)) out->accuracy = 0.1; /* full filters have joined cells */
         return;
     }
     if (out->size != EBI_ASK_ALL) return;

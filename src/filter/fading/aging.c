@@ -647,8 +647,8 @@ static void aging_predict(const ebi_params *p, const eb_workload *w, eb_predicti
         before = so_far;
     }
     if (!(w->items > 0)) out->mean_fpr = out->fpr;
-    if (again) out->accuracy = 0.2;
-    if (w->gap > 0) { /* joined buckets live a little longer */
+    if (again) out->accuracy = w->gap > 0 ? 1 : 0.2; /* near repeats share the buckets */
+    if (w->gap > 0) {                                /* joined buckets live a little longer */
         const double forgotten = fmin(fmax(w->gap / period - (double)a.window + 1, 0), 1);
         out->fnr = out->mean_fnr = forgotten * (1 - out->fpr);
     }

@@ -71,9 +71,9 @@ void ebi_countdown_predict(const ebi_chain *c, const eb_workload *w, eb_predicti
     out->fpr = ebi_chain_fpr(c, items);
     out->mean_fpr = isinf(items) ? out->fpr : ebi_chain_mean_fpr(c, items);
     out->settles_after = ebi_chain_settles(c, 0.001);
-    if (w->zipf > 0) { /* keys that come again and again set the same cells */
+    if (w->zipf > 0 || w->gap > 0 || w->distinct > 0) { /* repeats set the same cells */
         out->fpr_low = 0;
-        out->fpr_high = out->mean_fpr;
+        out->fpr_high = fmin(1, 1.1 * out->mean_fpr);
     }
     if (w->gap > 0 && w->distinct > 0) out->accuracy = 0.1;
 }

@@ -95,6 +95,7 @@ void ebi_parts_predict(const ebi_params *p, ebi_fade_rule rule, const eb_workloa
     out->mean_fpr = w->items > 0 ? r.mean_fpr : r.fpr;
     out->mean_fnr = w->items > 0 ? r.mean_fnr : r.fnr;
     out->settles_after = r.settles;
+    if (w->gap > 0) out->accuracy = 0.4; /* too high if the stream has few gaps in it */
 }
 
 double ebi_parts_fpr_endless(ebi_fade_rule rule, double k) {

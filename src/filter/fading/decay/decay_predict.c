@@ -39,6 +39,9 @@ typedef struct decay_predicted {
     double era;        /* in ticks */
     double lifetime;   /* D */
     ebi_spectrum keys; /* that come again; distinct is 0 if all are different */
+    bool finite;       /* so many records of them: */
+    ebi_repeats stream;
+    double gap, fresh; /* repeats come after so many records; then so many are new; or 0 */
 } decay_predicted;
 
 static double decay_predict_lifetime(const ebi_decay *d) {
@@ -53,10 +56,13 @@ static double decay_predict_lifetime(const ebi_decay *d) {
 }
 
 /* Different keys among the last n arrivals. */
-static double decay_predict_distinct(const ebi_spectrum *s, double n) {
+static double decay_predict_distinct(const decay_predicted *m, double n) {
     assert(n >= 0);
+    const ebi_spectrum *const s = &m->keys;
     double sum = 0;
+    if (m->gap > 0) return n - fmax(0, n - m->gap) * (1 - m->fresh);
     if (s->distinct == 0) return n;
+    if (m->finite) return ebi_repeats_distinct(&m->stream, n);
     for (size_t i = 0; i < s->classes; i++)
         sum += s->keys[i] * ebi_one_minus_pow1m(s->count[i] / s->f1, n);
     return sum;
@@ -69,8 +75,8 @@ static double decay_predict_fill(const decay_predicted *m, double n) {
         (floor(n / m->era) - m->lifetime + 1) * m->era; /* what came then is there */
     const double there = n - fmax(first, 0);
     const double before = m->d->mode == EBI_DECAY_ERA ? fmax(fmin(first, m->era), 0) : 0;
-    const double each = 1 / m->counters, keys = decay_predict_distinct(&m->keys, there);
-    const double pair = (decay_predict_distinct(&m->keys, there + before) - keys) * each;
+    const double each = 1 / m->counters, keys = decay_predict_distinct(m, there);
+    const double pair = (decay_predict_distinct(m, there + before) - keys) * each;
     const double unused = 1 - ebi_one_minus_pow1m(each, keys);
     return 1 - unused * exp(-pair) * (1 + pair);
 }
@@ -178,20 +184,17 @@ static void decay_predict_spectrum(const eb_workload *w, ebi_spectrum *s, eb_pre
 
 /* Over the new keys, as they come: most of them early, unless repeats stay at a gap. */
 static void decay_predict_mean(const decay_predicted *m, const eb_workload *w, eb_prediction *out) {
-    const bool repeats = m->keys.distinct > 0 && w->items > 0 && !(w->gap > 0);
-    ebi_repeats r;
+    const double all = decay_predict_distinct(m, w->items);
     double before = 0;
     out->mean_fpr = w->items > 0 ? 0 : out->fpr;
-    if (repeats) ebi_repeats_of(&r, w->items, w->distinct, w->zipf);
     for (int i = 0; i < DECAY_PREDICT_STEPS && w->items > 0; i++) {
         const double share = (i + 1.0) / DECAY_PREDICT_STEPS;
-        const double so_far =
-            repeats ? ebi_repeats_distinct(&r, w->items * share) / w->distinct : share;
+        const double so_far = decay_predict_distinct(m, w->items * share) / all;
         const double x = w->items * (i + 0.5) / DECAY_PREDICT_STEPS;
         out->mean_fpr += (so_far - before) * pow(decay_predict_fill(m, x), m->d->k);
         before = so_far;
     }
-    if (w->gap > 0) out->accuracy = 0.1;
+    if (w->gap > 0) out->accuracy = 0.4;
 }
 
 void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *out) {
@@ -200,6 +203,12 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
                          .era = (double)d->period / DECAY_PREDICT_MILLION,
                          .lifetime = decay_predict_lifetime(d)};
     decay_predict_spectrum(w, &m.keys, out);
+    m.finite = m.keys.distinct > 0 && w->items > 0;
+    if (m.finite) ebi_repeats_of(&m.stream, w->items, w->distinct, w->zipf);
+    if (m.finite && w->gap > 0 && w->gap < w->items) { /* the first gap has no repeats in it */
+        m.gap = w->gap;
+        m.fresh = fmax(0, w->distinct - w->gap) / (w->items - w->gap);
+    }
     out->fill = out->fpr = out->mean_fpr = 0;
     for (int i = 0; i < DECAY_PREDICT_PHASES;
          i++) { /* an endless stream is at any phase of an era */

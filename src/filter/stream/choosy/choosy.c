@@ -501,9 +501,10 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
         out->fpr_high = out->most_fpr;
         out->mean_fpr = fmin(out->mean_fpr, out->most_fpr);
     }
+    if (c.xmax < 1 && isnan(out->accuracy)) out->accuracy = 0.2; /* when a line is full is chance */
     if (w->gap > 0) { /* new keys may come later than in a shuffled stream */
         out->fnr_low = 0;
-        out->fnr_high = fmax(r.fnr, r.mean_fnr);
+        out->fnr_high = fmin(1, 1.2 * fmax(r.fnr, r.mean_fnr));
     }
 }
 

@@ -77,11 +77,21 @@ static double lru_missed_at(double gap, const void *context) {
     return ebi_poisson_ge(gap / l->buckets, l->b);
 }
 
+/* Misses are in the few lines that overflow: how many those are is chance. */
+static void lru_spread(double reach, double buckets, double b, eb_prediction *out) {
+    const double over = buckets * ebi_poisson_ge(reach, b + 1);
+    const double spread = 0.05 + 3 / sqrt(over + 1);
+    out->fnr_low = out->mean_fnr / (1 + spread);
+    out->fnr_high = fmin(1, out->mean_fnr * (1 + spread));
+}
+
 static void lru_predict_misses(const eb_workload *w, double buckets, double b, double distinct,
-                               eb_prediction *out) {
+                               bool duels, eb_prediction *out) {
     const double reach = distinct / buckets;
     if (w->gap > 0) {
         out->fnr = out->mean_fnr = ebi_poisson_ge(fmin(w->gap, distinct) / buckets, b);
+        /* The duel may keep some keys instead of the last ones: not more than there are slots. */
+        if (duels) out->fnr_low = fmin(out->mean_fnr / 1.05, fmax(0, 1 - b * buckets / w->gap));
     } else if (isinf(distinct)) {
         out->fnr = out->mean_fnr = 1;
     } else if (w->zipf > 0) {
@@ -97,6 +107,7 @@ static void lru_predict_misses(const eb_workload *w, double buckets, double b, d
         out->fnr = lru_missed_uniform(reach, b);
         out->mean_fnr =
             w->items > 0 ? lru_missed_shuffled(reach, w->items / distinct - 1, b) : out->fnr;
+        lru_spread(reach, buckets, b, out);
     }
 }
 
@@ -110,5 +121,5 @@ void ebi_lru_predict(const ebi_params *p, const eb_workload *w, eb_prediction *o
     out->mean_fpr = full * (w->items > 0 ? lru_mean_fill(distinct / buckets, b) : out->fill);
     out->settles_after = records * buckets * ebi_bisect(lru_fill, &b, 1e-3, 10 * b + 10, 0.999);
     out->most_fpr = full;
-    lru_predict_misses(w, buckets, b, distinct, out);
+    lru_predict_misses(w, buckets, b, distinct, ebi_lru_leaders(p) > 0, out);
 }
