@@ -95,7 +95,7 @@ SHARED := $(B)/libeverbloom.so.$(VERSION)
 PROGRAMS := $(addprefix $(B)/,everbloom everbloom-lab everbloom-gen)
 BENCH := $(B)/everbloom-bench $(B)/everbloom-batches
 
-.PHONY: FORCE all everything samples need-build run test check tests cli-tests hosts fuzz amalgamation amalgamation-test contributing-test arm64 mutate soak bench bench-check \
+.PHONY: FORCE all everything samples choosing need-build run test check tests cli-tests hosts fuzz amalgamation amalgamation-test contributing-test arm64 mutate soak bench bench-check \
 	papers lint layers docs-check headers symbols format install uninstall install-test clean help
 
 all: $(LIB) $(SHARED) $(PROGRAMS) $(B)/everbloom-redis.so ## build the library, the command and the laboratory (the default)
@@ -238,6 +238,9 @@ lab-test: $(B)/everbloom-lab ## promises of our filters on streams that nobody t
 
 samples: ## the files that docs/COOKBOOK.md and docs/tutorials begin with, in build/samples
 	@examples/samples.sh $(B)/../samples
+
+choosing: $(B)/everbloom ## docs/CHOOSING.md with its plots, in build/choosing
+	@examples/choosing.sh $< build/choosing
 
 bench-check: $(BENCH)
 	@$< --quick
