@@ -7,6 +7,8 @@ static const lab_experiment p004_experiments[] = {
      p004_run_tables},
     {"figure6", "Figure 6: fewer counters, more counters for a key", p004_run_figure6},
     {"figure7", "Figure 7: counts shaped like the forest's elevations", p004_run_figure7},
+    {"figure2", "Figure 2: trapping by the prose and by the figure; estimates for single minima",
+     p004_run_figure2},
     {"figure8", "Figure 8: skew, without and with deletions", p004_run_figure8},
     {"figure9", "Figure 9: a sliding window", p004_run_figure9},
     {"figure10", "Figure 10: bits for a counter in each code", p004_run_figure10},

@@ -105,6 +105,7 @@ double p004_least_bits(const char *store, double cells, unsigned k, const eb_bat
 
 /* Experiments. */
 void p004_run_tables(lab_options *o);
+void p004_run_figure2(lab_options *o);
 void p004_run_figure6(lab_options *o);
 void p004_run_figure8(lab_options *o);
 void p004_run_figure9(lab_options *o);
