@@ -79,6 +79,7 @@ static const uint32_t batch_ones[EBI_LONG_BATCH] = {
 /* Without a loop for both answers a kind is asked after each key. */
 static void batch_add_singly(const eb_filter *f, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                              double *count) {
+    assert(f->ops->count != NULL && count != NULL);
     for (size_t i = 0; i < b->n; i++) {
         ebi_batch one = ebi_batch_cut(b, i, 1);
         ebi_expelled whom;
@@ -125,6 +126,7 @@ static void batch_add_piece(const batch_job *j, uint8_t *block, const ebi_batch 
 static void batch_add_limited(batch_job *j, const ebi_batch *b, uint8_t *seen, bool wants_seen,
                               double *count, size_t *refused) {
     const eb_filter *const f = j->f;
+    assert(j->grows == j->f && f->kind->growing != NULL);
     for (size_t i = 0, n; i < b->n; i += n) {
         const uint64_t full = f->kind->growing->capacity(&f->p), now = ebi_head(f->block)->new_keys;
         ebi_batch part = ebi_batch_cut(b, i, 1);
@@ -173,6 +175,7 @@ static void batch_piece(batch_job *j, uint8_t *block, const ebi_batch *b, uint8_
 /* Whom a kind that keeps keys tells which ones it expels. */
 static void batch_set_expelled(const batch_job *j, ebi_batch *piece, size_t at,
                                const uint16_t *from, size_t i) {
+    assert(at < j->b->n);
     if (!j->b->expelled) return;
     j->named->expelled = (ebi_expelled){j->b->expelled, j->b->ctx, at, from ? from + i : NULL};
     piece->expelled = &j->named->expelled;
@@ -200,6 +203,7 @@ static void batch_run_shard(batch_job *j, uint8_t *block, const batch_run *r, si
 /* Chunks */
 
 static const eb_hash *batch_hashes(const batch_job *j, size_t at, size_t n, eb_hash *hash) {
+    assert(at + n <= j->b->n);
     if (j->b->hash) return j->b->hash + at;
     ebi_keys_hash(j->f, j->b->keys, at, n, hash);
     return hash;
@@ -208,6 +212,7 @@ static const eb_hash *batch_hashes(const batch_job *j, size_t at, size_t n, eb_h
 /* The times of n keys from `at` on, as the kind wants them. */
 static const uint64_t *batch_times(batch_job *j, size_t at, size_t n, uint64_t *time) {
     const eb_batch *const b = j->b;
+    assert(at + n <= b->n && n <= BATCH_CHUNK);
     const bool ticks = !b->time && j->work == BATCH_ADD;
     const bool each = b->time && !(b->flags & EB_SAME_TIME);
     if (each && !(b->flags & EB_CLAMP_TIMES)) return b->time + at;
@@ -224,6 +229,7 @@ static const uint64_t *batch_times(batch_job *j, size_t at, size_t n, uint64_t *
 
 static const uint32_t *batch_values(const batch_job *j, size_t at, size_t n, uint32_t *value) {
     const eb_batch *const b = j->b;
+    assert(at + n <= b->n && n <= BATCH_CHUNK);
     if (!b->value) return NULL;
     for (size_t i = 0; i < n; i++)
         value[i] = (uint32_t)b->value[b->flags & EB_SAME_VALUE ? 0 : at + i];
@@ -239,6 +245,7 @@ static void batch_clamp(const batch_job *j, const uint8_t *block, uint64_t *time
 }
 
 static void batch_sort(const eb_filter *f, const ebi_batch *b, batch_sorted *s, eb_key *key) {
+    assert(b->n <= BATCH_CHUNK && ebi_shards(f) <= BATCH_SHARDS_MAX);
     uint16_t next[BATCH_SHARDS_MAX + 1] = {0};
     for (size_t i = 0; i < b->n; i++) next[eb_shard_of(f, b->hash[i]) + 1]++;
     for (size_t i = 1; i <= ebi_shards(f); i++) next[i] = (uint16_t)(next[i] + next[i - 1]);
@@ -254,6 +261,7 @@ static void batch_sort(const eb_filter *f, const ebi_batch *b, batch_sorted *s, 
 }
 
 static void batch_shards(batch_job *j, const batch_run *r, size_t at) {
+    assert(j->first <= j->end && j->end <= ebi_shards(j->f));
     batch_sorted s;
     eb_key *const key = j->named ? j->named->sorted : NULL;
     batch_sort(j->f, &r->keys, &s, key);
@@ -276,6 +284,7 @@ static void batch_shards(batch_job *j, const batch_run *r, size_t at) {
 
 static void batch_do_chunk(batch_job *j, size_t at, size_t n, batch_chunk *c) {
     const eb_batch *const b = j->b;
+    assert(n > 0 && n <= BATCH_CHUNK && at + n <= b->n);
     const uint64_t *const time = j->uses_time ? batch_times(j, at, n, c->time) : NULL;
     if (j->named) ebi_keys_take(j->f, b->keys, at, n, j->named->key, j->named->room);
     const batch_run run = {{n, batch_hashes(j, at, n, c->hash),
@@ -371,6 +380,7 @@ typedef struct batch_window {
 } batch_window;
 
 static eb_hash batch_hash_at(const batch_job *j, batch_window *w, size_t i) {
+    assert(i < j->b->n);
     if (j->b->hash) return j->b->hash[i];
     if (i >= w->end) {
         w->from = i;
@@ -505,6 +515,7 @@ void ebi_counts(const eb_filter *f, const eb_hash *h, size_t n, double *count) {
 static eb_status batch_claim(batch_job *j, eb_error *err) {
     enum { BATCH_SMALL = 64 }; /* slots, for few keys */
     const eb_filter *const f = j->f;
+    assert(f->kind->removing != NULL);
     const size_t n = j->b->n;
     ebi_claim_slot small[BATCH_SMALL] = {{NULL, 0, 0}};
     const uint64_t each = f->kind->removing->claims(&f->p), shards = ebi_shards(f);

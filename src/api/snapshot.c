@@ -123,6 +123,7 @@ static bool snapshot_is_zero(const uint8_t *bytes, size_t n) {
  * number and make a block of the stated length. */
 static eb_status snapshot_read_spec(const uint8_t *bytes, const ebi_snapshot_header *h,
                                     const ebi_kind *kind, ebi_params *p, eb_error *err) {
+    assert(h->spec_len < EB_SPEC_MAX && h->payload_offset >= sizeof *h + h->spec_len);
     char spec[EB_SPEC_MAX] = {0}, canonical[EB_SPEC_MAX];
     const ebi_kind *named;
     memcpy(spec, bytes + sizeof *h, h->spec_len);
@@ -195,6 +196,7 @@ static eb_status snapshot_check_head(const eb_filter *f, const uint8_t *block, e
 }
 
 static eb_status snapshot_check_block(const eb_filter *f, bool trust, eb_error *err) {
+    assert(f->block != NULL);
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
         EBI_TRY(snapshot_check_head(f, ebi_shard(f, i), err));
         if (f->kind->check && !(trust && f->kind->traits & EBI_ANY_BYTES))
@@ -229,6 +231,7 @@ eb_status ebi_snapshot_check_limits(const ebi_snapshot_front *front, const eb_li
 
 eb_status ebi_snapshot_finish(eb_filter **out, eb_filter *f, const ebi_snapshot_header *h,
                               eb_error *err) {
+    assert(h->payload_len == ebi_bytes(f));
     eb_status status = snapshot_check_payload(h, f->block, err);
     if (status == EB_OK) status = snapshot_check_block(f, false, err);
     if (status == EB_OK)

@@ -146,6 +146,7 @@ typedef uint64_t ebi_counter_add(const ebi_counter_array *c, uint64_t i, uint64_
 
 EBI_INLINE bool ebi_raise_each(const ebi_counter_array *c, const uint64_t *i, size_t count,
                                uint64_t by, ebi_counter_add *add) {
+    assert(count > 0 && count <= EBI_TOGETHER_MAX);
     uint64_t least = EBI_COUNTER_MAX;
     for (size_t j = 0; j < count; j++) least = ebi_min(least, add(c, i[j], by));
     return least > 0;

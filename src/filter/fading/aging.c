@@ -126,6 +126,7 @@ static aging aging_shape(const ebi_params *p) {
 static aging aging_open(const ebi_params *p, const uint8_t *block) {
     uint8_t *const fixed = ebi_writable(block) + sizeof(ebi_block_head);
     aging a = aging_shape(p);
+    assert(a.words <= AGING_WORDS_MAX);
     a.state = (aging_state *)(void *)fixed;
     a.records = fixed + sizeof(aging_state);
     const uint64_t each = a.cells / a.k, more = a.cells % a.k;
@@ -184,6 +185,7 @@ uint64_t ebi_aging_stride(const ebi_params *q) {
 
 /* Of the bucket that holds `epoch`, which is not after now: at least that of a younger one. */
 EBI_INLINE unsigned aging_level(const aging *a, uint64_t epoch, uint64_t now, unsigned level) {
+    assert(epoch <= now && level <= a->levels);
     for (; level < a->levels; level++) {
         const uint64_t last = epoch | ebi_ones(level + 1);
         if (last > now || now - last < a->detail << (level + 1)) break;

@@ -53,10 +53,12 @@ static ebi_moment top_list_moment(const ebi_top *t, uint64_t time) {
 }
 
 static uint64_t top_list_eras(const ebi_top *t, const uint8_t *set, uint64_t era) {
+    assert(!t->halves || era >= t->fading.state->base + ebi_set_stamp(set));
     return t->halves ? era - t->fading.state->base - ebi_set_stamp(set) : 0;
 }
 
 static ebi_set_entry top_list_get(const ebi_top *t, const uint8_t *set, int i, uint64_t eras) {
+    assert(i >= 0 && i < EBI_SET_ENTRIES);
     ebi_set_entry e = ebi_set_get(set, i);
     if (!t->halves) return e;
     e.upper = top_list_halved(top_list_value(t, e.upper), eras);
@@ -70,6 +72,7 @@ static uint64_t top_list_rest_of(const ebi_top *t, const uint8_t *set, uint64_t 
 
 static void top_list_put_counts(const ebi_top *t, uint8_t *set, int i, uint64_t upper,
                                 uint64_t lower) {
+    assert(lower <= upper);
     ebi_set_counts(set, i, top_list_code(t, upper, true), top_list_code(t, lower, false));
 }
 
@@ -210,6 +213,7 @@ static uint64_t top_list_upper_in(const ebi_top *t, const uint8_t *set, eb_hash 
 
 static void top_list_expel(const ebi_top *t, uint8_t *set, unsigned going, const ebi_batch *b,
                            size_t at, uint64_t era) {
+    assert(at < b->n);
     for (; going != 0; going &= going - 1) {
         const int i = (int)ebi_ctz(going);
         const ebi_set_entry e = top_list_get(t, set, i, 0);
@@ -226,6 +230,7 @@ static bool top_list_room(const ebi_top *t, const uint8_t *set, size_t len, uint
 }
 
 static void top_list_put(const ebi_top *t, uint8_t *set, ebi_set_entry e) {
+    assert(e.upper > 0 && e.lower <= e.upper);
     e.upper = top_list_code(t, e.upper, true);
     e.lower = top_list_code(t, e.lower, false);
     ebi_set_put(&t->sets, set, &e);
@@ -234,6 +239,7 @@ static void top_list_put(const ebi_top *t, uint8_t *set, ebi_set_entry e) {
 /* A key that is not in its set, which is fresh: its count before, and after. */
 static uint64_t top_list_add_other(const ebi_top *t, const ebi_batch *b, size_t at, uint8_t *set,
                                    const top_list_weight *w, uint64_t era, uint64_t *after) {
+    assert(ebi_set_find(set, b->hash[at]) == EBI_SET_NONE);
     const eb_hash h = b->hash[at];
     const size_t len = b->key[at].len;
     const uint64_t rest = top_list_value(t, ebi_set_rest(set));
@@ -267,6 +273,7 @@ static uint64_t top_list_add_one(const ebi_top *t, const ebi_batch *b, size_t at
 }
 
 static void top_list_sum(const ebi_top *t, uint64_t upper, uint64_t era) {
+    assert(!t->halves || era >= t->words->era);
     if (!t->halves) {
         ebi_counting_raise_total(&t->light, upper);
         return;
@@ -307,6 +314,7 @@ static double top_list_lower(const ebi_top *t, eb_hash h, uint64_t time) {
 }
 
 static bool top_list_entry(const ebi_top *t, uint64_t at, uint64_t time, ebi_kept *out) {
+    assert(at / EBI_SET_ENTRIES < t->sets.n);
     const ebi_moment now = top_list_moment(t, time);
     const uint8_t *const set = ebi_set_at(&t->sets, at / EBI_SET_ENTRIES);
     const ebi_set_entry e =
@@ -317,6 +325,7 @@ static bool top_list_entry(const ebi_top *t, uint64_t at, uint64_t time, ebi_kep
 }
 
 static double top_list_rest(const ebi_top *t, uint64_t i, uint64_t time) {
+    assert(i < t->sets.n);
     const ebi_moment now = top_list_moment(t, time);
     const uint8_t *const set = ebi_set_at(&t->sets, i);
     return top_list_count(t, top_list_rest_of(t, set, top_list_eras(t, set, now.era)), now);
@@ -351,6 +360,7 @@ static void top_list_unite(const ebi_top *a, const uint8_t *left, const ebi_top 
 }
 
 static void top_list_merge_set(const ebi_top *into, const ebi_top *from, uint64_t i, uint64_t era) {
+    assert(i < into->sets.n && into->sets.each == from->sets.each);
     uint8_t left[EBI_SET_FIXED + EBI_SET_KEYS_MAX], right[EBI_SET_FIXED + EBI_SET_KEYS_MAX];
     uint8_t *const set = ebi_set_at(&into->sets, i);
     ebi_top_union u;
@@ -376,6 +386,7 @@ static void top_list_merge_set(const ebi_top *into, const ebi_top *from, uint64_
 }
 
 static void top_list_merge(const ebi_top *into, const ebi_top *from, uint64_t time) {
+    assert(into->sets.n == from->sets.n && into->halves == from->halves);
     const uint64_t era = top_list_moment(into, time).era;
     top_list_reach(into, era);
     for (uint64_t i = 0; i < into->sets.n; i++) top_list_merge_set(into, from, i, era);

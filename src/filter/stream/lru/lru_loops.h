@@ -72,6 +72,7 @@ LRU_TARGET EBI_INLINE void LRU_MY(move)(uint8_t *to, const ebi_lru_plane *x,
  * front at once. */
 LRU_TARGET EBI_INLINE bool LRU_MY(put)(uint8_t *line, uint64_t print, const LRU_MY(shape) * s,
                                        const ebi_lru_place *place, unsigned deep) {
+    assert(print != 0 && deep <= EBI_LRU_CLASSES);
     LRU_MY(line) x, y;
     LRU_MY(load)(&x, line);
     LRU_MY(spread)(&y, print, s->f);
@@ -90,6 +91,7 @@ LRU_TARGET EBI_INLINE bool LRU_MY(put)(uint8_t *line, uint64_t print, const LRU_
 }
 
 LRU_TARGET EBI_INLINE bool LRU_MY(has)(const uint8_t *line, uint64_t print, ebi_lru_fields f) {
+    assert(print != 0);
     LRU_MY(line) x, y;
     LRU_MY(load)(&x, line);
     LRU_MY(spread)(&y, print, f);

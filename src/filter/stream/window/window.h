@@ -108,6 +108,7 @@ EBI_INLINE uint64_t ebi_window_time(const ebi_params *p, const uint8_t *block, c
  * and at which no page is due to be swept; at least this one. */
 EBI_INLINE size_t ebi_window_calm_end(const ebi_window *x, const ebi_params *p,
                                       const uint8_t *block, const ebi_batch *b, size_t i) {
+    assert(i < b->n && x->state->entered < x->quota);
     const uint64_t room = x->quota - x->state->entered;
     const size_t end = b->n - i < room ? b->n : i + (size_t)room;
     if (x->state->unswept > 0) return i + 1;
@@ -139,6 +140,7 @@ typedef struct ebi_window_places {
 /* bytes: of a line, which loops know that are made for it. */
 EBI_INLINE void ebi_window_fetch(const ebi_window *x, unsigned bytes, const ebi_window_places *to,
                                  size_t i, bool write) {
+    assert(bytes == x->bytes && i < EBI_COUNT_OF(to->at));
     for (unsigned part = 0; part < bytes; part += 64) {
         if (write)
             ebi_prefetch_write(x->lines + to->at[i] + part);
@@ -160,6 +162,7 @@ EBI_INLINE void ebi_window_find_places(const ebi_window *x, unsigned bytes, cons
 EBI_INLINE ebi_window ebi_window_as_of(const ebi_params *p, const uint8_t *block,
                                        const ebi_batch *b, size_t i, ebi_window_state *then,
                                        size_t *end) {
+    assert(i < b->n);
     ebi_window x = ebi_window_open(p, block);
     *end = b->n;
     if (p->opt[EBI_WINDOW_UNIT] != EBI_WINDOW_TIME) return x;

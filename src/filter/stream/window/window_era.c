@@ -87,6 +87,7 @@ void ebi_window_hold(const ebi_window *x, const eb_hash *h, size_t n) {
 
 /* Empties lines in which nothing is alive.  Is anything left? */
 static bool window_sweep_page(const ebi_window *x, uint64_t page) {
+    assert(page < x->pages);
     const uint64_t first = page * EBI_WINDOW_PAGE;
     const uint64_t end = ebi_min(first + EBI_WINDOW_PAGE, x->count);
     bool left = false;
@@ -103,12 +104,14 @@ static bool window_sweep_page(const ebi_window *x, uint64_t page) {
 
 /* Pages from the next one that are to be passed over: up to the end of a word of bits. */
 static uint64_t window_empty_pages(const ebi_window *x) {
+    assert(x->state->swept < x->pages);
     const uint64_t at = x->state->swept, bits = x->held[at / 64] >> at % 64;
     return bits == 0 ? 64 - at % 64 : ebi_ctz(bits);
 }
 
 static void window_pass(const ebi_window *x, uint64_t pages) {
     ebi_window_state *const s = x->state;
+    assert(pages <= s->unswept && s->swept + pages <= x->pages);
     s->unswept -= pages;
     s->swept += pages;
     if (s->swept == x->pages) s->swept = 0;

@@ -15,6 +15,7 @@
 
 WINDOW_TARGET EBI_INLINE void WINDOW_MY(write)(unsigned bytes, const window_sizes *t, uint8_t *line,
                                                uint64_t era, bool wide, const window_narrow *l) {
+    assert(l->n <= l->slots && l->head < l->slots);
     const uint32_t header =
         ((unsigned)era % EBI_WINDOW_STAMPS) | l->w << 8 | l->wn << 13 | l->nn << 18 | l->head << 25;
     const unsigned marks = l->slots + t->eras;
@@ -47,6 +48,7 @@ WINDOW_TARGET EBI_INLINE void WINDOW_MY(put)(unsigned bytes, uint8_t *line, unsi
 WINDOW_TARGET EBI_INLINE void WINDOW_MY(append)(unsigned bytes, const window_sizes *t,
                                                 uint8_t *line, uint64_t era, bool wide,
                                                 window_narrow *l, uint32_t print) {
+    assert(l->n < l->slots && l->slots <= t->most);
     const unsigned slot = window_wrap(l->head + l->n, l->slots), mark = l->n + t->eras;
     l->kept.low |= (uint64_t)(!wide || mark < WINDOW_WORD) << mark % WINDOW_WORD;
     if (wide) l->kept.high |= (uint64_t)(mark >= WINDOW_WORD) << mark % WINDOW_WORD;
@@ -57,6 +59,7 @@ WINDOW_TARGET EBI_INLINE void WINDOW_MY(append)(unsigned bytes, const window_siz
 /* As the window_repack of other machines. */
 WINDOW_TARGET EBI_INLINE void WINDOW_MY(repack)(const window_sizes *t, window_shape shape,
                                                 uint8_t *line, window_narrow *l, unsigned w) {
+    assert(w >= 1 && l->n <= t->slots[w]);
     WINDOW_MY(repack_prints)(shape, line, l, w);
     l->w = w;
     l->slots = t->slots[w];
@@ -66,6 +69,7 @@ WINDOW_TARGET EBI_INLINE void WINDOW_MY(repack)(const window_sizes *t, window_sh
 WINDOW_TARGET EBI_INLINE void WINDOW_MY(widen)(const ebi_window *x, const window_sizes *t,
                                                window_shape shape, uint8_t *line,
                                                window_narrow *l) {
+    assert(l->w < x->w && l->nn == 0);
     unsigned w = x->w;
     while (t->slots[w] < l->n + EBI_WINDOW_SLACK) w--;
     l->wn = l->n ? l->w : w;
@@ -89,6 +93,7 @@ WINDOW_TARGET EBI_INLINE bool WINDOW_MY(make_room)(const window_sizes *t, window
 
 /* The youngest of these slots, counted from the oldest entry. */
 WINDOW_TARGET EBI_INLINE unsigned WINDOW_MY(youngest)(const window_narrow *l, uint64_t found) {
+    assert(found != 0 && l->slots <= WINDOW_WORD);
     const uint64_t aged = found >> l->head | found << (l->slots - l->head) % WINDOW_WORD;
     return 63 - (unsigned)_lzcnt_u64(_bzhi_u64(aged, l->slots));
 }
@@ -96,6 +101,7 @@ WINDOW_TARGET EBI_INLINE unsigned WINDOW_MY(youngest)(const window_narrow *l, ui
 /* The marks before the i-th entry's, as ones. */
 WINDOW_TARGET EBI_INLINE window_pair WINDOW_MY(before)(const window_narrow *l, unsigned i,
                                                        bool wide) {
+    assert(i < l->n);
     const unsigned first = wide ? ebi_popcount(l->kept.low) : WINDOW_WORD;
     const bool high = i >= first;
     const uint64_t ith = UINT64_C(1) << (i - (high ? first : 0)) % WINDOW_WORD;
@@ -121,6 +127,7 @@ EBI_INLINE void WINDOW_MY(take_mark)(window_narrow *l, window_pair before) {
  * it. */
 WINDOW_TARGET EBI_INLINE void WINDOW_MY(take_out)(unsigned bytes, uint8_t *line, window_narrow *l,
                                                   unsigned i, window_pair before) {
+    assert(i < l->n);
     const unsigned gap = window_wrap(l->head + i, l->slots);
     const unsigned last = window_wrap(l->head + l->n - 1, l->slots);
     const bool up = gap >= l->head;
