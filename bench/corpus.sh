@@ -3,13 +3,18 @@
 # text of this machine.  Peers: a venv with dolma (DOLMA=venv) and one with datatrove (DATATROVE=venv); those that are not
 # given are left out.  ROUNDS (default: 3) interleaved rounds, medians; the start of each program, measured on a small corpus,
 # is taken off.  All read the same gzipped files and find what is repeated; nobody writes texts, because dolma and datatrove
-# leave that to other steps.
+# leave that to other steps.  Rows "unpacked" read the same text from plain files: the difference is what unpacking costs.
+# The last table has seconds on the wall with one thread and with two.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 everbloom=${EVERBLOOM:-$here/../build/release/everbloom} peers=$here/corpus_peers.py rounds=${ROUNDS:-3} bytes=${BYTES:-1.5e8}
 work=$(mktemp -d); trap 'rm -rf "$work"' EXIT
 folders=${FOLDERS:-/usr/share/doc /usr/share/info /usr/include /usr/lib/python3 /usr/share/perl}
 large=$(python3 "$peers" make "$work/large" "$bytes" $folders); small=$(python3 "$peers" make "$work/small" 1e6 $folders)
+for corpus in large small; do
+    mkdir -p "$work/$corpus.plain/documents"
+    for f in "$work/$corpus"/documents/*.gz; do gzip -dc "$f" >"$work/$corpus.plain/documents/$(basename "$f" .gz)"; done
+done
 echo "text: $large bytes in $(find "$work/large" -name '*.gz' | wc -l) files; $(python3 --version); $(jq --version)"
 [ -z "${DOLMA:-}" ] || "$DOLMA/bin/pip" list 2>/dev/null | grep -i '^dolma '
 [ -z "${DATATROVE:-}" ] || "$DATATROVE/bin/pip" list 2>/dev/null | grep -i '^datatrove '
@@ -33,14 +38,17 @@ trove() { mkdir -p "$work/out"; "$DATATROVE/bin/python" "$peers" datatrove "$1" 
 documents=$(size --unit document) lines=$(size --unit line) ngrams=$(size --unit ngram:13)
 cat >"$work/rows" <<R
 documents	everbloom	ours @
+documents	everbloom, unpacked	ours @.plain
 documents	everbloom, as written	ours @ --normalise none
 documents	python set	by_set @ documents
 documents	jq, sort -u	sorted @ -c
 lines	everbloom	ours @ --unit line
+lines	everbloom, unpacked	ours @.plain --unit line
 lines	everbloom, as written	ours @ --unit line --normalise none
 lines	python set	by_set @ lines
 lines	jq, sort -u	sorted @ -r
 ngrams	everbloom	ours @ --unit ngram:13
+ngrams	everbloom, unpacked	ours @.plain --unit ngram:13
 ngrams	everbloom, forgetting	ours @ --unit ngram:13 --on-full forget
 ngrams	python set	by_set @ ngrams
 R
@@ -63,3 +71,13 @@ sort -k1,1 -k2,2 -k3,3g -t$'\t' "$work/results" | awk -F'\t' -v rounds="$rounds"
     END { for (i = 1; i <= keys; i++) { k = order[i]; m[k] = v[k, int((n[k] + 1) / 2)] }
           for (i = 1; i <= keys; i++) { split(order[i], p, "\t"); k = order[i]
               printf "%-10s %-24s %10.2f %8.1f %.2f-%.2f\n", p[1], p[2], m[k], m[k] / m[p[1] "\teverbloom"], v[k, 1], v[k, n[k]] } }'
+
+echo; printf '%-10s %10s %10s %8s\n' unit '1 thread' '2 threads' ratio
+wall() { local TIMEFORMAT=%R; { time "$@" >/dev/null 2>&1; } 2>&1; }
+for unit in document line ngram:13; do
+    for round in 1 2 3 4 5; do
+        echo "$(wall ours "$work/large" --unit $unit --threads 1) $(wall ours "$work/large" --unit $unit --threads 2)"
+    done | awk -v u=$unit '{ a[NR] = $1; b[NR] = $2; r[NR] = $1 / $2 }
+        function median(x,  i, j, t) { for (i = 2; i <= NR; i++) for (j = i; j > 1 && x[j] < x[j - 1]; j--) { t = x[j]; x[j] = x[j - 1]; x[j - 1] = t } return x[int((NR + 1) / 2)] }
+        END { printf "%-10s %10.2f %10.2f %8.2f\n", u, median(a), median(b), median(r) }'
+done

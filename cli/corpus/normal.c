@@ -439,8 +439,27 @@ static void normal_blocks(normal_run *r, uint32_t end, size_t from) {
     r->run_counted = to->counted - r->in_word;
 }
 
+/* A line of ASCII that stays as it is; only its words are counted. */
+static bool normal_copy(const char *line, size_t n, normalised *to) {
+    unsigned all = 0, space = 1;
+    size_t words = 0;
+    for (size_t i = 0; i < n; i++) {
+        const unsigned c = (unsigned char)line[i], before = space;
+        all |= c;
+        space = (unsigned)(c == ' ') | (unsigned)(c - '\t' <= '\r' - '\t');
+        words += before & (space ^ 1);
+    }
+    if (all >= 0x80) return false;
+    normal_room(to, n);
+    if (n > 0) memcpy(to->bytes + to->n, line, n);
+    to->n += n;
+    to->counted += words;
+    return true;
+}
+
 void normalise_line(const normaliser *z, const char *text, uint32_t begin, uint32_t end,
                     normalised *to) {
+    if (z->what == 0 && !to->want_words && normal_copy(text + begin, end - begin, to)) return;
     normal_run r = {.z = z, .to = to, .text = text, .at = begin};
     const size_t from = to->n;
     normal_new_run(&r);
