@@ -244,6 +244,7 @@ choosing: $(B)/everbloom ## docs/CHOOSING.md with its plots, in build/choosing
 
 bench-check: $(BENCH)
 	@$< --quick
+	@$< --quick --hashing
 
 papers: $(B)/everbloom-lab ## make the papers' experiments again, into docs/papers/ (PAPERS_FLAGS="--scale 10 --seeds 5")
 	@.ci/need --install papers

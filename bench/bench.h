@@ -15,7 +15,7 @@ typedef struct bench_options {
     const char *only; /* rows whose spec contains this */
     FILE *raw;
     int rounds;
-    bool large, kinds, counters, lines, single;
+    bool large, kinds, counters, lines, single, hashing;
 } bench_options;
 
 static inline double now_ns(void) {
@@ -64,6 +64,9 @@ void lines_bench(const bench_options *o);
 
 /* single.c: one key a call. */
 void single_bench(const bench_options *o);
+
+/* hashing.c: keys to hashes. */
+void hashing_bench(const bench_options *o);
 
 /* rival.c: `bloom` against libbloom.  Returns the number of failed checks. */
 void rival_title(void);

@@ -21,7 +21,7 @@ mkdir -p "$dir"
 } >"$dir/machine.txt"
 cat "$dir/machine.txt"
 "$B/everbloom-bench" --kinds --raw "$dir/kinds.tsv" "$@" | tee "$dir/kinds.txt"
-for table in counters lines single; do
+for table in counters lines single hashing; do
     "$B/everbloom-bench" --$table --raw "$dir/$table.tsv" | tee "$dir/$table.txt"
 done
 bench/cli.sh "$B" "$dir/cli.tsv" | tee "$dir/cli.txt"

@@ -6,15 +6,19 @@
  * it, and if nothing in it branches on what the lines hold.  So the quick way has the hash, one
  * indirect call, and the head; whether it is allowed is found out once for each handle.
  *
- * All other filters (with shards, time, numbers, limits, hash=sip) take the ordinary loops with a
+ * All other filters (with shards, time, numbers, limits) take the ordinary loops with a
  * batch of one, without the walk.  What a batch of one would be refused for is looked at before. */
 #include "keys.h"
 
 void ebi_single_open(eb_filter *f) {
     f->counts_new = ebi_counts_new(f->kind);
     f->quick_ask = f->ops->test_one && f->shard_bits == 0 && !f->kind->domain &&
-                   !(f->kind->info.caps & EB_USES_TIME) && f->p.opt[EBI_O_HASH] == EBI_HASH_XXH3 &&
-                   f->p.opt[EBI_O_KEYS] <= EBI_KEYS_BYTES;
+                   !(f->kind->info.caps & EB_USES_TIME) && f->p.opt[EBI_O_KEYS] <= EBI_KEYS_BYTES;
+}
+
+EBI_INLINE eb_hash single_hash(const eb_filter *f, const void *key, size_t len) {
+    if (f->p.opt[EBI_O_HASH] == EBI_HASH_SIP) return ebi_hash_sip_one(f->p.secret, key, len);
+    return ebi_hash_xxh3_one(f->p.opt[EBI_O_SEED], key, len);
 }
 
 typedef struct single_key {
@@ -92,7 +96,7 @@ static __attribute__((noinline)) eb_status single_add(eb_filter *f, const void *
 
 eb_status eb_add(eb_filter *f, const void *key, size_t len, bool *seen, eb_error *err) {
     if (!f->quick_add) return single_add(f, key, len, seen, err);
-    const eb_hash h = ebi_hash_xxh3_one(f->p.opt[EBI_O_SEED], key, len);
+    const eb_hash h = single_hash(f, key, len);
     const bool there = f->ops->add_one(&f->p, f->block, h);
     single_count(f, ebi_head(f->block), there, 0);
     if (seen) *seen = there;
@@ -123,7 +127,7 @@ static __attribute__((noinline)) eb_status single_ask(const eb_filter *f, const 
 eb_status eb_ask(const eb_filter *f, const void *key, size_t len, bool *seen, double *count,
                  eb_error *err) {
     if (!f->quick_ask || count || !seen) return single_ask(f, key, len, seen, count, err);
-    const eb_hash h = ebi_hash_xxh3_one(f->p.opt[EBI_O_SEED], key, len);
+    const eb_hash h = single_hash(f, key, len);
     *seen = f->ops->test_one(&f->p, f->block, h);
     return EB_OK;
 }

@@ -20,6 +20,7 @@ void ebi_hash_xxh3_offsets32(uint64_t seed, const void *data, const void *offset
 void ebi_hash_xxh3_offsets64(uint64_t seed, const void *data, const void *offsets, size_t n,
                              eb_hash *out);
 void ebi_hash_sip(const uint64_t key[2], const eb_key *keys, size_t n, eb_hash *out);
+eb_hash ebi_hash_sip_one(const uint64_t key[2], const void *text, size_t len);
 uint64_t ebi_checksum(const void *p, size_t n, uint64_t seed); /* XXH3 */
 void ebi_checksum128(const void *p, size_t n,
                      uint64_t out[2]); /* XXH3 of 128 bits, low half first */

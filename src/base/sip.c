@@ -69,9 +69,10 @@ EBI_INLINE uint64_t sip_end(sip_state *s) {
     return s->a ^ s->b ^ s->c ^ s->d;
 }
 
-static uint64_t sip_one(const uint64_t key[2], eb_key text) {
+eb_hash ebi_hash_sip_one(const uint64_t key[2], const void *text, size_t len) {
+    const eb_key bytes = {text, len};
     sip_state s = sip_begin(key);
-    for (size_t i = 0; i <= text.len / 8; i++) sip_take(&s, sip_word(text, i));
+    for (size_t i = 0; i <= len / 8; i++) sip_take(&s, sip_word(bytes, i));
     return sip_end(&s);
 }
 
@@ -194,7 +195,8 @@ void ebi_hash_sip(const uint64_t key[2], const eb_key *keys, size_t n, eb_hash *
         }
         size_t done = 0;
         for (; done + 2 <= alike; done += 2) sip_two(key, keys + i + done, out + i + done);
-        if (done < alike) out[i + done] = sip_one(key, keys[i + done]);
+        if (done < alike)
+            out[i + done] = ebi_hash_sip_one(key, keys[i + done].p, keys[i + done].len);
         i += alike;
     }
 }
