@@ -321,23 +321,20 @@ static const char help[] =
     "      --counters      only the stores of counters\n"
     "      --lines         only filters of few lines a key, at 512M, next to touching lines\n"
     "      --hashing       only hashing keys, by layout, and what hash=sip costs\n"
+    "      --growth        only the table of docs/decisions/growth.md\n"
     "      --single        only one key a call, at 64M, next to the same keys in a batch\n"
     "      --quick         only at 256K, few rounds: checks the answers, not the speed\n"
     "      --raw FILE      write every sample there: spec, series, nanoseconds a key\n"
     "  -h, --help          this text\n";
 
 static bench_options bench_parse(int argc, char **argv) {
-    static const struct option longs[] = {{"filter", required_argument, NULL, 'f'},
-                                          {"large", no_argument, NULL, 'l'},
-                                          {"counters", no_argument, NULL, 'c'},
-                                          {"lines", no_argument, NULL, 'n'},
-                                          {"single", no_argument, NULL, 's'},
-                                          {"kinds", no_argument, NULL, 'k'},
-                                          {"hashing", no_argument, NULL, 'a'},
-                                          {"quick", no_argument, NULL, 'q'},
-                                          {"raw", required_argument, NULL, 'r'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option longs[] = {
+        {"filter", required_argument, NULL, 'f'}, {"large", no_argument, NULL, 'l'},
+        {"counters", no_argument, NULL, 'c'},     {"lines", no_argument, NULL, 'n'},
+        {"single", no_argument, NULL, 's'},       {"kinds", no_argument, NULL, 'k'},
+        {"hashing", no_argument, NULL, 'a'},      {"growth", no_argument, NULL, 'g'},
+        {"quick", no_argument, NULL, 'q'},        {"raw", required_argument, NULL, 'r'},
+        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
     bench_options o = {.rounds = ROUNDS};
     int opt;
     while ((opt = getopt_long(argc, argv, "f:h", longs, NULL)) != -1) {
@@ -353,6 +350,7 @@ static bench_options bench_parse(int argc, char **argv) {
         if (opt == 'n') o.lines = true;
         if (opt == 's') o.single = true;
         if (opt == 'a') o.hashing = true;
+        if (opt == 'g') o.growth = true;
         if (opt == 'q') o.rounds = QUICK_ROUNDS;
         if (opt == 'r' && !(o.raw = fopen(optarg, "w"))) bench_die(optarg, strerror(errno));
     }
@@ -366,6 +364,7 @@ int main(int argc, char **argv) {
         size_t bytes;
     } sizes[] = {{"256K", 256 << 10}, {"8M", 8 << 20}, {"64M", 64 << 20}, {"512M", 512 << 20}};
     const bench_options o = bench_parse(argc, argv);
+    if (o.growth) return growth_bench() > 0;
     const size_t n = o.rounds == QUICK_ROUNDS ? 1 : o.large ? 4 : 3;
     const bool all = !o.counters && !o.lines && !o.single && !o.hashing;
     for (size_t i = 0; i < n && all; i++) bench_size(&o, sizes[i].memory, sizes[i].bytes);

@@ -15,7 +15,7 @@ typedef struct bench_options {
     const char *only; /* rows whose spec contains this */
     FILE *raw;
     int rounds;
-    bool large, kinds, counters, lines, single, hashing;
+    bool large, kinds, counters, lines, single, hashing, growth;
 } bench_options;
 
 static inline double now_ns(void) {
@@ -67,6 +67,9 @@ void single_bench(const bench_options *o);
 
 /* hashing.c: keys to hashes. */
 void hashing_bench(const bench_options *o);
+
+/* growth.c: Bloom filters that grow.  Returns the number of broken promises. */
+int growth_bench(void);
 
 /* rival.c: `bloom` against libbloom.  Returns the number of failed checks. */
 void rival_title(void);
