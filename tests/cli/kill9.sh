@@ -8,6 +8,8 @@ for ((i = 0; i < 200; i++)); do
     "$EVERBLOOM" dedup --state d/s --save-every 1ms >/dev/null 2>err < <(exec seq "$i" 100000000 2>/dev/null) &
     pid=$!
     sleep 0.0$((i % 5 + 1))
+    # Now and then only after it has saved, however slow the machine is.
+    while [ $((i % 20)) -eq 0 ] && [ "$("$EVERBLOOM" info --json d/s | sed 's/.*"items":\([0-9]*\).*/\1/')" = "$before" ]; do kill -0 $pid || fail "it ended by itself: $(shown err)"; done
     kill -9 $pid 2>/dev/null || fail "it ended by itself: $(shown err)"
     wait $pid 2>/dev/null
     everbloom info --json d/s
@@ -17,6 +19,6 @@ for ((i = 0; i < 200; i++)); do
     [ "$items" -gt "$before" ] && moved=$((moved + 1))
     before=$items
 done
-[ "$moved" -gt 0 ] || fail "no state was saved in 200 runs"
+[ "$moved" -ge 10 ] || fail "a state was saved in $moved of 200 runs"
 everbloom check d/s
 status_is 0

@@ -49,7 +49,7 @@ everbloom add --remove --state w -f 1 < <(echo "$long")
 status_is 2; err_is "everbloom: standard input: line 1: \"${long:0:60}...\" was never in w so often; nothing is removed\n"
 
 # A removal that is interrupted changes nothing, so that it can be done again.
-{ echo a; sleep 10; } | timeout -s TERM 1 "$EVERBLOOM" add --remove --state w >out 2>err
+{ echo a; sleep 5; } | timeout -s TERM 1 "$EVERBLOOM" add --remove --state w >out 2>err
 same w before
 
 # Filters that cannot do it, and wrong usage.

@@ -26,12 +26,13 @@ interrupted TERM 143
 interrupted HUP 129
 
 # Waiting for the first input, too.
-# It asks for signals to be noted when it has made a pipe for them.
-catches_term() { until ls -l /proc/$pid/fd | grep -q 'pipe:'; do kill -0 $pid || exit 1; done; sleep 0.1; }
+catches() { # catches SIGNAL: waits until the command handles it
+    until (($((16#$(awk '/^SigCgt/ { print $2 }' /proc/$pid/status))) >> ($(kill -l "$1") - 1) & 1)); do kill -0 $pid 2>/dev/null || return; done
+}
 "$EVERBLOOM" dedup -m 64K --state fresh <in 2>err &
 pid=$!
 exec 3>in
-catches_term
+catches TERM
 kill -TERM $pid
 wait $pid
 status=$?
@@ -44,7 +45,7 @@ mkdir d
 "$EVERBLOOM" dedup -m 64K -o d/out <in 2>err &
 pid=$!
 exec 3>in
-catches_term
+catches INT
 echo a >&3
 kill -INT $pid
 wait $pid
@@ -57,7 +58,7 @@ status_is 130
 "$EVERBLOOM" dedup --items 1e15 --distinct 1e15 <in >out 2>err &
 pid=$!
 exec 3>in
-sleep 0.3
+catches INT
 kill -INT $pid 2>/dev/null
 for ((i = 0; i < 500; i++)); do kill -0 $pid 2>/dev/null || break; sleep 0.02; done
 kill -9 $pid 2>/dev/null && fail "SIGINT was swallowed"

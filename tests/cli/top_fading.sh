@@ -147,16 +147,21 @@ status_is 0; out_is 'count  share  rate  key\n   40  83.3%%     5  a\n'
 # On a terminal the screen is drawn again and again, and keys cannot move the cursor.
 command -v script >/dev/null || skip "no script(1) to make a terminal"
 for how in '--half-life 10m' ''; do
-    script -qec "stty rows 24 cols 80; { printf 'a\033[2Jb\nc\n'; sleep 2; echo c; } | '$EVERBLOOM' top -m 1M --every 100ms $how" /dev/null </dev/null >seen
+    : >seen
+    script -qec "stty rows 24 cols 80; { printf 'a\033[2Jb\nc\n'; for i in \$(seq 300); do [ \$(grep -ac 'PER SECOND' seen) -ge 2 ] && break; sleep 0.1; done; echo c; } | '$EVERBLOOM' top -m 1M --every 100ms $how" /dev/null </dev/null >seen
     grep -q 'KEY' seen && grep -q 'a?\[2Jb' seen || fail "not shown: $(shown seen)"
     [ "$(grep -c 'PER SECOND' seen)" -ge 2 ] || fail "not drawn again: $(shown seen)"
 done
-# q ends it, though the input goes on; what was counted is printed.
-script -qec "stty rows 24 cols 80; { seq 5; echo 5; sleep 60; } | '$EVERBLOOM' top -m 1M" /dev/null < <(sleep 1; printf ' '; sleep 0.5; printf q; sleep 5) >seen &
+# Space pauses it and q ends it, though the input goes on; what was counted is printed.
+mkfifo endless
+exec 5<>endless
+{ seq 5; echo 5; } >&5
+: >seen
+until_shown() { for ((i = 0; i < 300; i++)); do grep -aq "$1" seen && return; sleep 0.1; done; }
+script -qec "stty rows 24 cols 80; '$EVERBLOOM' top -m 1M --every 100ms <endless" /dev/null < <(until_shown KEY; printf ' '; until_shown paused; printf q; until_shown '1049l') >seen &
 pid=$!
 for ((i = 0; i < 300; i++)); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
+kill $pid 2>/dev/null && fail "q does not end it: $(shown seen)"
 grep -q 'paused' seen || fail "space does not stop it: $(shown seen)"
-grep -q '2  33.3%  5' seen || fail "q does not end it: $(shown seen)"
-kill $pid 2>/dev/null
-wait $pid 2>/dev/null
-exit 0
+grep -q '2  33.3%  5' seen || fail "it does not print what it counted: $(shown seen)"
+exec 5>&-
