@@ -59,17 +59,26 @@ static eb_status aggregate_key(aggregate_state *s, Datum value, eb_error *err) {
     return sql_rows_bytes(&s->rows, (eb_key_type)key.keys.type, key.bytes, err);
 }
 
+static void aggregate_describe(const char *spec, eb_spec_info *info) {
+    eb_error err;
+    EB_INIT(*info);
+    if (eb_spec_describe(spec, info, &err) != EB_OK) evb_fail(&err);
+}
+
+/* Do workers make the same filter as one process? */
+static bool aggregate_any_order(const eb_spec_info *info) {
+    const uint64_t wanted = EB_CAN_MERGE | EB_ORDER_FREE;
+    return (info->caps & wanted) == wanted;
+}
+
 /* What evb_agg may take.  The message names the way out. */
 PG_FUNCTION_INFO_V1(evb_parallel_spec_in);
 Datum evb_parallel_spec_in(PG_FUNCTION_ARGS) {
     /* A seed is drawn here, once for all workers. */
     const char *const spec = evb_seeded(PG_GETARG_CSTRING(0));
-    const uint64_t wanted = EB_CAN_MERGE | EB_ORDER_FREE;
     eb_spec_info info;
-    eb_error err;
-    EB_INIT(info);
-    if (eb_spec_describe(spec, &info, &err) != EB_OK) evb_fail(&err);
-    if ((info.caps & wanted) != wanted)
+    aggregate_describe(spec, &info);
+    if (!aggregate_any_order(&info))
         ereport(ERROR,
                 (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
                  errmsg("evb_agg cannot make a filter of kind %s with these options, because "
@@ -77,6 +86,32 @@ Datum evb_parallel_spec_in(PG_FUNCTION_ARGS) {
                         info.kind),
                  errhint("Use evb_stream_agg(key, spec ORDER BY ...); a counting filter can "
                          "also be made with update=plain.")));
+    PG_RETURN_TEXT_P(cstring_to_text(spec));
+}
+
+/* What evb_count_agg may take: filters that count, with update=plain if they would depend on the
+ * order without it. */
+PG_FUNCTION_INFO_V1(evb_count_spec_in);
+Datum evb_count_spec_in(PG_FUNCTION_ARGS) {
+    const char *spec = evb_seeded(PG_GETARG_CSTRING(0));
+    eb_spec_info info;
+    aggregate_describe(spec, &info);
+    if (!aggregate_any_order(&info) && strstr(spec, "update=") == NULL) {
+        char *const plain =
+            psprintf("%s%cupdate=plain", spec, strchr(spec, ':') == NULL ? ':' : ',');
+        eb_spec_info other;
+        EB_INIT(other);
+        if (eb_spec_describe(plain, &other, NULL) == EB_OK) {
+            spec = plain;
+            info = other;
+        }
+    }
+    if (!aggregate_any_order(&info) || !(info.caps & EB_CAN_COUNT))
+        ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+                        errmsg("evb_count_agg cannot make a filter of kind %s with these options",
+                               info.kind),
+                        errhint("Try 'spectral:memory=1M', or evb_stream_agg(key, spec ORDER BY "
+                                "...) for other kinds that count.")));
     PG_RETURN_TEXT_P(cstring_to_text(spec));
 }
 

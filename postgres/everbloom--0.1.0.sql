@@ -23,6 +23,15 @@ create type evb_parallel_spec (input = evb_parallel_spec_in, output = evb_parall
 create cast (evb_parallel_spec as text) without function as implicit;
 create cast (text as evb_parallel_spec) with inout as implicit;
 
+-- The same for a filter that counts.  Counting filters that depend on the order get update=plain, so that workers can make them.
+create type evb_count_spec;
+create function evb_count_spec_in(cstring) returns evb_count_spec as 'MODULE_PATHNAME' language c immutable strict parallel safe;
+create function evb_count_spec_out(evb_count_spec) returns cstring as 'textout' language internal immutable strict parallel safe;
+create type evb_count_spec (input = evb_count_spec_in, output = evb_count_spec_out, internallength = variable,
+                            storage = extended, alignment = int4);
+create cast (evb_count_spec as text) without function as implicit;
+create cast (text as evb_count_spec) with inout as implicit;
+
 -- Aggregates: states, and how workers' states become one.
 create function evb_agg_final(internal) returns evb as 'MODULE_PATHNAME' language c immutable parallel safe;
 create function evb_stream_agg_final(internal) returns evb as 'MODULE_PATHNAME' language c immutable parallel safe;
@@ -50,6 +59,18 @@ begin
             parallel = safe)', t);
         execute format('create aggregate evb_agg(%s, spec evb_parallel_spec, weight bigint) (
             sfunc = evb_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_agg_final,
+            combinefunc = evb_agg_combine, serialfunc = evb_agg_serial, deserialfunc = evb_agg_deserial,
+            parallel = safe)', t);
+        execute format('create function evb_count_agg_step(internal, %s, evb_count_spec) returns internal
+            as ''MODULE_PATHNAME'', ''evb_agg_step'' language c immutable parallel safe', t);
+        execute format('create function evb_count_agg_step(internal, %s, evb_count_spec, bigint) returns internal
+            as ''MODULE_PATHNAME'', ''evb_agg_step'' language c immutable parallel safe', t);
+        execute format('create aggregate evb_count_agg(%s, spec evb_count_spec) (
+            sfunc = evb_count_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_agg_final,
+            combinefunc = evb_agg_combine, serialfunc = evb_agg_serial, deserialfunc = evb_agg_deserial,
+            parallel = safe)', t);
+        execute format('create aggregate evb_count_agg(%s, spec evb_count_spec, weight bigint) (
+            sfunc = evb_count_agg_step, stype = internal, sspace = 1048576, finalfunc = evb_agg_final,
             combinefunc = evb_agg_combine, serialfunc = evb_agg_serial, deserialfunc = evb_agg_deserial,
             parallel = safe)', t);
         execute format('create function evb_stream_agg_step(internal, %s, text) returns internal

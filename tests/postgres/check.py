@@ -92,6 +92,18 @@ class Guarantees(unittest.TestCase):
             self.assertRegex(here.refused(PARALLEL + sql), "0A000|22023")
         self.assertEqual("t", here.sql("select evb_has(evb_agg(k, s), 5::bigint) from big, (select 'bloom:memory='::text || '64K' as s) x"))
 
+    def test_counts_in_parallel(self):
+        """evb_count_agg chooses update=plain by itself; what does not count is refused before the scan."""
+        query = "select evb_count_agg(k, 'spectral:memory=512K') as f from big"
+        self.assertIn("Partial Aggregate", here.sql(PARALLEL + "explain " + query))
+        got = here.sql(PARALLEL + f"with f as materialized ({query}) select count(*) filter (where evb_count(f, k) < n), "
+                       "count(*) filter (where evb_count(f, k) > n) < 400 from f, (select k, count(*) as n from big group by k) x")
+        self.assertEqual("0|t", got)
+        plain = "select md5(evb_agg(k, 'spectral:memory=512K,update=plain', 3)::bytea) from big"
+        self.assertEqual(here.sql(plain), here.sql(PARALLEL + "select md5(evb_count_agg(k, 'spectral:memory=512K', 3)::bytea) from big"))
+        for spec in ("bloom:memory=64K", "lru:memory=64K", "spectral:memory=64K,update=conservative"):
+            self.assertIn("0A000", here.refused(f"explain select evb_count_agg(k, '{spec}') from big"))
+
     def test_plans(self):
         kind, spec, mean, end = here.sql("select kind, spec, fpr_mean, fpr_at_end from evb_plan(distinct_keys => 20000, fpr => 0.01, "
                                          "parallel => true) limit 1").split("|")
