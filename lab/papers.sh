@@ -112,7 +112,7 @@ counters() { # counters, mean
     printf '| store | add, ns | times u32 | look up, ns | times u32 | bits for a counter | spread |\n'
     printf '| --- | ---: | ---: | ---: | ---: | ---: | ---: |\n'
     awk -v counters="$1" -v mean="$2" '
-    $1 == counters && $2 == mean {
+    $1 == counters && $2 == mean && $3 != "u8" && !($3 == "frozen" && $4 != "line") { # stores that are gone
         row = "| " $3
         for (i = 4; i <= NF; i++) row = row (i < NF - 5 ? " " : " | ") $i
         print row " |"
