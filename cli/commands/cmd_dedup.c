@@ -247,7 +247,8 @@ static const cli_option dedup_options[] = {
 
 static const cli_example dedup_examples[] = {
     {"everbloom dedup access.log > unique.log", "Drop repeated lines, in order, in 64 MiB."},
-    {"everbloom dedup -m 1G --csv -f 3 --stats orders.csv", "One line for each value of column 3."},
+    {"everbloom dedup --csv -f customer --stats orders.csv",
+     "The first order of each customer; columns have names or numbers."},
     {"tail -F app.log | everbloom dedup --state seen.eb", "Go on tomorrow where today ended."},
     {"everbloom dedup --window 10m --time-field 1 -f 2 alerts.tsv",
      "Each alert at most once in ten minutes."},
