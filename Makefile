@@ -216,7 +216,7 @@ mutate: ## break lines of src/ and count what `make check` notices (MUTATE_FLAGS
 	@tests/mutate.py $(MUTATE_FLAGS)
 
 soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)
-	@EVERBLOOM_TEST_EVENTS=10000000 $(MAKE) FLAVOUR=release tests cli-tests CLI_TEST_FLAGS=--heavy
+	@EVERBLOOM_LARGE=1 EVERBLOOM_TEST_EVENTS=10000000 $(MAKE) FLAVOUR=release tests cli-tests CLI_TEST_FLAGS=--heavy
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) build/release/tests/test_stores.run build/release/tests/test_frozen.run
 	@EVERBLOOM_OPERATIONS=1e8 $(MAKE) FLAVOUR=asan build/asan/tests/test_stores.run
 	@EVERBLOOM_OPERATIONS=1e7 $(MAKE) FLAVOUR=asan build/asan/tests/test_frozen.run

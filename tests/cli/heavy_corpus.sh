@@ -1,6 +1,7 @@
 # everbloom corpus: documents of a GB, in JSON and as plain text, beside small ones; one of 2 GiB and more is bad, and counted.
 . "$EXPECT"
 "$EVERBLOOM" corpus --action report /dev/null 2>&1 | grep -q 'without utf8proc' && skip "built without utf8proc"
+[ -n "${EVERBLOOM_LARGE:-}" ] || skip "needs minutes and gigabytes: give EVERBLOOM_LARGE=1"
 mkdir in
 words() { yes "$1 words of a long text that goes on and on" | tr '\n' ' ' | head -c "$2"; }
 { for i in 1 2; do printf '{"text":"'; words some 1073741824; printf '"}\n{"text":"small %d"}\n' $i; done; } >in/a.jsonl
