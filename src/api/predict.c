@@ -112,17 +112,16 @@ static double predict_missed_at(const ebi_kind *kind, const ebi_params *p, const
     return isnan(one.fnr_high) ? one.mean_fnr : one.fnr_high;
 }
 
-/* A kind that knows what it misses at a gap, but not on this stream: the mean over its gaps, which
- * are counted in records, each of which changes cells in such kinds.  The farther, the more is
- * missed: so groups of gaps miss no more than their farthest ones and no less than their nearest.
- */
+/* A kind that knows what it misses at a gap, but not on this stream: the mean over its gaps.  They
+ * are counted in records, each of which changes cells in such kinds. */
 static const double predict_farthest = 1e18; /* of an endless stream without a number of keys */
 static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
                               eb_prediction *out) {
-    enum { PREDICT_GROUPS = 16 };
+    const double groups =
+        kind->timed ? 16 : 4; /* what is forgotten at a time is forgotten sharply */
     ebi_repeats r;
     ebi_gap gaps[EBI_GAPS];
-    double done = 0, weight = 0, low = 0, high = 0, nearest = 0;
+    double done = 0, weight = 0, records = 0, missed = 0, high = 0, last = 0;
     /* If nearly all keys are new, the few repeats are spread over the stream. */
     const double distinct = load->distinct > 0 ? load->distinct : load->items;
     size_t n = 1;
@@ -135,23 +134,24 @@ static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const e
     }
     for (size_t i = 0; i < n; i++) {
         weight += gaps[i].weight;
-        if (i + 1 < n && done + weight < (round(done * PREDICT_GROUPS) + 1) / PREDICT_GROUPS)
-            continue;
-        const double farthest = predict_missed_at(kind, p, load, gaps[i].records);
-        if (isnan(farthest)) return;
-        low += weight * nearest;
-        high += weight * farthest;
-        nearest = farthest;
+        records += gaps[i].weight * log(gaps[i].records);
+        if (i + 1 < n && done + weight < (round(done * groups) + 1) / groups) continue;
+        const double at_gap = predict_missed_at(kind, p, load, exp(records / weight));
+        if (isnan(at_gap)) return;
+        high += (done > 0 ? last : 0) * at_gap; /* those before are no farther than this group */
+        missed += weight * at_gap;
+        last = weight;
         done += weight;
-        weight = 0;
+        weight = records = 0;
     }
     if (n == 0) return;
-    out->mean_fnr = n == 1 ? high : (low + high) / 2;
-    if (isnan(out->fnr)) out->fnr = out->mean_fnr;
+    high = kind->timed ? missed : high + last; /* of the farthest group, all */
+    out->mean_fnr = missed;
+    if (isnan(out->fnr)) out->fnr = missed;
     if (!isnan(out->mean_fpr)) out->unused &= ~(uint32_t)EB_UNUSED_ZIPF;
     out->accuracy = 0.2;
     out->fnr_high = fmin(1, 1.2 * high + 0.02);
-    out->fnr_low = fmax(0, low / 3 - 0.02); /* popular keys are made young again */
+    out->fnr_low = fmax(0, missed / 3 - 0.02); /* popular keys are made young again */
 }
 
 static void predict_point(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
