@@ -4,10 +4,10 @@ POSTGRES_MODULE := $(B)/postgres/everbloom.so
 POSTGRES_OBJ := $(patsubst %.c,$(B)/%.o,$(wildcard postgres/*.c sql/*.c))
 .PHONY: postgres postgres-test run-postgres install-postgres
 
-# PostgreSQL's headers want GNU C and declarations of their own kind; they are not ours to warn about.
+# PostgreSQL's headers want GNU C and declarations of their own kind, and its macros cast const away; they are not ours to warn about.
 $(B)/postgres/%.o: postgres/%.c Makefile postgres/postgres.mk
 	@mkdir -p $(@D)
-	$(COMPILE) -std=gnu11 -Isql -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE -fPIC \
+	$(COMPILE) -std=gnu11 -Isql -isystem $(shell $(PG_CONFIG) --includedir-server) -D_GNU_SOURCE -Wno-cast-qual -fPIC \
 	  -MMD -MP -c -o $@ $<
 $(POSTGRES_MODULE): $(POSTGRES_OBJ) $(LIB) # nothing of the library is visible to the host
 	$(LINK) -shared -Wl,--exclude-libs,ALL -Wl,-Bsymbolic -o $@ $^ -lm
