@@ -13,9 +13,12 @@ typedef uint64_t lru_line_pair __attribute__((vector_size(16), may_alias));
 EBI_INLINE bool lru_line_gate(const ebi_lru_plane *equal, ebi_lru_plane *gate) {
     const lru_line_pair *const e = (const lru_line_pair *)equal;
     lru_line_pair *const to = (lru_line_pair *)gate;
+    // cppcheck-suppress objectIndex ; a plane is two pairs
     const uint64_t hit1 = e[0][0], hit2 = hit1 | e[0][1], hit3 = hit2 | e[1][0];
     to[0] = (lru_line_pair){~UINT64_C(0), lru_line_if_zero(hit1)};
+    // cppcheck-suppress objectIndex ; a plane is two pairs
     to[1] = (lru_line_pair){lru_line_if_zero(hit2), lru_line_if_zero(hit3)};
+    // cppcheck-suppress objectIndex ; a plane is two pairs
     return (hit3 | e[1][1]) != 0;
 }
 
