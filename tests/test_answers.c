@@ -207,6 +207,7 @@ static void measure(const char *spec_at_one, make_stream *make) {
 
 static void rates_are_inside_their_bounds(void **state) {
     (void)state;
+    SUITE_LONG();
     wrong_answers = 0;
     static const char *const specs[] = {
         "bloom:memory=24K",

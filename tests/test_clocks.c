@@ -76,6 +76,7 @@ static void like_one_clock(const char *options, bool counts) {
 
 static void shards_answer_like_one_clock(void **state) {
     (void)state;
+    SUITE_LONG();
     like_one_clock("decay:memory=1M,halflife=300", true);
     like_one_clock("aging:memory=1M,epochs=5,period=100", true);
     like_one_clock("window:memory=1M,window=1000,unit=time,fpr=1e-8", false);

@@ -120,6 +120,7 @@ static void important_keys_are_missed_less(void **state) {
  * sweep has only whole cells to give, hence one arrival of grace. */
 static void the_sweep_never_misses_within_its_window(void **state) {
     (void)state;
+    SUITE_LONG();
     const char *const spec = "importance:cells=43690,width=3,k=2,fade=11.785,low=1,high=7";
     for (int v = 2; v <= 7; v++) {
         const uint64_t window = (uint64_t)((v - 1) * CELLS / 11.785) - 1;

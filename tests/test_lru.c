@@ -165,6 +165,7 @@ static unsigned duel_agrees(const char *spec, code_of *ops) {
 
 static void duels_agree(void **state) {
     (void)state;
+    SUITE_LONG();
     static const unsigned widths[] = {10, 12, 14, 16, 18, 20, 24, 32};
     unsigned winners = 0;
     for (size_t i = 0; i < SUITE_COUNT(widths); i++)
@@ -422,6 +423,7 @@ static double missed_in(eb_filter *f, uint64_t from, uint64_t to, uint64_t keys)
  * can miss less than 39 %. */
 static void loops_are_found(void **state) {
     (void)state;
+    SUITE_LONG();
     static const char *const specs[] = {
         "lru:memory=16K", "lru:memory=128K", "lru:memory=128K,print_bits=16",
         "lru:memory=128K,print_bits=32", "lru:memory=256K,shards=2"};

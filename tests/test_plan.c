@@ -307,6 +307,7 @@ static void points_of(const suite_case *c) {
 
 static void points_of_curves_are_predictions(void **state) {
     (void)state;
+    SUITE_LONG();
     suite_each_base(points_of);
 }
 

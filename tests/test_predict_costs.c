@@ -42,6 +42,7 @@ static void predict_case(const suite_case *c) {
 
 static void predictions_are_bounded(void **state) {
     (void)state;
+    SUITE_LONG();
     static const char *const extreme[] = {
         "importance:width=8,delete=random,memory=64M",
         "importance:width=8,delete=random,k=4,fade=0.01,memory=64M",

@@ -59,6 +59,7 @@ static void bounds_of(const char *spec) {
 
 static void bounds_hold(void **state) {
     (void)state;
+    SUITE_LONG();
     static const char *const specs[] = {MS, MI, SHARDED, WINDOWED, RMX, RM};
     for (size_t i = 0; i < SUITE_COUNT(specs); i++) bounds_of(specs[i]);
 }
@@ -67,6 +68,7 @@ static void bounds_hold(void **state) {
  * the promise leaves half as much again for luck.  Those that meet come in pairs, hence the 2. */
 static void the_lower_bound_promises_what_it_can(void **state) {
     (void)state;
+    SUITE_LONG();
     enum { SEEDS = 20 };
     static world w;
     double failed = 0, conceded = 0;
@@ -139,6 +141,7 @@ static void strange_bounds(const char *spec, int stream, uint64_t seed, double *
 
 static void confidence_is_kept_on_strange_streams(void **state) {
     (void)state;
+    SUITE_LONG();
     static const char *const forms[] = {"update=plain", "update=conservative",
                                         "update=plain,store=u32", "update=plain,span=512"};
     static const unsigned cells[] = {300000, 30000, 12000, 5000, 1500};

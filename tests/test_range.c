@@ -132,6 +132,7 @@ static void sampled_answers_of(const char *spec, uint64_t low, size_t values) {
 
 static void sampled_answers_hold(void **state) {
     (void)state;
+    SUITE_LONG();
     sampled_answers_of("dyadic:bits=16,memory=2M", 0, 20000);
     sampled_answers_of("dyadic:bits=16,memory=40K", 0, 20000); /* far too small: wide, but true */
     sampled_answers_of("dyadic:bits=16,memory=40K,update=conservative", 0, 20000);

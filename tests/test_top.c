@@ -210,6 +210,7 @@ static void check_faded(const eb_filter *f, const past *p, uint64_t now, bool ha
 
 static void faded_lists_are_right(void **state) {
     (void)state;
+    SUITE_LONG();
     static past p;
     static const char *const ways[] = {"by=half,period=3000", "by=window,epochs=20,period=200",
                                        "by=window,epochs=1,period=5000",

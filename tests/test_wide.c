@@ -279,6 +279,7 @@ static double world_run(uint64_t seed) {
 
 static void no_count_is_too_low(void **state) {
     (void)state;
+    SUITE_LONG();
     const double wanted = operations(1e6);
     double looks = 0;
     for (uint64_t seed = 1; looks < wanted; seed++) looks += world_run(seed);
@@ -539,6 +540,7 @@ static double rms_of(const law *l, const uint64_t *hash, const uint64_t *truth, 
  * drawing says little there. */
 static void errors_are_those_of_the_design(void **state) {
     (void)state;
+    SUITE_LONG();
     const bool all = getenv("EVERBLOOM_OPERATIONS") != NULL;
     const unsigned drawings = all ? DRAWINGS : 1;
     for (size_t i = 0; i < (all ? SUITE_COUNT(laws) : 1); i++) {

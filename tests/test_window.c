@@ -145,6 +145,7 @@ static void no_repeat_within_the_window_passes(void **state) {
 
 static void no_key_passes_twice_within_the_window(void **state) {
     (void)state;
+    SUITE_LONG();
     const size_t n = stream_length();
     for (size_t i = 0; i < SUITE_COUNT(promises); i++) keep_promise(&promises[i], "no", n);
 }

@@ -1,5 +1,6 @@
 # check: status 0 for whole snapshots, 1 for damage, 2 for trouble; damage is told on standard output.
 . "$EXPECT"
+slow
 everbloom add -o s -m 64K --seed 1 < <(seq 100)
 everbloom check s
 status_is 0; silent; out_is 's: ok\n'

@@ -1,5 +1,6 @@
 # Compressed input: known by its first bytes, from files and pipes; damage is an error that names the byte.
 . "$EXPECT"
+slow
 formats=$("$EVERBLOOM" --version | sed -n 's/^reads compressed files: //p')
 [ "$formats" = none ] && skip "built without compression"
 awk 'BEGIN { for (i = 0; i < 200000; i++) print i * 7919 % 100003, "padding" i % 10 }' >plain

@@ -1,5 +1,6 @@
 # everbloom corpus: the plan says how many units will be new, and what less memory would lose.
 . "$EXPECT"
+slow
 "$EVERBLOOM" corpus --action report /dev/null 2>&1 | grep -q 'without utf8proc' && skip "built without utf8proc"
 # A sample that is all of the input knows the share: 6000 of 8000 documents.
 awk 'BEGIN { for (i = 0; i < 8000; i++) printf "{\"text\":\"number %d\"}\n", i % 6000 }' >small.jsonl

@@ -1,5 +1,6 @@
 # everbloom corpus: killed at any time and run again, the output is that of an unbroken run.  EVERBLOOM_KILLS=200: many times.
 . "$EXPECT"
+slow
 "$EVERBLOOM" corpus --action report /dev/null 2>&1 | grep -q 'without utf8proc' && skip "built without utf8proc"
 kills=${EVERBLOOM_KILLS:-5}
 # Where syncing takes no time, if there is such a place: kills shall fall into work, not into waiting for a disk.

@@ -1,6 +1,10 @@
 # expect.bash - what the scripts share: run a command, then say what it must have done.
 set -u
 
+slow() { # `make check` leaves this script to `make test`
+    [ -z "${EVERBLOOM_QUICK:-}" ] || exit 78
+}
+
 fail() { # fail MESSAGE - with the place in the script
     echo "$(basename "$0"):${BASH_LINENO[-2]}: $1"
     exit 1

@@ -1,5 +1,6 @@
 # Help and version: standard output, status 0, every option of every command.
 . "$EXPECT"
+slow
 everbloom --version
 status_is 0; silent
 grep -qx 'everbloom [0-9]*\.[0-9]*\.[0-9]*' out || fail "$(shown out)"

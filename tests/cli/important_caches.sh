@@ -1,5 +1,6 @@
 # The example of caches whose summary knows what a page costs runs, and that saves cost.
 . "$EXPECT"
+slow
 example=$(dirname "$EXPECT")/../../examples/important_caches.sh
 "$example" >out 2>err
 status=$?

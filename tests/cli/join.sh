@@ -1,6 +1,7 @@
 # join: sqlite3 is the judge.  Nothing is missing without --verify, nothing is wrong with it, at one site and at
 # two; counts that do not fit into memory go to files; one sentence for what is bad.
 . "$EXPECT"
+slow
 command -v sqlite3 >/dev/null || skip "no sqlite3"
 
 relation() { # relation SEED LINES KEYS SKEW - lines of CSV: number, key (some in quotes), text

@@ -1,5 +1,6 @@
 # kill -9 while the state is saved, 200 times: it can always be loaded, and never goes back.
 . "$EXPECT"
+slow
 mkdir d
 everbloom dedup --state d/s -m 256K </dev/null
 status_is 0

@@ -1,5 +1,6 @@
 # Lines longer than any buffer, whole and in order, from a file and through a pipe.
 . "$EXPECT"
+slow
 long() { head -c "$1" /dev/zero | tr '\0' "$2"; }
 { echo a; long 64M x; echo; echo b; long 64M x; echo; long 8M y; echo; echo a; long 3M z; } >in
 { echo a; long 64M x; echo; echo b; long 8M y; echo; long 3M z; echo; } >unique

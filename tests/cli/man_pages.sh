@@ -1,5 +1,6 @@
 # Man pages of the program and of every command, without a warning.
 . "$EXPECT"
+slow
 everbloom --generate pages
 status_is 0
 cp out pages

@@ -1,5 +1,6 @@
 # Memory: the filter and at most 64 MiB, also while the state is saved and loaded.
 . "$EXPECT"
+slow
 grep -q asan <<<"$EVERBLOOM" && skip "sanitizers need memory of their own"
 mkfifo in lines
 everbloom add --state state --filter bloom:memory=128M,k=4 < <(seq 10000)

@@ -1,5 +1,6 @@
 # -f with a list: the key is several fields, in the order given, with the delimiter between.
 . "$EXPECT"
+slow
 printf 'a b c d\na x c e\na b x d\n' >in
 everbloom dedup -d ' ' -f 1,3 in; status_is 0; out_is 'a b c d\na b x d\n'
 everbloom dedup -d ' ' -f 2-3 in; out_is 'a b c d\na x c e\na b x d\n'

@@ -2,6 +2,7 @@
 # --threads: every number of them gives the same bytes, on standard output, standard error and in
 # states, for every way to find a key, with bad lines, and with blocks that end anywhere.
 source "$EXPECT"
+slow
 
 lines=60000
 [ "${EVERBLOOM_QUICK:-}" ] && lines=20000

@@ -1,5 +1,6 @@
 # top --at-least: the keys that came often; complete, exact after --verify, with sqlite3 as the judge.
 . "$EXPECT"
+slow
 keys_of() { sort out >sorted; same sorted "$1"; }
 
 # Streams with known answers: lines "key<TAB>weight", Zipf-like, and all keys alike.

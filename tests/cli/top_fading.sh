@@ -1,6 +1,7 @@
 # The keys that are hottest now: by the time of the lines or by the clock, in text, JSON and on a
 # terminal; and point queries with counts that fade.
 . "$EXPECT"
+slow
 
 # a comes once a second for 1000 s, b 50 times in the last 10 s; the half-life is 100 s.
 for i in $(seq 1 1000); do

@@ -1,5 +1,6 @@
 # top -n: the keys that came most often, against sort and uniq.
 . "$EXPECT"
+slow
 awk 'BEGIN { x = 7; for (i = 0; i < 60000; i++) { x = (x * 16807) % 2147483647; r = x / 2147483647
     printf "k%d %d\n", 9000 * r * r * r * r, x % 5 } }' >in
 cut -d ' ' -f 1 in | sort | uniq -c | awk '{ print $1 "\t" $2 }' | sort -k 1,1rn -k 2,2 >all

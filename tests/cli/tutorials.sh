@@ -2,6 +2,7 @@
 # "$ command" may go on with "> more of it", and below stands what it prints, standard error
 # included.  The blocks of a page are one session in bash, in a folder of its own.
 . "$EXPECT"
+slow
 unset -f everbloom # pages name the command itself
 pages=$(cd "$(dirname "$EXPECT")/../../docs/tutorials" && pwd)
 mkdir bin

@@ -1,5 +1,6 @@
 # weigh: a hot list from a query log; a weighted filter in one line, measured against a plain one.
 . "$EXPECT"
+slow
 # Queries by Zipf's law over 200000 keys; every tenth key is a member, popular or not.
 awk 'BEGIN { x = 12345; for (i = 0; i < 200000; i++) {
     x = (x * 16807) % 2147483647; print "key" int(exp(x / 2147483647 * log(200001))) } }' >queries
