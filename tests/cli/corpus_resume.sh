@@ -13,7 +13,7 @@ options=(in -q --unit document --unit line --action remove --save-every 1ms)
 everbloom corpus "${options[@]}" -o "$trees/whole"; status_is 0
 same_tree() { diff -r -x .everbloom "$trees/whole" "$1" || fail "$1 differs from the output of an unbroken run"; [ "$(tail -n 1 "$1/.everbloom/run")" = complete ] || fail "$1 is not complete"; }
 started() { "$EVERBLOOM" corpus "${options[@]}" -o "$@" & pid=$!; } # TREE OPTION...
-killed() { kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null; }
+killed() { kill -9 $pid 2>/dev/null; wait $pid 2>/dev/null; [ $? = 137 ]; } # false: it had ended
 has_checkpoint() { [ -e "$1/.everbloom/checkpoint" ]; }
 reached() { # TREE: waits until the run has a checkpoint; false: it ended without one that was seen
     until has_checkpoint "$1"; do kill -0 $pid 2>/dev/null || return; done
@@ -34,7 +34,7 @@ RANDOM=7 kills_done=0
 while [ $kills_done -lt $kills ]; do
     begun "$trees/tree" --threads $((1 + RANDOM % 3)); kills_done=$((kills_done + 1))
     for part in $(seq $((RANDOM % 5))); do
-        started "$trees/tree" --threads $((1 + RANDOM % 3)); pause; killed; kills_done=$((kills_done + 1))
+        started "$trees/tree" --threads $((1 + RANDOM % 3)); pause; killed && kills_done=$((kills_done + 1))
     done
     everbloom corpus "${options[@]}" -o "$trees/tree"; status_is 0
     same_tree "$trees/tree"
