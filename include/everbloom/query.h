@@ -37,7 +37,7 @@ typedef struct eb_sum {
 EB_API eb_status eb_sum_batch(const eb_filter *f, const eb_batch *b, eb_sum *out, eb_error *err);
 
 /* The join of two streams: the sum over keys of the products of their counts.
- * join is right on average, upper is certain.  Equal specs. */
+ * join is right on average, so it may be above upper, which is certain.  Equal specs. */
 typedef struct eb_join {
     size_t size;
     double join, error, upper;
