@@ -25,6 +25,30 @@ LRU_TARGET EBI_INLINE void lru_avx2_below(const ebi_lru_plane *x, const ebi_lru_
                                           ebi_lru_plane *below) {
     *below = __builtin_shufflevector(*print, *x, 0, 4, 5, 6);
 }
+
+#define LRU_LANES
+
+/* What spread() made for these is the print in each lane, too. */
+LRU_TARGET EBI_INLINE bool lru_avx2_lanes_upto(const ebi_lru_plane *differ, unsigned lane,
+                                               unsigned slots, ebi_lru_plane *moved) {
+    assert((lane == 1 || lane == 2) && slots * lane <= 32);
+    static const int64_t ones_then_zeros[8] = {-1, -1, -1, -1};
+    const __m256i zero = _mm256_setzero_si256();
+    const __m256i equal = lane == 1 ? _mm256_cmpeq_epi8((__m256i)*differ, zero)
+                                    : _mm256_cmpeq_epi16((__m256i)*differ, zero);
+    const uint32_t hits = (uint32_t)_mm256_movemask_epi8(equal);
+    const unsigned last = ebi_ctz(hits | UINT32_C(1) << (slots - 1) * lane);
+    const uint8_t *const ones = (const uint8_t *)ones_then_zeros + 32 - (last + lane);
+    *moved = *(const ebi_lru_bytes *)(const void *)ones;
+    return hits != 0;
+}
+
+LRU_TARGET EBI_INLINE void lru_avx2_lanes_up(const ebi_lru_plane *x, const ebi_lru_plane *print,
+                                             unsigned lane, ebi_lru_plane *up) {
+    const __m256i a = (__m256i)*x, below = _mm256_permute2x128_si256((__m256i)*print, a, 0x21);
+    *up = (ebi_lru_plane)(lane == 1 ? _mm256_alignr_epi8(a, below, 15)
+                                    : _mm256_alignr_epi8(a, below, 14));
+}
 #include "lru_loops.h"
 
 const ebi_ops *ebi_lru_avx2(const ebi_params *p) {

@@ -6,6 +6,15 @@
  *     void LRU_MY(below)(const ebi_lru_plane *x, const ebi_lru_plane *print, ebi_lru_plane *below)
  *         For each word of x the one before it; for the first, the print's.
  *
+ * A target that compares lanes of 1 or 2 bytes (print_bits 16 and 32) defines LRU_LANES and
+ *
+ *     bool LRU_MY(lanes_upto)(const ebi_lru_plane *differ, unsigned lane, unsigned slots,
+ *                             ebi_lru_plane *moved)
+ *         Is a lane of `differ` 0?  Moved are the lanes up to the first, or those of all slots.
+ *     void LRU_MY(lanes_up)(const ebi_lru_plane *x, const ebi_lru_plane *print, unsigned lane,
+ *                           ebi_lru_plane *up)
+ *         All lanes go one place up, the lowest comes from the print.
+ *
  * The bytes are the same for all targets.
  *
  * A plane of a line is a vector, on which compilers work with the registers that the target has.  A
@@ -32,12 +41,14 @@ typedef struct LRU_MY(shape) { /* of all lines of a filter */
     ebi_lru_fields f;
     ebi_lru_plane used;  /* the fields of slots */
     uint64_t last_field; /* of word 3: the last slot's */
+    unsigned slots;
 } LRU_MY(shape);
 
 LRU_TARGET EBI_INLINE void LRU_MY(shape_of)(LRU_MY(shape) * s, unsigned w, unsigned b) {
     const ebi_lru_fields f = s->f = ebi_lru_line_fields(w);
     s->used = (ebi_lru_plane){f.used, f.used, f.used, ebi_lru_last_used(f, b)};
     s->last_field = ebi_lru_last_field(f, b);
+    s->slots = b;
 }
 
 LRU_TARGET EBI_INLINE void LRU_MY(spread)(LRU_MY(line) * to, uint64_t print, ebi_lru_fields f) {
@@ -46,20 +57,46 @@ LRU_TARGET EBI_INLINE void LRU_MY(spread)(LRU_MY(line) * to, uint64_t print, ebi
     to->high = (ebi_lru_plane){high, high, high, high};
 }
 
-/* The top bit of fields that are equal in both planes: of each word's lowest such field, and
- * perhaps of fields above it. */
-#define LRU_EQUAL(x, y, f)                                                                         \
-    ((((x).low ^ (y).low) | ((x).high ^ (y).high)) - (f).ones) &                                   \
-        ~(((x).low ^ (y).low) | ((x).high ^ (y).high)) & (f).highs
+#ifdef LRU_LANES
+#define LRU_LANE(f) ((f).bits == 8 ? 1u : (f).bits == 16 ? 2u : 0)
+#endif
+
+/* The top bit of fields that are 0: of each word's lowest such field, and perhaps of fields above
+ * it. */
+#define LRU_EQUAL(differ, f) (((differ) - (f).ones) & ~(differ) & (f).highs)
+
+/* Does a slot hold the print?  Moved are the fields up to it, or all. */
+LRU_TARGET EBI_INLINE bool LRU_MY(upto)(const ebi_lru_plane *differ, const LRU_MY(shape) * s,
+                                        ebi_lru_plane *moved) {
+#ifdef LRU_LANES
+    if (LRU_LANE(s->f)) return LRU_MY(lanes_upto)(differ, LRU_LANE(s->f), s->slots, moved);
+#endif
+    const ebi_lru_plane equal = LRU_EQUAL(*differ, s->f);
+    const bool hit = LRU_MY(gate)(&equal, moved);
+    *moved &= (equal ^ (equal - 1)) & s->used;
+    return hit;
+}
+
+LRU_TARGET EBI_INLINE void LRU_MY(up)(const ebi_lru_plane *x, const ebi_lru_plane *print,
+                                      ebi_lru_fields f, ebi_lru_plane *up) {
+#ifdef LRU_LANES
+    if (LRU_LANE(f)) {
+        LRU_MY(lanes_up)(x, print, LRU_LANE(f), up);
+        return;
+    }
+#endif
+    ebi_lru_plane below;
+    LRU_MY(below)(x, print, &below);
+    *up = (*x << f.bits) | (below >> (f.n - 1) * f.bits);
+}
 
 /* The fields of `moved` go one place up; the lowest comes from the print, which also takes the
  * place of one that is inserted deeper. */
 LRU_TARGET EBI_INLINE void LRU_MY(move)(uint8_t *to, const ebi_lru_plane *x,
                                         const ebi_lru_plane *print, const ebi_lru_plane *moved,
                                         const uint64_t *deeper, ebi_lru_fields f) {
-    ebi_lru_plane below, up, at;
-    LRU_MY(below)(x, print, &below);
-    up = (*x << f.bits) | (below >> (f.n - 1) * f.bits);
+    ebi_lru_plane up, at;
+    LRU_MY(up)(x, print, f, &up);
     if (deeper) {
         at = *(const ebi_lru_bytes *)(const void *)deeper;
         up ^= (up ^ *print) & at;
@@ -76,10 +113,9 @@ LRU_TARGET EBI_INLINE bool LRU_MY(put)(uint8_t *line, uint64_t print, const LRU_
     LRU_MY(line) x, y;
     LRU_MY(load)(&x, line);
     LRU_MY(spread)(&y, print, s->f);
-    const ebi_lru_plane equal = LRU_EQUAL(x, y, s->f);
+    const ebi_lru_plane differ = (x.low ^ y.low) | (x.high ^ y.high);
     ebi_lru_plane moved, open;
-    const bool hit = LRU_MY(gate)(&equal, &moved);
-    moved &= (equal ^ (equal - 1)) & s->used;
+    const bool hit = LRU_MY(upto)(&differ, s, &moved);
     if (place) {
         place += deep & ((unsigned)hit - 1);
         open = *(const ebi_lru_bytes *)(const void *)place->open;
@@ -90,14 +126,15 @@ LRU_TARGET EBI_INLINE bool LRU_MY(put)(uint8_t *line, uint64_t print, const LRU_
     return hit;
 }
 
-LRU_TARGET EBI_INLINE bool LRU_MY(has)(const uint8_t *line, uint64_t print, ebi_lru_fields f) {
+LRU_TARGET EBI_INLINE bool LRU_MY(has)(const uint8_t *line, uint64_t print,
+                                       const LRU_MY(shape) * s) {
     assert(print != 0);
     LRU_MY(line) x, y;
     LRU_MY(load)(&x, line);
-    LRU_MY(spread)(&y, print, f);
-    const ebi_lru_plane equal = LRU_EQUAL(x, y, f);
-    ebi_lru_plane gate;
-    return LRU_MY(gate)(&equal, &gate);
+    LRU_MY(spread)(&y, print, s->f);
+    const ebi_lru_plane differ = (x.low ^ y.low) | (x.high ^ y.high);
+    ebi_lru_plane moved;
+    return LRU_MY(upto)(&differ, s, &moved);
 }
 
 LRU_TARGET EBI_INLINE void LRU_MY(add)(const ebi_params *p, uint8_t *block, const ebi_batch *b,
@@ -135,14 +172,15 @@ LRU_TARGET EBI_INLINE void LRU_MY(add)(const ebi_params *p, uint8_t *block, cons
 LRU_TARGET EBI_INLINE void LRU_MY(test)(const ebi_params *p, const uint8_t *block,
                                         const ebi_batch *b, uint8_t *seen, unsigned w) {
     assert(b->n <= EBI_LONG_BATCH);
-    const ebi_lru_fields f = ebi_lru_line_fields(w);
+    LRU_MY(shape) s;
+    LRU_MY(shape_of)(&s, w, ebi_lru_b(p));
     const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
     ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, false);
     for (size_t i = 0; i < keys.n; i++) {
         ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, false);
         const uint64_t at = ebi_lru_answering(p, block, ebi_lru_bucket(&keys, i));
         seen[i] =
-            LRU_MY(has)(keys.first + at * EBI_LRU_LINE_BYTES, ebi_lru_print(keys.hash[i], w), f);
+            LRU_MY(has)(keys.first + at * EBI_LRU_LINE_BYTES, ebi_lru_print(keys.hash[i], w), &s);
     }
 }
 
@@ -207,3 +245,5 @@ static const ebi_ops *LRU_MY(ops)(const ebi_params *p) {
 #undef LRU_TARGET
 #undef LRU_MY
 #undef LRU_EQUAL
+#undef LRU_LANE
+#undef LRU_LANES
