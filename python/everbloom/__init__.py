@@ -14,6 +14,7 @@ Collections of keys go in as they are: lists, numpy arrays, Arrow and polars col
 import itertools as _itertools
 import mmap as _mmap
 import os as _os
+import re as _re
 import tempfile as _tempfile
 
 from . import _arrays, _everbloom
@@ -167,6 +168,8 @@ class Top(Filter):
     def most_common(self, n=10, at_least=0):
         """The keys that occur most often, with their counts, which are never too low.
 
+        at_least: only keys that occur so often (an iceberg query).
+
         Keys are str, or bytes if the filter has keys=bytes or the key is not UTF-8.
         """
         return [(self._text(key), count) for key, count, _ in self._top(max(n, 0), at_least)[1]]
@@ -220,10 +223,13 @@ def predict(spec, items=0, *, distinct=0, zipf=0, gap=0, rate=0, value=0):
     >>> len(curve.fpr)
     3
     """
-    points = tuple(items) if hasattr(items, "__iter__") else ()
+    curve = hasattr(items, "__iter__")
+    points = tuple(items) if curve else ()
+    if curve and not points:
+        raise ValueError("items must be a number or ascending positions, not an empty collection")
     last = points[-1] if points else items
     found = _everbloom._predict(spec, (last, distinct, zipf, gap, rate, value, 0), points)
-    if not points:
+    if not curve:
         return found[0]
     return Prediction(tuple(map(_arrays.floats, zip(*found))))
 
@@ -259,5 +265,7 @@ def plan(items=0, *, distinct=0, zipf=0, gap=0, rate=0, order=None, memory=0, fp
 def _size(text):
     if not isinstance(text, str):
         return text
-    scale = 1 << 10 * ("KMGT".find(text[-1:]) + 1)
-    return float(text.rstrip("KMGT")) * scale
+    parts = _re.fullmatch(r"([0-9]+(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?)([KMGTkmgt]?)", text)
+    if not parts:
+        raise ValueError(f"memory must be a size such as 64M, not {text!r}")
+    return float(parts[1]) * 1024 ** " KMGT".index(parts[2].upper() or " ")

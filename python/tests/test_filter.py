@@ -339,6 +339,24 @@ class Others(unittest.TestCase):
         with self.assertRaises(Error) as caught:
             everbloom.plan(items=1e9, distinct=1e9, fpr=1e-9, fnr=1e-9, memory="1K")
         self.assertEqual(caught.exception.status, "ELIMIT")
+        self.assertRaisesRegex(ValueError, "not an empty collection", everbloom.predict, "lru:memory=1M", items=[])
+
+    def test_sizes_of_plans(self):
+        def best(memory):
+            return everbloom.plan(items=1e4, distinct=1e4, memory=memory)[0].spec
+
+        for size in ("64k", "0.0625M", "65536", "6.4e1K", 65536):
+            self.assertEqual(best(size), best("64K"), size)
+        for size in ("64KK", "64KiB", "little", "", "K", "-1M", "1e"):
+            with self.assertRaisesRegex(ValueError, "memory must be a size"):
+                best(size)
+
+    def test_icebergs(self):
+        top = everbloom.Top(memory="64K")
+        top.update(str(n) for n in range(20) for _ in range(n))
+        self.assertEqual(top.most_common(100, at_least=17), [("19", 19.0), ("18", 18.0), ("17", 17.0)])
+        self.assertEqual(top.most_common(1, at_least=17), [("19", 19.0)])
+        self.assertEqual(top.watermark, 0)
 
 
 if __name__ == "__main__":
