@@ -496,7 +496,7 @@ static char filter_doc[] =
     "(True, True, False)\n";
 PyDoc_STRVAR(
     filter_add_doc,
-    "add(key, value=None, time=None)\n--\n\n"
+    "add($self, key, value=None, time=None)\n--\n\n"
     "Add a key, or a collection of keys: was it (probably) there before?\n\n"
     "A collection is added as a batch, and the answer is an array.  A call that fails adds\n"
     "nothing.  value: multiplicity, importance or class; time: a number in the filter's unit,\n"
@@ -507,21 +507,21 @@ PyDoc_STRVAR(
     ">>> list(map(bool, f.add([\"a\", \"b\", b\"b\", 42, \"42\"])))\n"
     "[True, False, True, False, True]\n");
 PyDoc_STRVAR(filter_update_doc,
-             "update(keys, value=None, time=None)\n--\n\n"
+             "update($self, keys, value=None, time=None)\n--\n\n"
              "Add all keys of a collection or an iterator, without answers.  Iterators are read\n"
              "in pieces of 65536 keys, of which a failing piece is not added.\n\n"
              ">>> f = Filter(\"spectral:memory=64K\")\n"
              ">>> f.update(word for word in \"to be or not to be\".split())\n"
              ">>> f.count(\"be\")\n"
              "2.0\n");
-PyDoc_STRVAR(filter_seen_doc, "seen(key, value=None, time=None)\n--\n\n"
+PyDoc_STRVAR(filter_seen_doc, "seen($self, key, value=None, time=None)\n--\n\n"
                               "Is a key, or are the keys of a collection, (probably) there?\n\n"
                               ">>> f = Filter(\"bloom:memory=1K,k=5\")\n"
                               ">>> f.update([\"a\", \"b\"])\n"
                               ">>> list(map(bool, f.seen([\"a\", \"c\"])))\n"
                               "[True, False]\n");
 PyDoc_STRVAR(filter_count_doc,
-             "count(key, time=None)\n--\n\n"
+             "count($self, key, time=None)\n--\n\n"
              "How often was a key, or each key of a collection, added?  Never too low, unless\n"
              "counts fade; inf if its counters are full.  time: the moment asked about.\n\n"
              ">>> f = Filter(\"spectral:memory=64K\")\n"
@@ -529,7 +529,7 @@ PyDoc_STRVAR(filter_count_doc,
              ">>> f.count(\"a\"), list(map(float, f.count([\"b\", \"c\"])))\n"
              "(2.0, [1.0, 0.0])\n");
 PyDoc_STRVAR(filter_remove_doc,
-             "remove(key, value=None, time=None)\n--\n\n"
+             "remove($self, key, value=None, time=None)\n--\n\n"
              "Take out a key, or the keys of a collection, that were added before.\n\n"
              ">>> f = Filter(\"spectral:memory=64K,update=plain\")\n"
              ">>> f.update([\"a\", \"a\"])\n"
@@ -537,7 +537,7 @@ PyDoc_STRVAR(filter_remove_doc,
              ">>> f.count(\"a\")\n"
              "1.0\n");
 PyDoc_STRVAR(filter_merge_doc,
-             "merge(other, weight=1)\n--\n\n"
+             "merge($self, other, weight=1)\n--\n\n"
              "Add the keys of another filter with an equal spec, weight times; a negative weight "
              "subtracts.\n\n"
              ">>> a, b = Filter(\"bloom:memory=1K,k=5\"), Filter(\"bloom:memory=1K,k=5\")\n"
@@ -555,20 +555,22 @@ static PyMethodDef filter_methods[] = {
     {"remove", FILTER_FAST(filter_remove), filter_remove_doc},
     {"merge", FILTER_FAST(filter_merge), filter_merge_doc},
     {"clear", (PyCFunction)filter_clear, METH_NOARGS,
-     "clear()\n--\n\nForget everything: back to the empty filter."},
+     "clear($self)\n--\n\nForget everything: back to the empty filter."},
     {"advance", (PyCFunction)filter_advance, METH_O,
-     "advance(time)\n--\n\nLet time pass without a key."},
+     "advance($self, time)\n--\n\nLet time pass without a key."},
     {"copy", (PyCFunction)filter_copy, METH_NOARGS,
-     "copy()\n--\n\nAn independent copy; the copy of a view can be changed."},
-    {"dumps", (PyCFunction)filter_dumps, METH_NOARGS, "dumps()\n--\n\nA snapshot, as bytes."},
+     "copy($self)\n--\n\nAn independent copy; the copy of a view can be changed."},
+    {"dumps", (PyCFunction)filter_dumps, METH_NOARGS, "dumps($self)\n--\n\nA snapshot, as bytes."},
     {"loads", (PyCFunction)filter_loads, METH_O | METH_CLASS,
-     "loads(snapshot)\n--\n\nThe filter of a snapshot.  All bytes are checked: they may come from "
+     "loads($type, snapshot)\n--\n\nThe filter of a snapshot.  All bytes are checked: they may "
+     "come from "
      "anyone."},
     {"_view", (PyCFunction)filter_view, METH_VARARGS | METH_CLASS, NULL},
     {"hashes", (PyCFunction)filter_hashes, METH_O,
-     "hashes(keys)\n--\n\nThe 64-bit hashes that the filter makes of keys."},
+     "hashes($self, keys)\n--\n\nThe 64-bit hashes that the filter makes of keys."},
     {"stats", FILTER_FAST(filter_stats),
-     "stats(cells=True)\n--\n\nWhat the filter holds.  Without cells it is quick, and what needs a "
+     "stats($self, cells=True)\n--\n\nWhat the filter holds.  Without cells it is quick, and what "
+     "needs a "
      "look at all cells is "
      "nan or None."},
     {0}};

@@ -222,19 +222,19 @@ static PyObject *query_patch(ebpy_filter *s, PyObject *delta) {
 
 #define QUERY_FAST(function) (PyCFunction)(void (*)(void)) function, METH_FASTCALL | METH_KEYWORDS
 PyDoc_STRVAR(query_estimate_doc,
-             "estimate(key, time=None)\n--\n\n"
+             "estimate($self, key, time=None)\n--\n\n"
              "The count of a key with its bounds; of a collection: a list of them.\n\n"
              ">>> f = Filter(\"spectral:memory=64K\")\n"
              ">>> f.update([\"a\", \"b\", \"a\"])\n"
              ">>> f.estimate(\"a\").upper\n"
              "2.0\n");
-PyDoc_STRVAR(query_sum_doc, "sum(keys, time=None)\n--\n\n"
+PyDoc_STRVAR(query_sum_doc, "sum($self, keys, time=None)\n--\n\n"
                             "The counts of several different keys together.\n\n"
                             ">>> f = Filter(\"spectral:memory=64K,update=plain\")\n"
                             ">>> f.update([\"a\", \"b\", \"a\", \"c\"])\n"
                             ">>> f.sum([\"a\", \"b\"]).upper\n"
                             "3.0\n");
-PyDoc_STRVAR(query_diff_doc, "diff(base)\n--\n\n"
+PyDoc_STRVAR(query_diff_doc, "diff($self, base)\n--\n\n"
                              "The difference from an earlier state of this filter, as bytes: "
                              "base.patch(delta) is this one.\n\n"
                              ">>> f = Filter(\"bloom:memory=64K,k=5\")\n"
@@ -250,10 +250,11 @@ PyMethodDef ebpy_query_methods[] = {
     {"_quantile", (PyCFunction)query_quantile, METH_O, NULL},
     {"_top", (PyCFunction)query_top, METH_VARARGS, NULL},
     {"convert", (PyCFunction)query_convert, METH_O,
-     "convert(changes)\n--\n\nA filter with the same content and other options: \"frozen=line\" is "
+     "convert($self, changes)\n--\n\nA filter with the same content and other options: "
+     "\"frozen=line\" is "
      "small and read-only, "
      "\"frozen=no\" takes keys again, \"cells=N\" halves a filter."},
     {"diff", (PyCFunction)query_diff, METH_O, query_diff_doc},
     {"patch", (PyCFunction)query_patch, METH_O,
-     "patch(delta)\n--\n\nThe later filter that a delta of diff() leads to."},
+     "patch($self, delta)\n--\n\nThe later filter that a delta of diff() leads to."},
     {0}};
