@@ -25,14 +25,14 @@ interrupted INT 130
 interrupted TERM 143
 interrupted HUP 129
 
-# Waiting for the first input, too.
+# Waiting for the first input, too.  From the start signals end the command at once; when USR1 is handled, they stop the stream.
 catches() { # catches SIGNAL: waits until the command handles it
     until (($((16#$(awk '/^SigCgt/ { print $2 }' /proc/$pid/status))) >> ($(kill -l "$1") - 1) & 1)); do kill -0 $pid 2>/dev/null || return; done
 }
 "$EVERBLOOM" dedup -m 64K --state fresh <in 2>err &
 pid=$!
 exec 3>in
-catches TERM
+catches USR1
 kill -TERM $pid
 wait $pid
 status=$?
@@ -45,7 +45,7 @@ mkdir d
 "$EVERBLOOM" dedup -m 64K -o d/out <in 2>err &
 pid=$!
 exec 3>in
-catches INT
+catches USR1
 echo a >&3
 kill -INT $pid
 wait $pid
