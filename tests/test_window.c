@@ -423,6 +423,43 @@ static void repeats_are_missed_as_predicted(const char *options, double distinct
     eb_free(f);
 }
 
+/* Bursts make fields narrow; after a silence the same lines begin again. */
+static void bursts_and_silences_can_be_loaded(void **state) {
+    enum { KEYS = 400, BATCHES = 60, ROUNDS = 4, SEEDS = 12 };
+    static const char *const more[] = {"fpr=0.001", "print_bits=18", "print_bits=12,line=128",
+                                       "fpr=0.001,refresh=yes"};
+    (void)state;
+    for (size_t m = 0; m < SUITE_COUNT(more) * SEEDS; m++) {
+        char spec[EB_SPEC_MAX];
+        uint64_t random = 1 + m, now = 1, time[KEYS];
+        eb_hash hash[KEYS];
+        uint8_t seen[KEYS];
+        eb_filter *copy;
+        (void)snprintf(spec, sizeof spec, "window:window=5000,unit=time,items=8000,%s,seed=%zu",
+                       more[m / SEEDS], m);
+        eb_filter *const f = suite_new(spec);
+        for (int round = 0; round < ROUNDS; round++) {
+            suite_at("%s, round %d", spec, round);
+            for (uint64_t n = 1 + suite_below(&random, BATCHES); n > 0; n--) {
+                for (size_t i = 0; i < KEYS; i++) {
+                    hash[i] = suite_random(&random);
+                    time[i] = now += suite_below(&random, 20) == 0;
+                }
+                OK(calls_add(f, &A_BATCH(KEYS, hash, NULL, time), seen));
+            }
+            now += suite_below(&random, 9000);
+            const size_t bytes = eb_save_size(f);
+            void *const saved = malloc(bytes);
+            if (!saved) fail_msg("no memory for the test itself");
+            OK(eb_save(f, saved, bytes, NULL));
+            OK(eb_load(&copy, saved, bytes, NULL, NULL, NULL));
+            eb_free(copy);
+            free(saved);
+        }
+        eb_free(f);
+    }
+}
+
 static void misses_are_as_predicted(void **state) {
     (void)state;
     SUITE_LONG();
@@ -535,6 +572,7 @@ int main(void) {
         cmocka_unit_test(under_overload_the_rate_rises_or_the_window_shrinks),
         cmocka_unit_test(saturated_lines_keep_the_promise),
         cmocka_unit_test(what_expired_stays_expired),
+        cmocka_unit_test(bursts_and_silences_can_be_loaded),
         cmocka_unit_test(misses_are_as_predicted),
         cmocka_unit_test(a_window_of_time_is_predicted_as_planned),
         cmocka_unit_test(idle_time_costs_nothing_and_forgets_all),

@@ -97,6 +97,11 @@ EBI_INLINE bool ebi_window_is_zero(const ebi_window *x, const uint8_t *line) {
     return any == 0;
 }
 
+/* Is all that it holds too old?  Lines know their era modulo EBI_WINDOW_STAMPS. */
+EBI_INLINE bool ebi_window_is_dead(const ebi_window *x, const uint8_t *line) {
+    return (unsigned)(x->state->era - line[0]) % EBI_WINDOW_STAMPS > x->eras;
+}
+
 /* The time of the i-th key of a batch. */
 EBI_INLINE uint64_t ebi_window_time(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                                     size_t i) {

@@ -93,8 +93,7 @@ static bool window_sweep_page(const ebi_window *x, uint64_t page) {
     bool left = false;
     for (uint64_t i = first; i < end; i++) {
         uint8_t *const line = x->lines + i * x->bytes;
-        const unsigned age = (unsigned)(x->state->era - line[0]) % EBI_WINDOW_STAMPS;
-        if (age > x->eras)
+        if (ebi_window_is_dead(x, line))
             memset(line, 0, x->bytes);
         else
             left |= !ebi_window_is_zero(x, line);

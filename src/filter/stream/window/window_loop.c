@@ -189,8 +189,10 @@ static void window_refresh(const ebi_window *x, uint8_t *line, ebi_window_line *
     (void)window_append(x, line, l, print);
 }
 
-/* A line is written only if an entry comes to it. */
+/* A line is written only if an entry comes to it.  One that is dead begins again from zeros: its
+ * fields may have been narrower, and marks of then lie between those of now and the fields. */
 bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print) {
+    if (ebi_window_is_dead(x, line)) memset(line, 0, x->bytes);
     ebi_window_line l = window_read_now(x, line);
     const ebi_wide found = window_find(x, line, &l, print);
     if (found) {
