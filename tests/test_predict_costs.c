@@ -89,10 +89,37 @@ static void plans_are_bounded(void **state) {
     }
 }
 
+/* Streams whose order and skew are told: sizes and rates are searched for. */
+static void plans_for_skewed_streams_are_bounded(void **state) {
+    (void)state;
+    static const eb_prefer prefer[] = {EB_SMALLEST, EB_FEWEST_FALSE, EB_FEWEST_MISSES};
+    static const double distinct[] = {1e5, 1e9};
+    for (size_t i = 0; i < 3 * 2; i++) {
+        const eb_workload w = {.size = sizeof w,
+                               .items = 10 * distinct[i / 3],
+                               .distinct = distinct[i / 3],
+                               .zipf = 0.8,
+                               .order = EB_ORDER_SHUFFLED};
+        const eb_goal g = {.size = sizeof g,
+                           .load = &w,
+                           .max_fpr = 1e-4,
+                           .max_fnr = 0.2,
+                           .max_bytes = prefer[i % 3] == EB_SMALLEST ? 0 : w.distinct,
+                           .prefer = prefer[i % 3]};
+        eb_offer o = {.size = sizeof o};
+        size_t n;
+        suite_at("prefer %d distinct %g", (int)g.prefer, w.distinct);
+        steps = 0;
+        (void)eb_plan(&g, &o, 1, &n, NULL);
+        HOLDS(steps <= PLAN_STEPS);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predictions_are_bounded),
         cmocka_unit_test(plans_are_bounded),
+        cmocka_unit_test(plans_for_skewed_streams_are_bounded),
     };
     alarm(LIFE);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,13 +71,20 @@ static void plan_choose(plan_spec *s, const char *key, const char *choice) {
     (void)ok;
 }
 
+/* Sizes or rates are tried until one keeps the bounds.  Options for a skewed stream take too long
+ * to settle for that. */
+static bool plan_searches(const eb_goal *g) {
+    return g->prefer == EB_SMALLEST || g->prefer == EB_FEWEST_FALSE;
+}
+
 static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr) {
     const eb_workload *const w = g->load;
     const size_t cells = ebi_spec_option(s->kind, "cells");
     if (!s->a.given[cells]) plan_wish(s, "memory", floor(bytes));
     /* Who wants to know the share of new keys plans for a shuffled stream, unless told not to. */
     const bool shuffles = ebi_spec_option(s->kind, "share") < EBI_OPTIONS_MAX;
-    const bool shuffled = w->order == EB_ORDER_SHUFFLED && !(w->gap > 0);
+    const bool shuffled =
+        w->order == EB_ORDER_SHUFFLED && !(w->gap > 0) && (!(w->zipf > 0) || !plan_searches(g));
     if (!shuffles || shuffled) plan_wish(s, "fpr", fpr);
     if (shuffled && w->zipf > 0 && fpr > 0) plan_choose(s, "order", "any");
     plan_wish(s, "distinct", w->distinct);
