@@ -71,8 +71,12 @@ template <typename T> class result {
 struct nothing {}; // the value of a result of calls that have none
 
 #if defined __cpp_exceptions
+// Out of line, so that compilers inline the calls that succeed.
+[[noreturn, gnu::noinline, gnu::cold]] inline void fail(eb_status status, const eb_error &e) {
+    throw error(status, e);
+}
 inline void check(eb_status status, const eb_error &e) {
-    if (status != EB_OK) throw error(status, e);
+    if (status != EB_OK) fail(status, e);
 }
 struct throwing {
     template <typename T> using of = std::conditional_t<std::is_same_v<T, nothing>, void, T>;
@@ -269,17 +273,19 @@ template <typename How> class basic_filter {
     }
 
   private:
-    // The value is given when the work has filled it in.
-    template <typename T, typename Work> static of<T> call(T &value, Work work) {
+    // The value is given when the work has filled it in.  Always inline: gcc hesitates at the size
+    // of an eb_error.
+    template <typename T, typename Work>
+    [[gnu::always_inline]] static of<T> call(T &value, const Work &work) {
         eb_error e;
         const eb_status status = work(&e);
         return How::template give<T>(status, e, std::move(value));
     }
-    template <typename Work> static of<nothing> done(Work work) {
+    template <typename Work> static of<nothing> done(const Work &work) {
         nothing none;
         return call(none, work);
     }
-    template <typename Work> static of<basic_filter> own(Work work) {
+    template <typename Work> static of<basic_filter> own(const Work &work) {
         eb_filter *f = nullptr;
         eb_error e;
         const eb_status status = work(&f, &e);
