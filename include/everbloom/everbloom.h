@@ -506,7 +506,7 @@ EB_API eb_status eb_predict(const char *spec, const eb_workload *load, const dou
  *
  * EB_ELIMIT if no kind keeps the bounds; the text says what is possible, and how much memory no
  * structure whatever could do without.  A filter that knows hardly more than a coin would (fpr +
- * fnr above 0.99) is never offered.  At most about 0.5 s. */
+ * fnr above 0.99) is never offered.  Seldom more than 0.5 s, but with all_kinds up to 3. */
 EB_API eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_error *err);
 
 /* Makers: structures with their sizes set, for C and C++.  They set field after field, because with

@@ -46,7 +46,7 @@ typedef struct eb_cells_view {
  * kind, or a filter with several shards, has no such view. */
 EB_API bool eb_cells_view_of(const eb_filter *f, eb_cells_view *v);
 
-/* Is no cell of h zero?  The same answer as eb_test_batch. */
+/* Is no cell of h zero?  The same answer as eb_ask_batch. */
 static inline bool eb_cells_test(const eb_cells_view *v, eb_hash h) {
     const uint64_t mask = (UINT64_C(1) << v->width) - 1;
     uint64_t x = h, first = 0;
@@ -66,10 +66,10 @@ static inline bool eb_cells_test(const eb_cells_view *v, eb_hash h) {
  *
  *   1. eb_weigh solves the number of bits for each class; make the filter with
  *      them: weighted:memory=64M,class_bits=4:9:12.
- *   2. A key's class comes with the key (value 1..n; eb_test_values to ask), or,
+ *   2. A key's class comes with the key (value 1..n, in questions too), or,
  *      with hot=N, from a list in the filter: eb_classify names up to N keys per
  *      shard before the first add, all others are of class 1, and plain eb_add and
- *      eb_test do the rest.
+ *      eb_ask do the rest.
  *   3. Bits may change later, class by class (eb_set_class_k); a member is never
  *      missed, since the library refuses to ask for more bits than every member
  *      of the class has set. */
