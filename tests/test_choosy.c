@@ -128,6 +128,7 @@ static rates any_order(const char *spec, unsigned law) {
 
 static void order_any_keeps_the_wish(void **state) {
     (void)state;
+    SUITE_LONG();
     static const double bits[] = {1, 2, 6}, wish[] = {0.1, 0.05, 0.01};
     for (size_t i = 0; i < SUITE_COUNT(bits); i++)
         for (unsigned law = 0; law < 4; law++) {

@@ -140,6 +140,7 @@ static void predictions_of_keys_that_come_again_agree(void **state) {
         {"decay:cells=2400,k=4,mode=basic,factor=0.965936,period=100,fraction=12", 2000, 1.1},
         {"decay:cells=1500,k=2,mode=basic,factor=0.965936,period=25,fraction=12", 500, 0.6}};
     (void)state;
+    SUITE_LONG();
     for (size_t i = 0; i < SUITE_COUNT(runs); i++) {
         const eb_workload load = {.size = sizeof load, .distinct = KEYS, .zipf = runs[i].zipf};
         eb_prediction p = {.size = sizeof p};

@@ -58,6 +58,7 @@ static void swaps_keep_the_load(void **state) {
  * binomial load (the true spread is smaller). */
 static void loads_settle_in_balance(void **state) {
     (void)state;
+    SUITE_LONG();
     static const struct {
         const char *spec;
         double load;
@@ -122,6 +123,7 @@ static measured measure(const char *spec, const uint32_t *key, size_t n, size_t 
  * prediction 1 %. */
 static void tables_come_out(void **state) {
     (void)state;
+    SUITE_LONG();
     static const struct {
         const char *kind;
         size_t n, distinct;
@@ -167,6 +169,7 @@ static void tables_come_out(void **state) {
  * Bounds: 5 binomial standard errors and 1 % for the width of that window. */
 static void endless_predictions_hold(void **state) {
     (void)state;
+    SUITE_LONG();
     enum { SETTLED = 1200000, ROUNDS = 40, STEP = 4000, GAP = 20000 };
     static const char *const specs[] = {
         "rsbf:cells=60000",     "rsbf:cells=60000,rule=printed", "rsbf:cells=60000,rule=text",

@@ -181,6 +181,7 @@ static void duels_agree(void **state) {
 
 static void duels_by_importance_agree(void **state) {
     (void)state;
+    SUITE_LONG();
     static const unsigned widths[] = {10, 12, 14, 16, 18, 20, 24, 32};
     static const char *const ranges[] = {"", ",low=0,high=7", ",low=1000,high=4294967295"};
     unsigned winners = 0;
@@ -692,6 +693,7 @@ static void shuffled_is_predicted(const char *spec, size_t distinct, size_t item
 
 static void predictions_hold(void **state) {
     (void)state;
+    SUITE_LONG();
     shuffled_is_predicted("lru:memory=64K,fpr=1e-2", 40000, 400000);
     shuffled_is_predicted("lru:memory=64K,fpr=1e-2", 60000, 100000);
     /* Few lines overflow, and each that does misses often: of many lines, so that enough do. */

@@ -313,6 +313,7 @@ static void points_of_curves_are_predictions(void **state) {
 
 static void curves_end_where_predictions_are(void **state) {
     (void)state;
+    SUITE_LONG();
     suite_each_base(curve_of);
 }
 

@@ -170,6 +170,7 @@ static void confidence_is_kept_on_strange_streams(void **state) {
  * are wrong; of the others about .16. */
 static void a_single_minimum_is_suspect(void **state) {
     (void)state;
+    SUITE_LONG();
     enum { SEEDS = 20 };
     static world w;
     double recurring = 0, recurring_wrong = 0, single_wrong = 0;

@@ -77,6 +77,7 @@ static void every_range_of(const char *spec, uint64_t low, unsigned width) {
 
 static void intervals_hold_and_covers_are_small(void **state) {
     (void)state;
+    SUITE_LONG();
     every_range_of("dyadic:bits=8,top=0,cells=500", 0, 8);
     every_range_of("dyadic:bits=9,top=3,cells=900,update=conservative", 0, 9);
     every_range_of("dyadic:bits=9,top=9,cells=64", 0, 9);

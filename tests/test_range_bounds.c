@@ -126,6 +126,7 @@ static void full_parts_of(const char *spec, size_t full, bool exact) {
 
 static void full_parts_keep_their_promise(void **state) {
     (void)state;
+    SUITE_LONG();
     full_parts_of("dyadic:bits=8,top=8,cells=64", 0, true);
     full_parts_of("dyadic:bits=8,top=8,cells=64", 1, true);
     full_parts_of("dyadic:bits=8,top=8,cells=64", 2, false);

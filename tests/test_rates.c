@@ -245,6 +245,7 @@ static void predictions_are_rates(const suite_case *c) {
 
 static void predictions_are_between_0_and_1(void **state) {
     (void)state;
+    SUITE_LONG();
     suite_each_base(predictions_are_rates);
 }
 

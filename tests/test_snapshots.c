@@ -351,6 +351,7 @@ static void view_anywhere(const suite_case *c) {
 
 static void views_work_at_any_address(void **state) {
     (void)state;
+    SUITE_LONG();
     suite_each_near(view_anywhere);
 }
 

@@ -425,18 +425,19 @@ static void repeats_are_missed_as_predicted(const char *options, double distinct
 
 /* Bursts make fields narrow; after a silence the same lines begin again. */
 static void bursts_and_silences_can_be_loaded(void **state) {
-    enum { KEYS = 400, BATCHES = 60, ROUNDS = 4, SEEDS = 12 };
+    enum { KEYS = 400, BATCHES = 60, ROUNDS = 4 };
+    const size_t seeds = suite_quick() ? 2 : 12;
     static const char *const more[] = {"fpr=0.001", "print_bits=18", "print_bits=12,line=128",
                                        "fpr=0.001,refresh=yes"};
     (void)state;
-    for (size_t m = 0; m < SUITE_COUNT(more) * SEEDS; m++) {
+    for (size_t m = 0; m < SUITE_COUNT(more) * seeds; m++) {
         char spec[EB_SPEC_MAX];
         uint64_t random = 1 + m, now = 1, time[KEYS];
         eb_hash hash[KEYS];
         uint8_t seen[KEYS];
         eb_filter *copy;
         (void)snprintf(spec, sizeof spec, "window:window=5000,unit=time,items=8000,%s,seed=%zu",
-                       more[m / SEEDS], m);
+                       more[m / seeds], m);
         eb_filter *const f = suite_new(spec);
         for (int round = 0; round < ROUNDS; round++) {
             suite_at("%s, round %d", spec, round);

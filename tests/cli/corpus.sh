@@ -1,5 +1,6 @@
 # everbloom corpus: units, actions, hostile records, packed files, threads.
 . "$EXPECT"
+slow
 "$EVERBLOOM" corpus --action report /dev/null 2>&1 | grep -q 'without utf8proc' && skip "built without utf8proc"
 mkdir in
 { for i in $(seq 1000); do echo '{"id":'$i',"text":"Always the same, Document."}'; done; echo '{"text":"another one"}'; } >in/a.jsonl

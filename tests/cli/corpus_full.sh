@@ -1,5 +1,6 @@
 # everbloom corpus: more units than planned are told at once, and --on-full and -m do what they say.
 . "$EXPECT"
+slow
 "$EVERBLOOM" corpus --action report /dev/null 2>&1 | grep -q 'without utf8proc' && skip "built without utf8proc"
 # The sample is of every second file, and sees long texts only: the short ones are more than planned.
 mkdir in

@@ -1,5 +1,6 @@
 # diff and patch: the newer snapshot again, byte by byte, from few bytes; anything else is refused.
 . "$EXPECT"
+slow
 spec=bloom:memory=1M,k=7,seed=1
 everbloom add --filter $spec -o old < <(seq 50000)
 cp old new

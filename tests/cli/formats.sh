@@ -1,5 +1,6 @@
 # --as: tsv, csv, json and aligned tables; a line end in a key stays inside.
 . "$EXPECT"
+slow
 printf 'id,name\n1,"a\nb"\n2,"c ""d"", e"\n3,"a\nb"\n' >in
 everbloom top --csv -f name in; status_is 0; out_is '2\t"a\nb"\n1\tc "d", e\n'
 everbloom top --csv -f name --as tsv --names in; out_is 'count\tkey\n2\t"a\nb"\n1\tc "d", e\n'

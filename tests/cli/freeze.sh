@@ -1,5 +1,6 @@
 # freeze and thaw: the same counts in fewer bytes, read-only; info shows how long counters are.
 . "$EXPECT"
+slow
 counts() { # counts SNAPSHOT - of some keys
     "$EVERBLOOM" count --snapshot "$1" --key 7 --key 49 --key 50 --key none || fail "cannot ask $1"
 }

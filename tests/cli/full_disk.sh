@@ -1,5 +1,6 @@
 # A full disk is an error (status 2), and the old files stay as they were.
 . "$EXPECT"
+slow
 lines() { printf '%s\n' {1..100000}; }
 [ -c /dev/full ] || skip "no /dev/full"
 

@@ -1,5 +1,6 @@
 # States of more than 4 MiB: small changes are appended, and everything that reads them knows that.
 . "$EXPECT"
+slow
 bytes_written() { sed -n 's/^wchar: //p' "/proc/$1/io"; }
 mkfifo in
 seq 1 300000 | "$EVERBLOOM" dedup --state s -m 8M --seed 1 >/dev/null

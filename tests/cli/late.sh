@@ -1,5 +1,6 @@
 # Lines that come late count at their own place, in dedup --window, count and top.
 . "$EXPECT"
+slow
 
 # A late line begins its own window, which ends before that of the lines around it.
 printf '%s\t%s\n' 1000 a 1009 b 1001 c 1010 c 1012 c 1013 d 1005 d 1014 d 1016 d >in

@@ -1,5 +1,6 @@
 # Temporary files of runs that were killed are removed by the next run for the same file, but not those in use.
 . "$EXPECT"
+slow
 mkdir d
 everbloom dedup --state d/s -m 64K < <(seq 10)
 status_is 0

@@ -1,5 +1,6 @@
 # add --remove: keys are taken out again, all of a run or none.
 . "$EXPECT"
+slow
 seq 1 5000 >keys
 seq 1001 5000 >rest
 counts() { everbloom count --snapshot "$1" "${@:2}"; cut -f 1 out | tr '\n' ' '; }

@@ -1,5 +1,6 @@
 # top --state: a stream in parts is answered as a whole one.
 . "$EXPECT"
+slow
 awk 'BEGIN { srand(1); for (i = 0; i < 60000; i++) print "key" int(exp(rand() * log(20000))) }' >all
 split -n l/3 -d all part
 everbloom top --seed 1 -m 256K --at-least 100 all
