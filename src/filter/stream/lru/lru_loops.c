@@ -27,6 +27,7 @@ EBI_INLINE void lru_line_below(const ebi_lru_plane *x, const ebi_lru_plane *prin
     const lru_line_pair *const from = (const lru_line_pair *)x;
     lru_line_pair *const to = (lru_line_pair *)below;
     to[0] = __builtin_shufflevector(*(const lru_line_pair *)print, from[0], 0, 2);
+    // cppcheck-suppress objectIndex ; a plane is two pairs
     to[1] = __builtin_shufflevector(from[0], from[1], 1, 2);
 }
 #include "lru_loops.h"
