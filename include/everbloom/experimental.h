@@ -22,8 +22,11 @@ EB_API void eb_move(eb_filter **f, eb_mover *move, void *ctx);
 
 /* ---- Cells, for an inline test of one's own -------------------------------------------------- */
 
-/* High half of a 64 x 64 bit product: maps a uniform x to 0..range-1. */
+/* High half of a 64 x 64 bit product: maps a uniform x to 0..range-1.  Where sizes have 32 bits,
+ * compilers make a call of such a product, and ranges seldom need more than two halves of it. */
 static inline uint64_t eb_scale(uint64_t x, uint64_t range) {
+    if (sizeof(size_t) < sizeof x && range <= UINT32_MAX)
+        return ((x >> 32) * range + ((x & UINT32_MAX) * range >> 32)) >> 32;
     __extension__ typedef unsigned __int128 eb_u128;
     return (uint64_t)(((eb_u128)x * range) >> 64);
 }

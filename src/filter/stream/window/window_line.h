@@ -25,14 +25,26 @@ EBI_INLINE unsigned ebi_wide_ctz(ebi_wide x) { /* x != 0 */
     return (uint64_t)x ? ebi_ctz((uint64_t)x) : 64 + ebi_ctz((uint64_t)(x >> 64));
 }
 
-EBI_INLINE unsigned ebi_wide_log2(ebi_wide x) { /* x != 0 */
-    assert(x != 0);
-    return x >> 64 ? 64 + ebi_log2((uint64_t)(x >> 64)) : ebi_log2((uint64_t)x);
+/* Shifts by 0..127 places, in words: of a distance that is not constant compilers for 32 bits make
+ * calls of a function. */
+EBI_INLINE ebi_wide ebi_wide_down(ebi_wide x, unsigned by) {
+    assert(by < 128);
+    const unsigned within = by % 64;
+    const uint64_t high = (uint64_t)(x >> 64) >> within;
+    const uint64_t low = (uint64_t)x >> within | (uint64_t)(x >> 64) << 1 << (63 - within);
+    return by < 64 ? (ebi_wide)high << 64 | low : high;
+}
+
+EBI_INLINE ebi_wide ebi_wide_up(ebi_wide x, unsigned by) {
+    assert(by < 128);
+    const unsigned within = by % 64;
+    const uint64_t low = (uint64_t)x << within;
+    const uint64_t high = (uint64_t)(x >> 64) << within | (uint64_t)x >> 1 >> (63 - within);
+    return by < 64 ? (ebi_wide)high << 64 | low : (ebi_wide)low << 64;
 }
 
 EBI_INLINE ebi_wide ebi_wide_ones(unsigned n) { /* n < 128 */
-    assert(n < 128);
-    return ((ebi_wide)1 << n) - 1;
+    return ebi_wide_up(1, n) - 1;
 }
 
 /* As many slots as a line has for fingerprints of w bits: each takes w bits and a mark. */
@@ -77,7 +89,7 @@ EBI_INLINE ebi_window_line ebi_window_read(const ebi_window *x, const uint8_t *l
                          .head = header >> 25};
     l.slots = ebi_window_slots(x, l.w);
     const unsigned marks = ebi_window_marks(x, l.slots);
-    l.marks = ebi_window_load_end(x, line) >> (128 - marks) | ~(ebi_wide)0 << marks;
+    l.marks = ~ebi_wide_down(~ebi_window_load_end(x, line), 128 - marks);
     l.n = ebi_wide_zeros(l.marks);
     if (l.w == 0) ebi_window_make_empty(x, &l);
     return l;
@@ -86,7 +98,8 @@ EBI_INLINE ebi_window_line ebi_window_read(const ebi_window *x, const uint8_t *l
 EBI_INLINE void ebi_window_write(const ebi_window *x, uint8_t *line, const ebi_window_line *l) {
     const uint32_t header = l->stamp | l->w << 8 | l->wn << 13 | l->nn << 18 | l->head << 25;
     const unsigned above = 128 - ebi_window_marks(x, l->slots);
-    const ebi_wide end = (ebi_window_load_end(x, line) & ebi_wide_ones(above)) | l->marks << above;
+    const ebi_wide end =
+        (ebi_window_load_end(x, line) & ebi_wide_ones(above)) | ebi_wide_up(l->marks, above);
     memcpy(line, &header, sizeof header);
     memcpy(line + x->bytes - sizeof end, &end, sizeof end);
 }
@@ -137,7 +150,7 @@ EBI_INLINE void ebi_window_expire(const ebi_window *x, ebi_window_line *l, uint6
     ebi_wide m = l->marks;
     for (unsigned i = 1; i < d; i++) m &= m - 1;
     const unsigned passed = ebi_wide_ctz(m) + 1, old = passed - d;
-    l->marks = l->marks >> passed | ~(~(ebi_wide)0 >> passed);
+    l->marks = ~ebi_wide_down(~l->marks, passed);
     l->n -= old;
     l->head = ebi_window_slot(l, old);
     l->nn -= l->nn < old ? l->nn : old;

@@ -134,30 +134,21 @@ static bool window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line
     return true;
 }
 
-/* The youngest of these slots, counted from the oldest entry. */
-static unsigned window_youngest(const ebi_window_line *l, ebi_wide slots) {
-    assert(slots != 0);
-    const ebi_wide wrapped = slots & ebi_wide_ones(l->head);
-    if (wrapped) return ebi_wide_log2(wrapped) + l->slots - l->head;
-    return ebi_wide_log2(slots) - l->head;
-}
-
 /* Is the i-th oldest entry of this era? */
 static bool window_is_new(const ebi_window *x, const ebi_window_line *l, unsigned i) {
     const unsigned before = l->n - 1 - i; /* entries behind it, then ones */
-    return (l->marks >> (ebi_window_marks(x, i)) & ebi_wide_ones(before + 1)) == 0;
+    return (ebi_wide_down(l->marks, ebi_window_marks(x, i)) & ebi_wide_ones(before + 1)) == 0;
 }
 
-static ebi_wide window_find(const ebi_window *x, const uint8_t *line, const ebi_window_line *l,
+/* The youngest entry with this fingerprint, counted from the oldest, 1; 0: there is none. */
+static unsigned window_find(const ebi_window *x, const uint8_t *line, const ebi_window_line *l,
                             uint32_t print) {
-    ebi_wide found = 0;
-    for (unsigned i = 0; i < l->n; i++) {
-        const unsigned slot = ebi_window_slot(l, i);
-        const uint32_t differ = ebi_window_get(x, line, slot, l->w) ^ print;
-        const bool equal = (differ & ebi_ones(i < l->nn ? l->wn : l->w)) == 0;
-        found |= (ebi_wide)equal << slot;
+    const uint32_t known = (uint32_t)ebi_ones(l->w), known_in_part = (uint32_t)ebi_ones(l->wn);
+    for (unsigned i = l->n; i > 0; i--) {
+        const uint32_t there = ebi_window_get(x, line, ebi_window_slot(l, i - 1), l->w);
+        if (((there ^ print) & (i > l->nn ? known : known_in_part)) == 0) return i;
     }
-    return found;
+    return 0;
 }
 
 EBI_INLINE ebi_window_line window_read_now(const ebi_window *x, const uint8_t *line) {
@@ -169,7 +160,7 @@ EBI_INLINE ebi_window_line window_read_now(const ebi_window *x, const uint8_t *l
 /* false: there is no room even for the narrowest, and nothing is done */
 static bool window_append(const ebi_window *x, uint8_t *line, ebi_window_line *l, uint32_t print) {
     if (l->n == l->slots && !window_make_room(x, line, l)) return false;
-    l->marks &= ~((ebi_wide)1 << ebi_window_marks(x, l->n));
+    l->marks &= ~ebi_wide_up(1, ebi_window_marks(x, l->n));
     const unsigned slot = ebi_window_slot(l, l->n++);
     ebi_window_write(x, line, l);
     ebi_window_put(x, line, slot, l->w, print);
@@ -180,9 +171,8 @@ static bool window_append(const ebi_window *x, uint8_t *line, ebi_window_line *l
 /* A repeat: its entry becomes one of this era.  What is known in part may be another key's: it
  * stays.  So a line that is to have wider fingerprints gets them before. */
 static void window_refresh(const ebi_window *x, uint8_t *line, ebi_window_line *l, uint32_t print,
-                           ebi_wide found) {
-    assert(found != 0);
-    const unsigned i = window_youngest(l, found);
+                           unsigned i) {
+    assert(i < l->n);
     if (window_is_new(x, l, i)) return;
     window_widen(x, line, l);
     if (i >= l->nn) window_take_out(x, line, l, i);
@@ -194,9 +184,9 @@ static void window_refresh(const ebi_window *x, uint8_t *line, ebi_window_line *
 bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print) {
     if (ebi_window_is_dead(x, line)) memset(line, 0, x->bytes);
     ebi_window_line l = window_read_now(x, line);
-    const ebi_wide found = window_find(x, line, &l, print);
+    const unsigned found = window_find(x, line, &l, print);
     if (found) {
-        if (x->refresh) window_refresh(x, line, &l, print, found);
+        if (x->refresh) window_refresh(x, line, &l, print, found - 1);
         return true;
     }
     window_widen(x, line, &l);
