@@ -15,7 +15,7 @@ endef
 
 ifeq ($(FLAVOUR),wasm)
 # What every key goes through is made fast, the rest small.
-$(addprefix $(B)/src/,base/%.o filter/stream/lru/%.o filter/stream/window/window_loop.o api/batch.o api/keys.o): CFLAGS += -O2
+$(addprefix $(B)/src/,base/%.o filter/stream/lru/%.o filter/stream/window/window_loop.o filter/membership/bloom.o filter/fading/aging.o api/batch.o api/keys.o): CFLAGS += -O2
 $(N)/everbloom.wasm: $(B)/wasm/glue.o $(LIB)
 	@mkdir -p $(@D)
 	$(LINK_MODULE)

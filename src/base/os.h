@@ -11,6 +11,13 @@
 #define EBI_X86_64 0
 #endif
 
+/* Can a program ask for memory before it needs it?  Not in WebAssembly. */
+#if defined __wasm__
+enum { EBI_OS_CAN_PREFETCH = 0 };
+#else
+enum { EBI_OS_CAN_PREFETCH = 1 };
+#endif
+
 /* Memory that is zero and aligned to huge pages, or NULL.  Systems that cannot map memory have
  * EBI_OS_CAN_MAP 0, and nobody calls these. */
 enum { EBI_OS_PAGE = 4096, EBI_OS_HUGE_PAGE = 2 << 20 };

@@ -311,7 +311,7 @@ EBI_INLINE eb_hash ebi_outer_hash(eb_hash inner) {
 
 /* Is a block so large that prefetching pays?  About half of a typical L2. */
 EBI_INLINE bool ebi_is_far(const ebi_params *p) {
-    return p->span * p->opt[EBI_O_SHARDS] > (UINT64_C(512) << 10);
+    return EBI_OS_CAN_PREFETCH && p->span * p->opt[EBI_O_SHARDS] > (UINT64_C(512) << 10);
 }
 
 /* Bytes that memory= leaves for the segments of one shard, a multiple of 64. */

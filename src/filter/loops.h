@@ -39,7 +39,7 @@
     }
 #define EBI_LOOP_NEAR_FAR(attribute, file, k)                                                      \
     EBI_LOOP(attribute, file, near_##k, k, false)                                                  \
-    EBI_LOOP(attribute, file, far_##k, k, true)                                                    \
+    EBI_LOOP(attribute, file, far_##k, k, EBI_OS_CAN_PREFETCH)                                     \
     EBI_LOOP_ONE(attribute, file, k, k)
 #define EBI_LOOP_OPS(file, name, k)                                                                \
     {                                                                                              \
@@ -60,7 +60,7 @@
     EBI_LOOP_NEAR_FAR(attribute, file, 7)                                                          \
     EBI_LOOP_NEAR_FAR(attribute, file, 8)                                                          \
     EBI_LOOP(attribute, file, near_any, file##_k(p), false)                                        \
-    EBI_LOOP(attribute, file, far_any, file##_k(p), true)                                          \
+    EBI_LOOP(attribute, file, far_any, file##_k(p), EBI_OS_CAN_PREFETCH)                           \
     EBI_LOOP_ONE(attribute, file, any, file##_k(p))                                                \
     static const ebi_ops *file##_loops(const ebi_params *p) {                                      \
         static const ebi_ops ops[9][2] = {                                                         \
