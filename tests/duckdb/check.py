@@ -4,7 +4,7 @@
 import random, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, __file__.rsplit("/", 2)[0])
-import duckdb, damage
+import duckdb, damage, documented
 
 EXTENSION, EVERBLOOM = sys.argv[1:3]
 
@@ -91,6 +91,16 @@ class Extension(unittest.TestCase):
         self.refused("select evb_agg(now(), 'bloom:memory=1K')", "type casts")
         self.assertEqual([(None, None, None)], self.sql("select evb_has(null, 5), evb_has(evb_agg(5, 'bloom:memory=4K'), null), "
                                                         "(select evb_agg(i, 'bloom:memory=4K') from range(0) t(i))"))
+
+    def test_documentation(self):
+        """docs/SQL.md: its examples run, and it names every function."""
+        self.sql("create table log as select '/page/' || i % 7 as url, i as ms from range(100) t(i)")
+        self.sql("create table today as select '/page/' || i as url from range(5, 9) t(i)")
+        made, fresh, top = (self.sql(sql) for sql in documented.examples("DuckDB"))
+        self.assertEqual({("/page/7",), ("/page/8",)}, set(fresh))
+        self.assertEqual((7, ("/page/0", 15)), (len(top), top[0][:2]))
+        there_are = {name for (name,) in self.sql("select distinct function_name from duckdb_functions() where function_name like 'evb@_%' escape '@'")}
+        self.assertEqual(there_are, documented.functions("DuckDB"))
 
     def test_damaged_values(self):
         rng = random.Random(9)

@@ -6,7 +6,7 @@ import base64, os, pathlib, random, subprocess, sys, tempfile, time, unittest
 
 sys.path.insert(0, __file__.rsplit("/", 1)[0])
 sys.path.insert(0, __file__.rsplit("/", 2)[0])
-import cluster, damage
+import cluster, damage, documented
 
 LIBRARY, EXTENSION = sys.argv[1:3]
 TESTS = pathlib.Path(__file__).resolve().parent
@@ -264,6 +264,45 @@ class Bloomjoin(unittest.TestCase):
             exact = here.sql(f"select count(*) from calls where k in (select k from customers group by k having count(*) {having})")
             self.assertEqual(exact, here.sql(f"select count(*) from ({query}) x"), having)
             self.assertLess(rows, 1500)
+
+
+class Documented(unittest.TestCase):
+    """docs/SQL.md: its examples run, on tables such as they speak of, and it names every function."""
+
+    def ask(self, sql, server=None):
+        done = (server or here).psql(sql, "-d", "documented")
+        self.assertEqual(0, done.returncode, f"{sql}: {done.stderr.decode()}")
+        return done.stdout.decode().strip()
+
+    def test_examples(self):
+        for server in (here, there):
+            server.sql("create database documented")
+        self.ask("create extension everbloom; create table calls as select i::bigint as k from generate_series(1, 50000) i", there)
+        self.ask("create extension postgres_fdw; create table customers as select (i * 100)::bigint as k from generate_series(1, 100) i;"
+                 "create table log as select '/page/' || i as url from generate_series(1, 1000) i;"
+                 "create table today as select '/page/' || i as url from generate_series(901, 1100) i;"
+                 "create table calls as select 'alice' as who, now() - i * interval '1 minute' as at from generate_series(1, 20) i")
+        answers = {}
+        for sql in documented.examples("PostgreSQL"):
+            remote = sql.startswith("create server")
+            answers[sql.split("(")[0]] = self.ask(sql.replace("'...'", f"'127.0.0.1', port '{there.port}', dbname 'documented'"))
+            if remote:
+                self.ask("drop table calls; create user mapping for current_user server remote options (user 'postgres');"
+                         "import foreign schema public limit to (calls) from server remote into public")
+        self.assertEqual([f"/page/{i}" for i in range(1001, 1101)], answers["select * from today where not evb_has"].split())
+        count, estimate, lower, upper, _ = map(float, answers["select evb_count"].split("|"))
+        self.assertTrue(count == estimate == 20 and lower <= 20 <= upper, (count, estimate, lower, upper))
+        self.assertEqual("t", answers["select evb_has"])
+        join = answers["select evb_bloomjoin"]
+        self.assertEqual("100", self.ask(f"select count(*) from ({join}) x"))
+        self.assertIn("evb_has", self.ask("explain verbose " + join))
+        self.assertEqual(7, len(answers))
+
+    def test_functions(self):
+        hidden = "'internal'::regtype, 'cstring'::regtype"  # what no query can call
+        there_are = set(here.sql(f"select distinct proname from pg_proc where proname like 'evb\_%' and not prorettype in ({hidden}) and "
+                                 f"not proargtypes::oid[] && array[{hidden}]::oid[] and proname <> 'evb_send'").split())
+        self.assertEqual(there_are, documented.functions("PostgreSQL"))
 
 
 class Hostile(unittest.TestCase):

@@ -7,7 +7,7 @@ filter is found, counts are never too low.  Then errors, names, hostile values, 
 import json, os, random, sqlite3, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-import damage
+import damage, documented
 
 EXTENSION, COMMAND = sys.argv[1:3]
 ROUNDS = int(float(sys.argv[4]))
@@ -179,6 +179,18 @@ class Guarantees(unittest.TestCase):
         ours = one(self.db, "with recursive c(i) as (select 0 union all select i + 1 from c where i < 999) "
                             "select evb_agg(i, 'bloom:distinct=1000,fpr=0.001,seed=7') from c")
         self.assertEqual(theirs, ours)
+
+    def test_documentation(self):
+        """docs/SQL.md: its examples run, and it names every function and table."""
+        run = self.db.executescript
+        run("create table log(host text); create table lists(name text, f blob);"
+            "insert into log values('good.example'), ('bad.example'), ('bad.example');"
+            "insert into lists select 'bad', evb_agg(column1, 'bloom:distinct=100,fpr=1e-6') from (values ('bad.example'), ('worse.example'))")
+        answers = [self.db.execute(sql).fetchall() for sql in documented.examples("SQLite")]
+        self.assertEqual([[("bad",)], [("bad.example",)] * 2], answers)
+        there_are = {name for table in ("function_list", "module_list") for (name,) in
+                     self.db.execute(f"select name from pragma_{table} where name like 'evb@_%' escape '@'")}
+        self.assertEqual(there_are, documented.functions("SQLite"))
 
     def test_damaged_values_are_refused(self):
         """Or they are filters, which answer: half of them have right checksums."""
