@@ -205,7 +205,7 @@ $(A)/cxx: $(A)/everbloom-gcc.o
 	$(CXX.release) -std=c++17 $(WARNINGS) -DEB_STATIC_ONLY -o $@ $@.cpp $< -lm && $@
 amalgamation-test: $(AMALGAMATION_RUNS) $(A)/cxx $(A)/everbloom-aarch64-linux-gnu-gcc.o ## it compiles with gcc and clang, and answers and saves as the library does
 
-contributing-test: $(B)/tests/helpers.a $(B)/tests/test_kinds.o ## the kinds that CONTRIBUTING.md adds, built and tested
+contributing-test: $(B)/tests/helpers.a $(addprefix $(B)/tests/test_,kinds.o query.o answers.o) ## the kinds that CONTRIBUTING.md adds, built and tested
 	@.ci/contributing-test $^
 
 arm64: $(B)/everbloom ## the command for arm64 makes the same snapshots, in an emulator

@@ -53,11 +53,13 @@ static void asks(const suite_case *c) {
         (void)snprintf(spec, sizeof spec, "%s:memory=1M", c->kind->info.name);
         OK(eb_predict(spec, &questions[i], NULL, 1, &p, NULL));
         if (!answers(p.mean_fnr, p.fnr_low, p.fnr_high, p.accuracy))
-            complain("%s, question %zu: misses: %g in %g..%g", spec, i, p.mean_fnr, p.fnr_low,
-                     p.fnr_high);
+            complain("%s, question %zu: misses: %g in %g..%g: predict must fill mean_fnr, or "
+                     "fnr_low and fnr_high",
+                     spec, i, p.mean_fnr, p.fnr_low, p.fnr_high);
         if (!answers(p.mean_fpr, p.fpr_low, p.fpr_high, p.accuracy) && !is_full(c, &questions[i]))
-            complain("%s, question %zu: false positives: %g in %g..%g", spec, i, p.mean_fpr,
-                     p.fpr_low, p.fpr_high);
+            complain("%s, question %zu: false positives: %g in %g..%g: predict must fill mean_fpr, "
+                     "or fpr_low and fpr_high",
+                     spec, i, p.mean_fpr, p.fpr_low, p.fpr_high);
     }
 }
 

@@ -246,7 +246,8 @@ typedef struct ebi_kind {
     void (*init)(const ebi_params *p, uint8_t *block);                            /* or NULL */
     eb_status (*check)(const ebi_params *p, const uint8_t *block, eb_error *err); /* or NULL */
     void (*stat)(const ebi_params *p, const uint8_t *block, eb_stats *s);         /* of a shard */
-    /* Of a shard, in bounded time.  out has NANs; its size says what is asked for: EBI_ASK_... */
+    /* Of a shard, in bounded time.  All members of out begin as NAN, and its size says what is
+     * asked for: EBI_ASK_...  Whatever w says, fill mean_fpr and mean_fnr, or bounds on them. */
     void (*predict)(const ebi_params *p, const eb_workload *w, eb_prediction *out);
     /* The rates at the places out[].items of one finite stream, from one integration along it.
      * NULL, or false: predict is to be asked for each place. */
