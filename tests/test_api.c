@@ -17,6 +17,8 @@ static const refusal refusals[] = {
     {"", "no kind of filter \"\""},
     {"nothing", "no kind of filter \"nothing\""},
     {"blom", "no kind of filter \"blom\"; did you mean \"bloom\"?"},
+    {"lur", "no kind of filter \"lur\"; did you mean \"lru\"?"},
+    {"foo", "no kind of filter \"foo\""},
     {"Bloom:k=3", "no kind of filter \"Bloom\"; did you mean \"bloom\"?"},
     {"bloom,k=3", "no kind of filter \"bloom,k=3\""},
     {"bloom:", "bloom: expected key=value, not \"\""},

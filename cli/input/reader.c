@@ -157,6 +157,11 @@ static void end_of_file(reader *r) {
 /* ---- Compressed files. */
 
 static void unpack_from_here(reader *r, const char *format) {
+    if (strcmp(format, "snapshot") == 0)
+        cli_fail(
+            "%s: this is a snapshot of a filter, not lines: 'everbloom info' describes it, and "
+            "-z none reads it as lines",
+            r->name);
     if (!unpack_can(format))
         cli_fail("%s: %s data, but this everbloom was built without it: unpack it with '%s -dc'",
                  r->name, format, format);

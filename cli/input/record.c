@@ -443,10 +443,9 @@ static void resolve_item(const cli_command *c, reader *r, field_item *item) {
     if (r->format == FORMAT_REGEX) resolve_group(c, r, item);
     if (r->format == FORMAT_JSON || r->format == FORMAT_REGEX || !item->is_name || r->header)
         return;
-    cli_misuse(c,
-               "%.*s is no number: for names of columns the first line must hold them; say "
-               "--csv, --tsv or --header",
-               (int)item->len, item->text);
+    cli_misuse(
+        c, "%.*s is not the number of a field, and names of columns need --csv, --tsv or --header",
+        (int)item->len, item->text);
 }
 
 static reader_format format_of(const settings *set) {

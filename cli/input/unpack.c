@@ -242,6 +242,10 @@ static const struct unpack_kind {
               "7zXZ\0",
               6, run_xz},
              {"lz4", "\x04\x22\x4d\x18", 4, run_lz4},
+             {"snapshot",
+              "\x89"
+              "EVB\r\n\x1a\n",
+              8, NULL},
              {"bzip2", "BZh", 3, run_bzip2}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -324,11 +328,20 @@ unpacker *unpack_start(const char *format, int fd, const void *first, size_t n, 
     return u;
 }
 
+/* -z named a format, and the file begins otherwise. */
+static bool is_another(const unpacker *u) {
+    const struct unpack_kind *const kind = kind_named(u->format);
+    const size_t n = u->n < kind->length ? u->n : kind->length;
+    return u->before == 0 && memcmp(u->in, kind->magic, n) != 0;
+}
+
 bool unpack_end(unpacker *u, char *why, size_t cap) {
     pthread_join(u->thread, NULL);
     const unsigned long long at = u->before + u->used;
     const unpack_result result = u->result;
-    if (result == UNPACK_DAMAGED)
+    if (result != UNPACK_DONE && result != UNPACK_TROUBLE && is_another(u))
+        snprintf(why, cap, "this is not %s data: leave out -z", u->format);
+    else if (result == UNPACK_DAMAGED)
         snprintf(why, cap, "the %s data is damaged at byte %llu", u->format, at);
     else if (result == UNPACK_SHORT)
         snprintf(why, cap, "the %s data ends too early, at byte %llu", u->format, at);

@@ -61,6 +61,8 @@ void fade_check(const cli_command *c, const settings *set) {
     if (set->filter || set->removable)
         cli_misuse(c, "%s chooses a filter: not with %s", first_given(set),
                    set->filter ? "--filter" : "--removable");
+    if (!set->decay && set->half_life > 0 && stretch_is_given(set->window))
+        cli_misuse(c, "--half-life and --window: give one of them, or both with --decay polyexp");
     list_uses(set, uses);
     for (size_t i = 0; i < USES; i++)
         if (uses[i].given && !choice_is_among(uses[i].functions, function))

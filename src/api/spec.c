@@ -47,7 +47,8 @@ typedef struct spec_guess {
 
 static void spec_consider(spec_guess *g, spec_text t, const char *word) {
     const size_t d = spec_distance(t, word);
-    if (d <= 2 && d < t.len && (!g->word || d < g->distance)) *g = (spec_guess){word, d};
+    const bool near = d <= 1 || (d == 2 && (t.len > 4 || t.p[0] == word[0]));
+    if (near && d < t.len && (!g->word || d < g->distance)) *g = (spec_guess){word, d};
 }
 
 static eb_status spec_unknown(eb_error *err, const char *where, const char *what, spec_text t,

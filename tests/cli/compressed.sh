@@ -41,4 +41,14 @@ printf 'BZh\nBZh9 is no bzip2\nBZh\n' >text; everbloom dedup text; status_is 0; 
 printf 'BZ' | "$EVERBLOOM" dedup >out; out_is 'BZ\n'
 printf '\037\213\010\n' >text; everbloom dedup -z none text; status_is 0; same out text
 everbloom dedup text; status_is 2; err_has 'text: the gzip data'
+# What -z names wrongly, and a snapshot in the place of lines.
+for format in $formats; do
+    everbloom dedup -z $format want.lines; status_is 2; no_output; err_is "everbloom: want.lines: this is not $format data: leave out -z\n"
+done
+everbloom add -o filter.eb -m 1K want.lines; status_is 0
+message="filter.eb: this is a snapshot of a filter, not lines: 'everbloom info' describes it, and -z none reads it as lines"
+for command in dedup top 'count --key a' distinct; do
+    everbloom $command filter.eb; status_is 2; no_output; err_is "everbloom: $message\n"
+done
+everbloom dedup -z none filter.eb; status_is 0
 misused dedup '-z must be auto, none, gzip, zstd, xz, bzip2 or lz4, not "zip"' dedup -z zip

@@ -56,7 +56,8 @@ for bad in 10q 400d 0 1.5 -1 x '' 1e19 0s; do
 done
 misused count '--decay must be exponential, window, chordal, polygonal, poly or polyexp, not "linear"' count --decay linear
 misused count '--decay chordal needs --window' count --decay chordal --key a
-misused count '--half-life is for --decay exponential or polyexp, not window' count --half-life 1m --window 1h --key a
+misused count '--half-life and --window: give one of them, or both with --decay polyexp' count --half-life 1m --window 1h --key a
+misused count '--half-life is for --decay exponential or polyexp, not window' count --decay window --half-life 1m --window 1h --key a
 misused count '--window is for --decay window, chordal, polygonal, poly or polyexp, not exponential' \
     count --decay exponential --window 1h --key a
 misused count '--shape is for --decay polygonal, not chordal' count --decay chordal --window 1h --shape 3:2 --key a

@@ -20,7 +20,7 @@ everbloom dedup --header -f user a.tsv; out_is 'id\tuser\tpages\n1\tann\t3\n2\tb
 everbloom dedup --header -f 2 a.tsv; out_is 'id\tuser\tpages\n1\tann\t3\n2\tbob\t4\n'
 everbloom dedup --csv -f usr a.csv; status_is 2; no_output
 err_is 'everbloom: a.csv: there is no column usr; the columns are id, user, pages\n'
-misused dedup 'user is no number: for names of columns the first line must hold them; say --csv, --tsv or --header' dedup -f user
+misused dedup 'user is not the number of a field, and names of columns need --csv, --tsv or --header' dedup -f user
 misused dedup '--csv, --tsv, --jsonl and --regex: give one of them' dedup --csv --jsonl -f 1
 misused dedup '-d is not for --tsv, --jsonl or --regex, whose fields end by other rules' dedup --jsonl -d, -f a
 misused dedup '--header is for columns, not for --jsonl or --regex' dedup --jsonl --header -f a

@@ -23,7 +23,7 @@ misused dedup '-m must be one number, not "1M,k=3"' dedup -m 1M,k=3
 misused dedup '--seed must be one number, not ""' dedup --seed=
 misused dedup '-f must be fields, each once, such as 3, 1,3, 2-4, 5-, -1 or name, not "0"' dedup -f 0
 misused dedup '--field must be fields, each once, such as 3, 1,3, 2-4, 5-, -1 or name, not "-0"' dedup --field -0
-misused dedup '2x is no number: for names of columns the first line must hold them; say --csv, --tsv or --header' dedup -f2x
+misused dedup '2x is not the number of a field, and names of columns need --csv, --tsv or --header' dedup -f2x
 misused dedup '--importance-field must be one field, such as 3, -1 or name, not "2-3"' dedup --importance-field 2-3
 misused dedup '-d must be one byte (or \t, \\, \0) or blank, not "ab"' dedup -f 1 -d ab
 misused dedup '-d must be one byte (or \t, \\, \0) or blank, not ""' dedup -f 1 -d ''
