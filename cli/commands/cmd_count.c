@@ -243,9 +243,10 @@ static const cli_option count_options[] = {
     HEADING("What is printed"),
     AS_OPTIONS,
     FILTER_OPTIONS(COUNT_FILTERS),
-    FLAG(0, "removable", removable,
-         "Keys will be taken out again ('everbloom add --remove'): " DEFAULT_REMOVABLE
-         " instead of " DEFAULT_COUNT ", which has smaller errors but cannot do that."),
+    FLAG(
+        0, "removable", removable,
+        "Use a filter from which keys can be removed ('everbloom add --remove'): " DEFAULT_REMOVABLE
+        " instead of " DEFAULT_COUNT ", which has smaller errors."),
     KEEP_OPTIONS,
     RUN_REPORTS,
     REDIS_OPTION,
@@ -255,8 +256,8 @@ static const cli_example count_examples[] = {
     {"everbloom count -f 1 -d ' ' --key 10.0.0.1 access.log", "How many requests of one host?"},
     {"everbloom count -f 1 --weight-field 3 --queries hosts traffic.tsv",
      "Bytes for each host of a list."},
-    {"tail -F app.log | everbloom count --state counts.eb", "Count for ever, in 64 MiB."},
-    {"everbloom count --snapshot counts.eb --key error", "Ask what is kept."},
+    {"tail -F app.log | everbloom count --state counts.eb", "Count forever, in 64 MiB."},
+    {"everbloom count --snapshot counts.eb --key error", "Query the saved counts."},
     {"everbloom count --half-life 1h --time-field 1 -f 2 --key 10.0.0.1 requests.tsv",
      "How often lately?"},
     {"everbloom count --window 1h --time-field 1 -f 2 --queries hosts requests.tsv",
@@ -265,22 +266,22 @@ static const cli_example count_examples[] = {
 
 static const char count_text[] =
     "Counts the keys of the lines of the FILEs, or of standard input if there is none or it is -, "
-    "in one pass and in fixed memory, and then prints how often each key occurs that is asked for: "
-    "in the order of asking, --key first. The filter can be kept (--save, --state) and be asked "
+    "in one pass and in fixed memory. Then prints how often each requested key occurs, in the "
+    "order of the requests, --key first. The filter can be saved (--save, --state) and queried "
     "later (--snapshot).\n\n"
-    "An answer is a line of columns with tabs between them: the estimate, a lower bound, an upper "
+    "An answer is a line of columns separated by tabs: the estimate, a lower bound, an upper "
     "bound, the probability that the lower bound holds, 'recurring' or 'single', and the key, "
-    "which is last because it may contain tabs. The upper bound is certain; it is the estimate, "
-    "unless the filter is one that may count too low. An estimate that several counters agree on "
-    "(recurring) is nearly always right; one that a single counter gave is wrong about a hundred "
-    "times as often. A column that a kind of filter cannot give is -.\n\n"
-    "While the keys are few (with -m 64K 3500, from 1M on 57 000; in a window, keys times the "
-    "parts of it they occur in), counts are exact, from a small table beside the filter, unless "
-    "--filter or --state is given.\n\n"
-    "With --decay, --half-life or --window counts fade, and are as of the time of the last line; "
-    "they are never too low, but for a small epsilon with --decay exponential ('everbloom info' "
-    "says it). Unless the window is in lines, a further column, the rate, stands before the key: "
-    "the mean number of arrivals in a second, weighted by the same fading.";
+    "which comes last because it may contain tabs. The upper bound is certain; it equals the "
+    "estimate unless the filter may count too low. An estimate that several counters agree on "
+    "(recurring) is nearly always right; one from a single counter is wrong about a hundred times "
+    "as often. A column that the kind of filter cannot give is -.\n\n"
+    "Without --filter and --state, counts are exact while the keys are few: up to 3500 with -m "
+    "64K, 57 000 from -m 1M on (in a window: keys times the parts of it in which they occur). They "
+    "come from a small table beside the filter.\n\n"
+    "With --decay, --half-life or --window counts fade, and are given as of the time of the last "
+    "line. They are never too low, except by a small epsilon with --decay exponential ('everbloom "
+    "info' prints it). Unless the window is in lines, the column before the key is the rate: the "
+    "mean number of arrivals per second, weighted in the same way.";
 
 const cli_command command_count = {.name = "count",
                                    .operands = "[FILE]...",

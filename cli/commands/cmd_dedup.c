@@ -201,8 +201,8 @@ static const cli_option dedup_options[] = {
     FLAG(0, "mark", mark,
          "Print every line, with 0 (new) or 1 (seen before) and a delimiter in front."),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
-           "Write to FILE, which appears whole at the end or not at all. With --state, the state "
-           "is then saved only when FILE is in place, so that no line is lost."),
+           "Write to FILE, which appears complete at the end or not at all. With --state, the "
+           "state is saved only after FILE is in place, so no line is lost."),
     FILTER_OPTIONS(DEFAULT_DEDUP),
     ON_FULL_OPTION,
     OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
@@ -212,34 +212,34 @@ static const cli_option dedup_options[] = {
            "The stream will have about COUNT lines, repeats included. With --distinct: choose the "
            "kind of filter that lets the fewest repeats pass."),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
-           "About COUNT of them will be different. With --items."),
+           "About COUNT of those lines will be distinct. Needs --items."),
     CHOICE("order", "ORDER", "shuffled|recent|any", order,
-           "Where repeats are: anywhere in the stream (shuffled), or soon after the line itself "
-           "(recent). With --items and --distinct. any: take a filter that keeps --max-drop in any "
-           "order. (default: look at the first lines; if their repeats come as in a shuffled "
-           "stream, take it to be one, else any)"),
+           "Where repeats occur: anywhere in the stream (shuffled) or soon after the line itself "
+           "(recent). any: take a filter that keeps --max-drop in every order. Needs --items and "
+           "--distinct. (default: shuffled if the first lines look like it, else any)"),
     HEADING("Kept for later"),
     STATE_OPTIONS,
     REDIS_OPTION,
     HEADING("Repeats in a window"),
     OPTION(0, "window", "LENGTH", OPT_LENGTH, window,
            "Drop all repeats within LENGTH: a number of lines such as 1e6 or 10M (ten million), or "
-           "a time such as 90s, 10m (ten minutes), 12h or 7d. A repeat that comes up to a 14th of "
-           "LENGTH later may be dropped, too. A window of lines takes the memory that it needs; "
-           "for a time, -m says how many lines there is room for."),
+           "a time such as 90s, 10m (ten minutes), 12h or 7d. A repeat up to 1/14 of LENGTH later "
+           "may be dropped, too. A window of lines takes the memory it needs; with a time, -m "
+           "decides how many lines there is room for."),
     TIME_FIELD_IN_PLACE,
     OWN_FLAG(0, "summary", summary,
-             "When the window of a line that was repeated has ended, print how often it was: 'KEY: "
-             "repeated 412 times until 2026-01-31T12:03:10Z', or a JSON object with --jsonl. With "
+             "When the window of a repeated line has ended, print how often it was repeated: 'KEY: "
+             "repeated 412 times until 2026-01-31T12:03:10Z', or a JSON object with --jsonl. Needs "
              "a --window in time."),
-    OWN_FLAG(
-        0, "refresh", refresh,
-        "The window of a line begins again with each repeat: a line that keeps coming is printed "
-        "once. (default: its window begins when it is printed, so it is printed once a window)"),
-    OWN_CHOICE("on-overload", "WHAT", "shorten|degrade", on_overload,
-               "When more lines come within a window than there is room for: degrade (drop more "
-               "new lines than --max-drop says) or shorten (the window). (default: shorten if "
-               "--max-drop is given, else degrade)"),
+    OWN_FLAG(0, "refresh", refresh,
+             "Each repeat restarts the window of its line, so a line that keeps repeating is "
+             "printed only once. (default: the window begins when the line is printed, so such a "
+             "line is printed once per window)"),
+    OWN_CHOICE(
+        "on-overload", "WHAT", "shorten|degrade", on_overload,
+        "What to do when more lines arrive within a window than there is room for: degrade (drop "
+        "more new lines than --max-drop allows) or shorten (the window). (default: shorten if "
+        "--max-drop is given, else degrade)"),
     IMPORTANCE_OPTIONS,
     STATS_OPTIONS,
     QUIET,
@@ -249,12 +249,13 @@ static const cli_example dedup_examples[] = {
     {"everbloom dedup access.log > unique.log", "Drop repeated lines, in order, in 64 MiB."},
     {"everbloom dedup --csv -f customer --stats orders.csv",
      "The first order of each customer; columns have names or numbers."},
-    {"tail -F app.log | everbloom dedup --state seen.eb", "Go on tomorrow where today ended."},
+    {"tail -F app.log | everbloom dedup --state seen.eb", "Continue tomorrow where today ended."},
     {"everbloom dedup --window 10m --time-field 1 -f 2 alerts.tsv",
      "Each alert at most once in ten minutes."},
     {"everbloom dedup --redis redis://localhost/seen access.log",
-     "Share what was seen with other machines."},
-    {"find . -print0 | everbloom dedup -0 --mark", "Mark repeats, with names of any bytes."},
+     "Share one filter with other machines."},
+    {"find . -print0 | everbloom dedup -0 --mark",
+     "Mark repeated file names, whatever bytes they contain."},
     {NULL, NULL}};
 
 const cli_command command_dedup = {
@@ -272,7 +273,7 @@ const cli_command command_dedup = {
             "far are finished and the state is saved; the exit status is then 130 or 143.",
     .options = dedup_options,
     .examples = dedup_examples,
-    .status = "if the window of --window was not kept for all lines",
+    .status = "if the whole --window could not be kept for all lines",
     .max_operands = CLI_MANY,
     .run = run_dedup,
     .filter = dedup_filter};

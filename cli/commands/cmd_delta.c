@@ -91,10 +91,10 @@ static const cli_example diff_examples[] = {
 const cli_command command_diff = {
     .name = "diff",
     .operands = "OLD NEW",
-    .summary = "write what has changed between two snapshots",
+    .summary = "write the difference between two snapshots",
     .text = "Writes a delta: the bytes of the snapshot NEW that are not in the snapshot OLD. "
-            "Whoever has OLD makes NEW of it with 'everbloom patch'. A key that was added changes "
-            "a few bytes, and each of them takes about four in the delta.",
+            "'everbloom patch' makes NEW from OLD and this delta. Each added key changes a few "
+            "bytes, each of which takes about four in the delta.",
     .options = diff_options,
     .examples = diff_examples,
     .min_operands = 2,
@@ -116,9 +116,9 @@ const cli_command command_patch = {
     .name = "patch",
     .operands = "OLD [DELTA]",
     .summary = "make the newer snapshot from the older one and a delta",
-    .text = "Writes the snapshot that 'everbloom diff' was given as NEW, byte by byte. The DELTA, "
+    .text = "Writes the snapshot that 'everbloom diff' was given as NEW, byte for byte. The DELTA, "
             "or standard input, must have been made for this OLD; checksums of both snapshots are "
-            "compared, and nothing is written if anything is amiss.",
+            "compared, and nothing is written if anything does not match.",
     .options = patch_options,
     .examples = patch_examples,
     .min_operands = 1,

@@ -130,11 +130,12 @@ static const cli_option distinct_options[] = {
     KEY_OPTIONS,
     HEADING("What is asked"),
     OPTION(0, "by", "FIELD", OPT_FIELD, by,
-           "Count for each value of this field, a group; the largest number is printed first."),
+           "Count separately for each value of this field (each group). The largest number is "
+           "printed first."),
     HEADING("What is printed"),
     AS_OPTIONS,
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
-           "Seed of the hashes. Equal seed, equal input: equal answers. (default: 1)"),
+           "Seed of the hashes. The same seed and input give the same answers. (default: 1)"),
     HEADING("Reports"),
     QUIET,
     END};
@@ -147,10 +148,10 @@ static const cli_example distinct_examples[] = {
     {NULL, NULL}};
 
 static const char distinct_text[] =
-    "Prints about how many different keys the lines have, a tab, and the standard error of that "
-    "number; with --by also the group, most different keys first. Up to 128 keys are counted "
-    "exactly. From then on the standard error is 0.4 %, or 1.6 % for each group, and the memory 64 "
-    "KiB, or 4 KiB for each group, however many keys there are.";
+    "Prints an estimate of the number of different keys, a tab, and the standard error of the "
+    "estimate; with --by also the group, the one with the most keys first. Up to 128 keys are "
+    "counted exactly. Beyond that the standard error is 0.4 % (1.6 % with --by), and the memory is "
+    "64 KiB (4 KiB for each group), however many keys there are.";
 
 const cli_command command_distinct = {.name = "distinct",
                                       .operands = "[FILE]...",

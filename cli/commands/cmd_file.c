@@ -187,32 +187,32 @@ const cli_command command_info = {
     .name = "info",
     .operands = "SNAPSHOT...",
     .summary = "describe the filter in a snapshot",
-    .text = "Prints the filter's spec, the keys it was given, its size, fill and false positive "
-            "rate; of filters that count also the memory for each counter, and how many counters "
-            "hold numbers of so many bits.",
+    .text = "Prints the filter's spec, the number of keys added, its size, fill and false positive "
+            "rate. For filters that count, also prints the memory for each counter and how many "
+            "counters hold numbers of how many bits.",
     .options = info_options,
     .examples = info_examples,
     .min_operands = 1,
     .max_operands = CLI_MANY,
     .run = run_info};
 
-static const cli_option check_options[] = {FLAG('q', "quiet", quiet, "Say nothing of whole files."),
-                                           END};
+static const cli_option check_options[] = {
+    FLAG('q', "quiet", quiet, "Print nothing about files that are intact."), END};
 
 static const cli_example check_examples[] = {
-    {"everbloom check seen.eb", "Is the file whole?"},
-    {"everbloom check -q backup/*.eb", "Name only those that are not."},
+    {"everbloom check seen.eb", "Is the file intact?"},
+    {"everbloom check -q backup/*.eb", "Name only the damaged ones."},
     {NULL, NULL}};
 
 const cli_command command_check = {.name = "check",
                                    .operands = "SNAPSHOT...",
-                                   .summary = "verify that snapshots are whole",
+                                   .summary = "verify that snapshots are intact",
                                    .text =
-                                       "Reads every byte of each SNAPSHOT, compares its checksums "
-                                       "and looks for states that the filter cannot be in.",
+                                       "Reads every byte of each SNAPSHOT, verifies its checksums "
+                                       "and looks for states that a filter cannot be in.",
                                    .options = check_options,
                                    .examples = check_examples,
-                                   .status = "if some snapshot is damaged, or is none",
+                                   .status = "if a FILE is damaged or is not a snapshot",
                                    .min_operands = 1,
                                    .max_operands = CLI_MANY,
                                    .run = run_check};
@@ -232,9 +232,9 @@ const cli_command command_merge = {
     .name = "merge",
     .operands = "SNAPSHOT...",
     .summary = "merge several filters into one",
-    .text = "Writes a filter that knows the keys of all SNAPSHOTs. They must have been made with "
+    .text = "Writes a filter that holds the keys of all SNAPSHOTs. They must have been made with "
             "the same options, and be of a kind that can be merged ('everbloom kinds' says which). "
-            "Frozen ones count as what they were.",
+            "A frozen snapshot can be merged like the one it was made from.",
     .options = merge_options,
     .examples = merge_examples,
     .min_operands = 1,

@@ -60,7 +60,8 @@ static const cli_option freeze_options[] = {
     FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_example freeze_examples[] = {
-    {"everbloom freeze counts.eb | ssh peer 'cat > counts.eb'", "Send counts in the fewest bytes."},
+    {"everbloom freeze counts.eb | ssh peer 'cat > counts.eb'",
+     "Send counts in as few bytes as possible."},
     {"everbloom freeze -o small.eb counts.eb", "Keep counts in a small file."},
     {NULL, NULL}};
 
@@ -68,9 +69,10 @@ const cli_command command_freeze = {
     .own = sizeof(OWN),
     .name = "freeze",
     .operands = "SNAPSHOT",
-    .summary = "make a tight, read-only snapshot of a filter that counts",
-    .text = "Writes the same filter (spectral or spectral_rm) in the fewest bytes. It answers as "
-            "before, but takes no more keys; 'everbloom thaw' makes a filter of it that does.",
+    .summary = "make a compact, read-only snapshot of a filter that counts",
+    .text = "Writes the same filter (spectral or spectral_rm) in as few bytes as possible. It "
+            "gives the same answers but takes no more keys; 'everbloom thaw' turns it back into a "
+            "filter that does.",
     .options = freeze_options,
     .examples = freeze_examples,
     .min_operands = 1,
@@ -79,27 +81,27 @@ const cli_command command_freeze = {
 
 static const cli_option thaw_options[] = {
     OWN_OPTION(0, "store", "STORE", OPT_WORD, store,
-               "How counters are laid out: one of the store= of the filter's kind; (default: as "
-               "before the freezing)"),
-    OWN_OPTION(
-        0, "counter-bits", "NUMBER", OPT_REAL, counter_bits,
-        "Memory for each counter, in bits. (default: as before, or what is usual for --store)"),
+               "Layout of the counters: one of the values of store= ('everbloom kinds spectral'). "
+               "(default: as before freezing)"),
+    OWN_OPTION(0, "counter-bits", "NUMBER", OPT_REAL, counter_bits,
+               "Memory for each counter, in bits. (default: as before freezing, or the default of "
+               "--store)"),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
            "Write the snapshot to FILE, which may be the input. (default: standard output)"),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."), END};
 
 static const cli_example thaw_examples[] = {
-    {"everbloom thaw -o counts.eb counts.eb", "Go on adding to a filter that was frozen."},
+    {"everbloom thaw -o counts.eb counts.eb", "Add more keys to a frozen filter."},
     {"everbloom thaw --store line -o counts.eb small.eb",
-     "The same, with counters laid out otherwise."},
+     "The same, with another layout of the counters."},
     {NULL, NULL}};
 
 const cli_command command_thaw = {
     .own = sizeof(OWN),
     .name = "thaw",
     .operands = "SNAPSHOT",
-    .summary = "make a filter that takes keys of a frozen one",
-    .text = "Writes the filter that the frozen SNAPSHOT was made of. It gives the same answers.",
+    .summary = "turn a frozen filter back into one that takes keys",
+    .text = "Writes the filter that the frozen SNAPSHOT was made from. It gives the same answers.",
     .options = thaw_options,
     .examples = thaw_examples,
     .min_operands = 1,

@@ -446,16 +446,16 @@ static const cli_option join_options[] = {
            "The key of a line of S, if it stands elsewhere than in R."),
     HEADING("What is asked"),
     OWN_OPTION(0, "having", "CONDITION", OPT_TEXT, having,
-               "Only keys whose number of pairs is as said: >, >=, =, < or <= and a whole number, "
-               "such as '>=100'. (default: all keys that R and S share)"),
+               "Print only keys whose number of pairs meets this condition: >, >=, =, < or <= and "
+               "a whole number, such as '>=100'. (default: all keys that R and S share)"),
     OWN_FLAG(0, "estimate", estimate,
-             "Read S once: a few answers may be too high, or should not be there. (default: exact, "
-             "if S can be read again)"),
+             "Read S only once: a few answers may be too high, or wrong altogether. (default: "
+             "exact, if S can be read again)"),
     OWN_FLAG(0, "verify", verify,
-             "Fail if the answer cannot be exact, since S cannot be read again."),
+             "Fail if the answer cannot be exact because S cannot be read again."),
     OWN_FLAG(0, "size", size,
-             "Print only how many pairs there are in all, with a standard error and, where filters "
-             "can give one, an upper bound."),
+             "Print only the total number of pairs, with a standard error and, if the filters can "
+             "give one, an upper bound."),
     OWN_CHOICE(
         "method", "WHAT", "product|sample", method,
         "With --size: product, from the counters of two filters, or sample, from samples of both "
@@ -464,15 +464,15 @@ static const cli_option join_options[] = {
              "With --size: R and S are snapshots of spectral filters with equal specs, "
              "update=plain and span=0, not files of lines."),
     HEADING("Two sites"),
-    OWN_FLAG(0, "ship", ship, "At S: write a filter of the keys of FILE, to be sent to R."),
+    OWN_FLAG(0, "ship", ship, "At S: write a filter of the keys of FILE, to send to R."),
     OWN_OPTION(0, "with", "SNAPSHOT", OPT_TEXT, with,
                "At R: answer from FILE and the filter that came from S."),
     OWN_FLAG(0, "candidates", candidates,
-             "With --with: print the keys that may be answers, to be sent to S, not their counts."),
+             "With --with: print the keys that may be answers, without counts, to send to S."),
     OWN_OPTION(0, "exact", "KEYS", OPT_TEXT, exact,
-               "At S: print how often each line of KEYS occurs in FILE, to be sent to R."),
+               "At S: print how often each line of KEYS occurs in FILE, to send to R."),
     OWN_OPTION(0, "counts", "COUNTS", OPT_TEXT, counts,
-               "At R: answer exactly, from FILE and the counts that came from S. Give the same "
+               "At R: answer exactly from FILE and the counts that came from S. Give the same "
                "--having as before."),
     HEADING("Memory"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
@@ -482,26 +482,26 @@ static const cli_option join_options[] = {
            "The filter of S: a kind that never counts too low. (default: a spectral filter with 6 "
            "counters for each distinct key of S)"),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
-           "S has about COUNT distinct keys. (default: S is read once more to find out)"),
+           "S has about COUNT distinct keys. (default: S is read one more time to count them)"),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
            "Seed of the filter. The same seed and input give the same answers. (default: random)"),
     HEADING("Output"),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
-           "Write to FILE, which appears whole at the end or not at all."),
+           "Write to FILE, which appears complete at the end or not at all."),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."),
     FLAG(0, "stats", stats,
          "At the end, print on standard error: candidates, answers, and how many bytes were sent "
-         "from site to site, or would have been, against a classic Bloomjoin and against sending "
-         "the column of S."),
+         "between the sites (or would have been), compared with a classic Bloomjoin and with "
+         "sending the column of S."),
     AS_OPTIONS,
     QUIET,
     END};
 
 static const cli_example join_examples[] = {
     {"everbloom join --csv -f id --s-field customer people.csv orders.csv",
-     "How many orders has each of them?"},
+     "How many orders does each person have?"},
     {"everbloom join --csv -f 1 --s-field 2 --having '>=100' people.csv orders.csv",
-     "Those with a hundred or more."},
+     "Only those with a hundred or more."},
     {"everbloom join --ship -f 2 orders | ssh r everbloom join --with - people",
      "The same at two sites, with one filter sent."},
     {"everbloom join --size -f 1 a.tsv b.tsv", "How large would the join be?"},
@@ -509,14 +509,15 @@ static const cli_example join_examples[] = {
 
 static const char join_text[] =
     "Answers 'select a, count(*) from R, S where R.a = S.a group by a having count(*) ...': which "
-    "keys do lines of R and of S share, and in how many pairs of lines? S is read into a small "
-    "filter, which is all that R needs of it.\n\n"
-    "An answer is a line with the number of pairs, a tab and the key; answers come in no order. "
-    "They are exact if S can be read a second time. If not, or with --estimate, keys of R are "
-    "counted exactly, and S's counts are never too low, but about 1 in 18 is too high, also of "
-    "keys that are not in S; a larger --filter makes them fewer. So no answer is missing, none is "
-    "smaller than the truth, and a few should not be there. With '=', '<' and '<=' all keys are "
-    "then printed that may be answers, with the most pairs that they can have.\n\n"
+    "keys occur in both R and S, and in how many pairs of lines? S is read into a small filter, "
+    "which is all that R needs of S.\n\n"
+    "An answer is a line with the number of pairs, a tab and the key, in no particular order. "
+    "Answers are exact if S can be read a second time. If not, or with --estimate, keys of R are "
+    "counted exactly and keys of S by a filter: its counts are never too low, but about 1 in 18 is "
+    "too high, which includes keys that are not in S. A larger --filter makes them rarer. So no "
+    "answer is missing, none is too small, and a few should not be there. With '=', '<' and '<=' "
+    "every key that may be an answer is printed, with the largest number of pairs that it can "
+    "have.\n\n"
     "At two sites: 'join --ship' at S writes the filter, 'join --with' at R answers. To be exact, "
     "'join --with --candidates' at R prints keys, 'join --exact' at S counts them, and 'join "
     "--counts' at R answers.";

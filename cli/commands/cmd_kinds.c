@@ -154,8 +154,8 @@ static const cli_example kinds_examples[] = {
 const cli_command command_kinds = {.name = "kinds",
                                    .operands = "[KIND]",
                                    .summary = "list the kinds of filters and their options",
-                                   .text = "Without KIND, a table of the kinds there are; with "
-                                           "KIND, what it is and the options of its spec.",
+                                   .text = "Without KIND, prints a table of all kinds; with KIND, "
+                                           "describes it and the options of its spec.",
                                    .options = kinds_options,
                                    .examples = kinds_examples,
                                    .max_operands = 1,

@@ -123,46 +123,47 @@ static const cli_option plan_options[] = {
     OPTION(0, "items", "COUNT", OPT_COUNT, items,
            "Lines in the stream, repeats included, such as 1e9 or 10M. (default: each key once)"),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
-           "Distinct keys among them. (default: what fits is the answer)"),
+           "Distinct keys among them. (default: the answer says how many fit)"),
     OWN_FLAG(0, "endless", endless,
-             "The stream never ends: how far back it can remember is asked."),
+             "The stream never ends; the answer says how far back the filter can remember."),
     OPTION(0, "gap", "COUNT", OPT_COUNT, gap,
-           "Repeats come at most COUNT distinct keys after the key itself."),
+           "A repeat comes at most COUNT distinct keys after the key itself."),
     OPTION(0, "window", "LENGTH", OPT_LENGTH, window,
            "Every repeat within LENGTH must be found: a number of lines such as 1e6, or a time "
            "such as 10m, with --rate."),
-    OWN_OPTION(0, "rate", "COUNT", OPT_COUNT, rate, "Lines in a second."),
+    OWN_OPTION(0, "rate", "COUNT", OPT_COUNT, rate, "Lines per second."),
     OPTION(0, "zipf", "SKEW", OPT_REAL, zipf,
            "Skew of the keys' frequencies; 0: uniform. 'everbloom try' measures it."),
     CHOICE("order", "ORDER", "shuffled|recent", order,
-           "Where repeats are: anywhere in the stream, or soon after the line itself. (default: "
-           "not known, and the figures are for the worst of several orders)"),
+           "Where repeats occur: anywhere in the stream (shuffled) or soon after the line itself "
+           "(recent). (default: unknown; the figures are for the worst of several orders)"),
     HEADING("What is wanted"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
-           "At most so much memory, such as 500K, 64M or 2G. (default: the least that will do)"),
+           "The most memory to use, such as 500K, 64M or 2G. (default: the least that suffices)"),
     OWN_OPTION(0, "max-fpr", "SHARE", OPT_SHARE, max_fpr,
                "At most this share of the new lines, or of the keys that were not added, may be "
                "taken for known ones, such as 1e-6 or 0.1%. (default: as few as possible)"),
     OWN_CHOICE(
         "fpr-is", "WHICH", "mean|end|worst", fpr_is,
-        "What --max-fpr bounds: the mean over the stream, the rate at its end, or the mean over "
-        "the stream whose order is worst. (default: without --items, which is a set that is "
-        "filled and then asked, its end; mean if the order is told; else worst)"),
+        "What --max-fpr limits: the mean over the stream, the rate at its end, or the mean over "
+        "the stream in the worst order. (default: end without --items, that is, for a set that is "
+        "filled first and queried later; mean with --order or --gap; else worst)"),
     OWN_OPTION(0, "max-fnr", "SHARE", OPT_SHARE, max_fnr,
                "At most this share of the repeats may be missed. (default: none with --distinct "
                "and no -m; 1% with --gap and no -m; else as few as possible)"),
     OWN_OPTION(0, "need", "WHAT", OPT_TEXTS, needs,
                "What the filter must be able to do: count, remove, merge, importance, time or "
                "growth. May be given several times."),
-    OWN_FLAG(0, "all-kinds", all_kinds, "Ask the kinds that are kept as published, too."),
+    OWN_FLAG(0, "all-kinds", all_kinds, "Also consider the kinds that are kept as published."),
     HEADING("What is printed"),
-    OWN_FLAG(0, "explain", explain, "Say why the others lost, and which kinds make no offer."),
+    OWN_FLAG(0, "explain", explain,
+             "Explain why the other kinds lost, and which kinds make no offer."),
     FLAG(0, "json", json, "One JSON object."),
     END};
 
 static const cli_example plan_examples[] = {
     {"everbloom plan --distinct 1e9 --max-fpr 0.1%",
-     "How much memory for a billion keys at 0.1 %?"},
+     "How much memory do a billion keys need at 0.1 %?"},
     {"everbloom plan -m 64M --items 1e9 --distinct 3e8 --max-fpr 1e-4",
      "Drop repeats in 64 MiB: what is lost, and what passes?"},
     {"everbloom plan -m 64M --max-fpr 1e-6 --endless", "How far back can 64 MiB remember?"},
@@ -171,18 +172,17 @@ static const cli_example plan_examples[] = {
     {NULL, NULL}};
 
 static const char plan_text[] =
-    "Say what you know of the stream and what you want; what you leave out is the answer: the "
+    "Say what you know about the stream and what you want. What you leave out is the answer: the "
     "memory, the rates, the number of keys, or how far back repeats are found. Prints one sentence "
-    "with the filter to use and what to expect, in lines; the command to run; and a table of every "
-    "kind that can do it.\n\n"
-    "Unless --order or --gap tell where repeats are, the figures are for the worst of several "
-    "orders. If no filter can do it, the message says what is possible, and how much memory no "
-    "structure could do without.";
+    "with the filter to use and what to expect, in lines; the command to run; and a table of all "
+    "kinds that can do it.\n\n"
+    "Without --order or --gap, the figures are for the worst of several orders. If no filter can "
+    "do it, the message says what is possible, and how much memory any structure would need.";
 
 const cli_command command_plan = {.own = sizeof(OWN),
                                   .name = "plan",
                                   .operands = "",
-                                  .summary = "choose a filter, and say what to expect of it",
+                                  .summary = "choose a filter, and say what to expect from it",
                                   .text = plan_text,
                                   .options = plan_options,
                                   .examples = plan_examples,

@@ -264,8 +264,8 @@ static int run_predict(const cli_command *c, const settings *set, char **operand
 
 static const cli_option predict_options[] = {
     OPTION(0, "items", "COUNT", OPT_COUNT, items,
-           "Keys in the stream so far, repeats included, such as 1e9 or 10M; 0 or not given: an "
-           "endless stream."),
+           "Keys in the stream so far, repeats included, such as 1e9 or 10M. (default: an endless "
+           "stream, as with 0)"),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
            "Distinct keys among them. (default: all of them)"),
     OPTION(0, "gap", "COUNT", OPT_COUNT, gap,
@@ -275,15 +275,15 @@ static const cli_option predict_options[] = {
     OWN_FLAG(0, "plot", plot, "Draw the rates in the terminal; several SPECs in one plot."),
     OWN_OPTION(0, "svg", "FILE", OPT_TEXT, svg, "Draw them as a picture."),
     OWN_CHOICE("over", "WHAT", "stream|memory|gap", over,
-               "What the curve runs over: the keys of the stream, the memory of the filter, or the "
-               "gap between a key and its repeat. (default: stream)"),
+               "The horizontal axis: the keys of the stream, the memory of the filter, or the gap "
+               "between a key and its repeat. (default: stream)"),
     HEADING("Reports"),
     FLAG(0, "json", json, "One JSON object for each SPEC; with --over, the points of its curve."),
     END};
 
 static const cli_example predict_examples[] = {
     {"everbloom predict stable:memory=64M,fpr=0.001 --gap 1e6",
-     "How often is a repeat missed that comes a million keys later?"},
+     "How often is a repeat missed a million keys later?"},
     {"everbloom predict --plot --over memory --distinct 1e6 --items 1e7 bloom lru",
      "Both rates, by memory, of two filters."},
     {NULL, NULL}};
@@ -293,9 +293,9 @@ const cli_command command_predict = {
     .name = "predict",
     .operands = "SPEC...",
     .summary = "predict the error rates of a filter",
-    .text = "Prints what mathematics says of a filter after a stream: the memory that it takes, "
-            "the rates of false positives and false negatives for the next key, their mean over "
-            "the stream, and when they settle; or, with --plot and --svg, draws them.",
+    .text = "Prints what theory predicts for a filter after a stream: the memory, the "
+            "false-positive and false-negative rates for the next key, their mean over the stream, "
+            "and when they settle. With --plot and --svg, draws them.",
     .options = predict_options,
     .examples = predict_examples,
     .min_operands = 1,

@@ -426,25 +426,26 @@ static const cli_option range_options[] = {
     WEIGHT_OPTION,
     HEADING("What values there are"),
     OWN_CHOICE("values", "WHAT", "signed|unsigned|time|real", values,
-               "signed or unsigned: whole numbers; time: seconds since 1970, or times such as "
-               "2026-01-31T12:00:00+01:00, of which parts of a second are left out; real: any "
-               "number, such as -0.25 or 1e9, of which six digits count. (default: signed)"),
-    OWN_OPTION(0, "min", "A", OPT_TEXT, min, "The least value that can come. With --max."),
+               "signed or unsigned: whole numbers. time: seconds since 1970, or times such as "
+               "2026-01-31T12:00:00+01:00; fractions of a second are ignored. real: any number, "
+               "such as -0.25 or 1e9, to six digits. (default: signed)"),
+    OWN_OPTION(0, "min", "A", OPT_TEXT, min, "The smallest possible value. Needs --max."),
     OWN_OPTION(0, "max", "B", OPT_TEXT, max,
-               "The largest. The domain is rounded up to a power of two; the smaller it is, the "
-               "faster and the better the answers."),
-    OWN_OPTION(0, "bits", "N", OPT_INDEX, bits,
-               "Instead: values of N bits, 1 to 64; times from 1970 on. (default: 32)"),
+               "The largest possible value. The domain is rounded up to a power of two. Smaller "
+               "domains give faster and better answers."),
+    OWN_OPTION(
+        0, "bits", "N", OPT_INDEX, bits,
+        "Instead of --min and --max: values of N bits, 1 to 64; times from 1970 on. (default: 32)"),
     HEADING("What is asked"),
     OWN_OPTION(0, "from", "A", OPT_TEXTS, from,
-               "Estimate how many values lie in the range from A to the --to that belongs to it, "
-               "both included. May be given several times; alone it goes to the end."),
+               "Estimate how many values lie between A and the --to that follows, both included; "
+               "without a --to, how many are at least A. May be given several times."),
     OWN_OPTION(0, "to", "B", OPT_TEXTS, to, "The end of a range."),
     OWN_OPTION(0, "ranges", "FILE", OPT_TEXT, ranges,
-               "The same for each line of FILE: two values with a tab between."),
+               "The same for each line of FILE: two values separated by a tab."),
     OWN_OPTION(0, "quantile", "Q", OPT_TEXTS, quantiles,
-               "The least value such that a share Q of all values, 0 to 1, is no larger. May be "
-               "given several times."),
+               "Print the smallest value such that a share Q (0 to 1) of all values is no larger. "
+               "May be given several times."),
     SNAPSHOT_OPTION,
     HEADING("What is printed"),
     AS_OPTIONS,
@@ -457,7 +458,8 @@ static const cli_example range_examples[] = {
     {"everbloom range --csv -f 3 --min -50 --max 60 --from 0 --to 9 weather.csv",
      "How many readings are from 0 to 9?"},
     {"everbloom range --values time -f 1 --save times.eb events.tsv", "Keep the times of events."},
-    {"everbloom range --snapshot times.eb --from 2026-01-01T00:00:00Z", "How many came this year?"},
+    {"everbloom range --snapshot times.eb --from 2026-01-01T00:00:00Z",
+     "How many happened this year?"},
     {"everbloom range --values real --quantile 0.5 --quantile 0.99 seconds.txt",
      "Median and tail."},
     {NULL, NULL}};
@@ -465,13 +467,13 @@ static const cli_example range_examples[] = {
 static const char range_text[] =
     "Counts the numbers or times in the lines of the FILEs, or of standard input if there is none "
     "or it is -, in one pass and in fixed memory, and then prints how many of them lie in a range, "
-    "or which value is a quantile. The filter can be kept (--save, --state), merged, and asked "
+    "or which value is a quantile. The filter can be saved (--save, --state), merged, and queried "
     "later (--snapshot).\n\n"
-    "An answer is a line with tabs between: for a range the estimate, a lower and an upper bound, "
-    "and its two ends; for a quantile the estimate, the least and the largest value that it can "
-    "be, and the share. Both bounds are certain. The estimate of a range is its upper bound, which "
-    "is nearly always right in a filter that is large enough.\n\n"
-    "A value that is not a number, or outside of the domain, is a bad line (--on-bad). Adding a "
+    "An answer is a line of columns separated by tabs: for a range the estimate, a lower and an "
+    "upper bound, and its two ends; for a quantile the estimate, the smallest and the largest "
+    "value that it can be, and the share. Both bounds are certain. The estimate of a range is its "
+    "upper bound, which is nearly always exact if the filter is large enough.\n\n"
+    "A line whose value is not a number or outside the domain is a bad line (--on-bad). Adding a "
     "value takes time in proportion to the bits of the domain.";
 
 const cli_command command_range = {

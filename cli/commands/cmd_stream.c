@@ -207,14 +207,15 @@ static const cli_option add_options[] = {
     IMPORTANCE_OPTIONS,
     HEADING("Filters that count"),
     WEIGHT_OPTION,
-    OWN_FLAG(0, "remove", remove,
-             "Take the keys out of the filter in --state, once for each line. If a key is known "
-             "not to be there so often, it is named and the file stays as it is."),
+    OWN_FLAG(
+        0, "remove", remove,
+        "Remove the keys from the filter in --state, once for each line. If the filter certainly "
+        "does not contain a key that often, the key is named and the file stays as it is."),
     HEADING("Classes of keys"),
     OPTION(0, "classes", "FILE", OPT_TEXT, classes,
            "FILE has lines of a class, a tab and a key, as 'everbloom weigh' prints them. A new "
-           "filter keeps them as its hot list; all other keys are of class 1, and test needs no "
-           "options. The default of hot= in --filter is the number of lines in FILE."),
+           "filter keeps them as its hot list. All other keys are of class 1, and test needs no "
+           "class options. The default of hot= in --filter is the number of lines in FILE."),
     CLASS_OPTIONS,
     STATS_OPTIONS,
     QUIET,
@@ -222,9 +223,9 @@ static const cli_option add_options[] = {
 
 static const cli_example add_examples[] = {
     {"everbloom add --filter bloom:distinct=1e6,fpr=1e-4 -o bad.eb bad-hosts.txt",
-     "A filter of a list of keys."},
+     "Make a filter of a list of keys."},
     {"everbloom add --state seen.eb today.txt", "Add today's keys to a filter."},
-    {"everbloom add --remove --state window.eb yesterday.txt", "Take yesterday's keys out again."},
+    {"everbloom add --remove --state window.eb yesterday.txt", "Remove yesterday's keys."},
     {"everbloom add --filter weighted:class_bits=5:9 --class-rules rules -o p.eb in",
      "More bits for the keys that a pattern in rules gives class 2."},
     {NULL, NULL}};
@@ -239,9 +240,9 @@ const cli_command command_add = {
             "A weighted filter gives each class of keys its own number of bits. Classes come from "
             "a hot list in the filter (--classes), from the line (--class-field) or from rules "
             "about keys (--class-rules).\n\n"
-            "--remove takes keys out again, if the kind of filter can do that ('everbloom kinds'). "
-            "Removing a key that was never added is not always noticed, and makes the counts of "
-            "other keys too low.",
+            "--remove removes keys, if the kind of filter can do that ('everbloom kinds'). "
+            "Removing a key that was never added is not always detected, and can make the counts "
+            "of other keys too low.",
     .options = add_options,
     .examples = add_examples,
     .max_operands = CLI_MANY,
@@ -252,13 +253,13 @@ static const cli_option test_options[] = {
     KEY_OPTIONS_TEST,
     HEADING("What is asked"),
     OPTION(0, "key", "KEY", OPT_TEXTS, keys,
-           "Ask about KEY, as if it were a line; no lines are read. May be given several times."),
+           "Test KEY as if it were a line; no lines are read. May be given several times."),
     HEADING("What is printed"),
-    OWN_FLAG(0, "absent", absent, "Print the lines whose keys the snapshot does not know."),
+    OWN_FLAG(0, "absent", absent, "Print the lines whose keys are not in the snapshot."),
     FLAG(0, "mark", mark,
-         "Print every line, with 0 (absent) or 1 (known) and a delimiter in front."),
+         "Print every line, with 0 (absent) or 1 (present) and a delimiter in front."),
     OPTION('o', "output", "FILE", OPT_TEXT, output,
-           "Write to FILE, which appears whole at the end or not at all."),
+           "Write to FILE, which appears complete at the end or not at all."),
     HEADING("Classes of keys"),
     CLASS_OPTIONS,
     HEADING("Reports"),
@@ -268,7 +269,7 @@ static const cli_option test_options[] = {
 static const cli_example test_examples[] = {
     {"everbloom test bad.eb hosts.txt", "Print the hosts that are (probably) on the list."},
     {"everbloom test bad.eb --key \"$host\" > /dev/null && echo known",
-     "Ask about one key in a script."},
+     "Test one key in a script."},
     {NULL, NULL}};
 
 const cli_command command_test = {
@@ -277,9 +278,10 @@ const cli_command command_test = {
     .operands = "SNAPSHOT [FILE]...",
     .summary = "print the lines whose keys are in a filter",
     .text = "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "
-            "SNAPSHOT, which is not changed; or, with --key, each KEY that is.\n\n"
-            "A weighted filter whose classes came with the lines is asked with the fewest bits of "
-            "all classes, if --class-field and --class-rules do not tell the class of a key.",
+            "SNAPSHOT; or, with --key, each KEY that is. The SNAPSHOT is not changed.\n\n"
+            "If the classes of a weighted filter came with its lines, give --class-field or "
+            "--class-rules here, too: without them, every key is tested with the fewest bits of "
+            "any class.",
     .options = test_options,
     .examples = test_examples,
     .status = "if no line is selected",

@@ -381,16 +381,16 @@ static int run_sum(const cli_command *c, const settings *set, char **operands, s
 static const cli_option sum_options[] = {
     KEY_OPTIONS,
     OPTION(0, "weight-field", "FIELD", OPT_FIELD, weight_field,
-           "This field of a line is its value, such as 3, -1.5 or 19.99. Sums and averages of "
-           "values are printed then, beside counts of lines. A line of value 0 counts as a line."),
+           "This field of a line is its value, such as 3, -1.5 or 19.99. Sums and averages of the "
+           "values are then printed, too. A line of value 0 counts as a line."),
     HEADING("What is asked"),
-    OPTION(0, "key", "KEY", OPT_TEXTS, keys, "KEY is in the list. May be given several times."),
+    OPTION(0, "key", "KEY", OPT_TEXTS, keys, "Add KEY to the list. May be given several times."),
     OPTION(0, "queries", "FILE", OPT_TEXT, queries,
-           "Each line of FILE is in the list; twice is once. - is standard input."),
+           "Add each line of FILE to the list. Duplicates count once. - is standard input."),
     SNAPSHOT_OPTION,
     OWN_OPTION(0, "per", "FILE", OPT_TEXT, per,
-               "With --snapshot, which holds sums of values: the filter in FILE holds counts of "
-               "lines, and averages are printed too. Equal seeds."),
+               "Print averages, too: the filter in --snapshot holds sums of values, and the one in "
+               "FILE counts of lines. Both need the same seed."),
     HEADING("What is printed"),
     FLAG(0, "json", json, "One JSON object."),
     FILTER_OPTIONS("spectral:update=plain,span=0"),
@@ -399,29 +399,31 @@ static const cli_option sum_options[] = {
     END};
 
 static const cli_example sum_examples[] = {
-    {"everbloom sum --csv -f 2 --queries vip.txt orders.csv", "Orders of a list of customers."},
+    {"everbloom sum --csv -f 2 --queries vip.txt orders.csv",
+     "How many orders do the customers of a list have?"},
     {"everbloom sum --csv -f 2 --weight-field 4 --queries vip.txt orders.csv",
-     "What they spent, and on average."},
-    {"everbloom sum --snapshot euros.eb --per orders.eb --queries vip.txt", "The same, later."},
+     "What they spent, in total and on average."},
+    {"everbloom sum --snapshot euros.eb --per orders.eb --queries vip.txt",
+     "The same from saved filters."},
     {NULL, NULL}};
 
 static const char sum_text[] =
     "Reads the lines of the FILEs, or of standard input if there is none or it is -, once, and "
-    "prints how often the keys of a list occur together, what their values add up to "
-    "(--weight-field), and the mean value. Only the list is held in memory, and all numbers are "
-    "exact.\n\n"
-    "With -m, --filter or --snapshot the answers come from a filter that counts all keys: whole "
-    "numbers only, for a list that may be made later. Counts and sums are then right on average, "
-    "with the standard error that is printed; what is printed as 'at most' is certain. With many "
-    "small counts the first is nearer to the truth, with few large ones the second; the first may "
-    "then even be above it, or below 0. The average lies between the two numbers that are printed, "
-    "unless count or sum is off by more than two standard errors. Filters to be asked with "
+    "prints how often the keys of a list occur in total, the sum of their values (--weight-field), "
+    "and the mean value. Only the list is held in memory, and all numbers are exact.\n\n"
+    "With -m, --filter or --snapshot the answers come from a filter that counts all keys, so the "
+    "list can be made later; values must be whole numbers. Two numbers are then printed: an "
+    "estimate that is right on average, with its standard error, and 'at most', which is certain. "
+    "With many small counts the estimate is closer to the truth, with a few large ones 'at most'; "
+    "the estimate may then even be larger than that, or below 0. The average lies between the two "
+    "numbers printed, unless the count or the sum is off by more than two standard errors. Filters "
+    "to be asked with "
     "--snapshot should have update=plain and span=0; others can only say 'at most'.";
 
 const cli_command command_sum = {.own = sizeof(OWN),
                                  .name = "sum",
                                  .operands = "[FILE]...",
-                                 .summary = "add up counts or values of a list of keys",
+                                 .summary = "add up the counts or values of a list of keys",
                                  .text = sum_text,
                                  .options = sum_options,
                                  .examples = sum_examples,

@@ -269,10 +269,9 @@ static const cli_option try_options[] = {
                    DEFAULT_MAX_DROP) ")"),
     OWN_OPTION(0, "max-fnr", "SHARE", OPT_SHARE, max_fnr,
                "At most this share of the repeats may be missed. (default: as few as possible)"),
-    OWN_OPTION(
-        0, "sample", "COUNT", OPT_COUNT, sample,
-        "Look at the first COUNT lines, which takes up to 60 bytes for each. (default: 2e6)"),
-    OPTION(0, "seed", "NUMBER", OPT_WORD, seed, "Of the hashes. (default: 1)"),
+    OWN_OPTION(0, "sample", "COUNT", OPT_COUNT, sample,
+               "Read the first COUNT lines, which takes up to 60 bytes each. (default: 2e6)"),
+    OPTION(0, "seed", "NUMBER", OPT_WORD, seed, "Seed of the hashes. (default: 1)"),
     HEADING("Reports"),
     FLAG(0, "json", json, "One JSON object."),
     QUIET,
@@ -285,15 +284,15 @@ static const cli_example try_examples[] = {
     {NULL, NULL}};
 
 static const char try_text[] =
-    "Reads the first lines of the FILEs, or of standard input, exactly, says what they look like "
-    "(skew, and how near repeats are), and runs the best few filters over them: new lines lost and "
-    "repeats that pass, measured beside predicted, and time a line.\n\n"
-    "The numbers can be given to 'everbloom plan', for a stream that is longer than the sample.";
+    "Analyses the first lines of the FILEs, or of standard input, exactly: their skew, and how "
+    "close repeats are. Then runs the best few filters over them, and prints how many new lines "
+    "are lost and how many repeats pass, measured and predicted, and the time per line.\n\n"
+    "Give the numbers to 'everbloom plan' to plan for a stream that is longer than the sample.";
 
 const cli_command command_try = {.own = sizeof(OWN),
                                  .name = "try",
                                  .operands = "[FILE]...",
-                                 .summary = "run the best few filters over your own lines",
+                                 .summary = "try the best few filters on your own lines",
                                  .text = try_text,
                                  .options = try_options,
                                  .examples = try_examples,

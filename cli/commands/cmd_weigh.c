@@ -396,21 +396,24 @@ static int run_weigh(const cli_command *c, const settings *set, char **operands,
 
 static const cli_option weigh_options[] = {
     KEY_OPTIONS,
-    HEADING("The filter to be"),
+    HEADING("The filter"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
-           "Its memory, hot list included, such as 500K, 64M or 2G. (default: " DEFAULT_MEMORY ")"),
-    OWN_OPTION(0, "members", "FILE", OPT_TEXT, members, "The keys that it will hold, one a line."),
+           "Memory of the filter, hot list included, such as 500K, 64M or 2G. "
+           "(default: " DEFAULT_MEMORY ")"),
+    OWN_OPTION(0, "members", "FILE", OPT_TEXT, members,
+               "The keys that the filter will hold, one per line."),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
            "Without --members, how many keys there will be. (default: one for 10 bits of memory)"),
     OWN_OPTION(0, "hot", "COUNT", OPT_COUNT, hot,
                "At most COUNT keys in the hot list. (default: as many as pay for their memory)"),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed,
-           "Its seed. The same seed and input give the same answers. (default: random)"),
-    OPTION(0, "save", "FILE", OPT_TEXT, save,
-           "Build the filter of the members and write it to FILE; nothing is printed then."),
+           "Seed of the filter. The same seed and input give the same answers. (default: random)"),
+    OPTION(
+        0, "save", "FILE", OPT_TEXT, save,
+        "Build the filter from the members and write it to FILE instead of printing the classes."),
     FLAG(0, "force", force, "Write a snapshot even to a terminal."),
     HEADING("Reports"),
-    FLAG(0, "json", json, "The report as one JSON object, on standard error as well."),
+    FLAG(0, "json", json, "Print the report as one JSON object, also on standard error."),
     FLAG('q', "quiet", quiet, "No report."),
     END};
 
@@ -418,7 +421,7 @@ static const cli_example weigh_examples[] = {
     {"everbloom weigh -m 1M --members members.txt --save filter.eb queries.log",
      "Build a weighted filter and measure it against a plain one."},
     {"everbloom weigh -m 1M --distinct 1e6 queries.log > classes",
-     "A hot list for 'everbloom add --classes', and what --filter to give it."},
+     "A hot list for 'everbloom add --classes', and the --filter to use with it."},
     {NULL, NULL}};
 
 static void weigh_defaults(settings *set) {
@@ -431,17 +434,18 @@ const cli_command command_weigh = {
     .name = "weigh",
     .operands = "[SAMPLE]...",
     .summary = "learn from a query log which keys deserve more bits",
-    .text = "Reads a sample of a query log, one key a line, counts the queries for each key, and "
-            "prints a hot list: a class, a tab and a key on each line, hottest first. Classes are "
-            "powers of two of the frequency, at most 8; class 1 is all keys that are not listed. A "
-            "listed key takes 43 bits of the filter's memory; as many are listed as make the "
-            "expected false positive rate least. A report on standard error says what filter to "
-            "make and what rates to expect.\n\n"
-            "With --members, the keys that are asked for and are no members are listed, the "
-            "weighted filter is built, and its rate is measured and compared with that of a plain "
-            "filter of the same size: the last quarter of the sample is kept for this, and nothing "
-            "is learnt from it. --save writes the filter; 'everbloom test' then needs no classes. "
-            "Members are never missed, whatever the queries are.",
+    .text =
+        "Reads a sample of a query log, one key a line, counts the queries for each key, and "
+        "prints a hot list: a class, a tab and a key on each line, hottest first. Classes are "
+        "powers of two of the frequency, at most 8; class 1 is all keys that are not listed. A "
+        "listed key takes 43 bits of the filter's memory; the length of the list is the one with "
+        "the lowest expected false positive rate. A report on standard error says what filter to "
+        "make and what rates to expect.\n\n"
+        "With --members, only queried keys that are not members are listed. The weighted filter is "
+        "built, and its false positive rate is compared with that of a plain filter of the same "
+        "size; this is measured on the last quarter of the sample, from which nothing is learned. "
+        "--save writes the filter, and 'everbloom test' then needs no classes. Members are never "
+        "missed, whatever the queries are.",
     .options = weigh_options,
     .examples = weigh_examples,
     .max_operands = CLI_MANY,

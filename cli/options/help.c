@@ -114,7 +114,7 @@ void help_program(void) {
     for (const cli_command *const *c = cli_commands; *c; c++)
         printf("  %-10s %s\n", (*c)->name, (*c)->summary);
     puts("\nOptions:\n"
-         "  -h, --help     this help; everbloom COMMAND --help tells about a command\n"
+         "  -h, --help     this help; everbloom COMMAND --help describes a command\n"
          "  -V, --version  the version");
     finish_stdout();
     exit(STATUS_YES);

@@ -36,11 +36,12 @@
     KEY_OPTIONS_ALL, HEADER_LEFT_OUT,                                                              \
         ON_BAD_OPTION("skip|fail", "skip it or fail (default: skip, and say how many).")
 #define HEADER_LEFT_OUT                                                                            \
-    FLAG(0, "header", header, "The first line of each FILE names the columns, and is no key.")
+    FLAG(0, "header", header,                                                                      \
+         "The first line of each FILE is a header with the names of the columns, not data.")
 #define HEADER_PASSED                                                                              \
     FLAG(0, "header", header,                                                                      \
-         "The first line of each FILE names the columns, and is no key; that of the first FILE "   \
-         "is printed, after 'seen' with --mark.")
+         "The first line of each FILE is a header with the names of the columns, not data. The "   \
+         "header of the first FILE is printed, with 'seen' in front if there is --mark.")
 #define KEY_OPTIONS_ALL                                                                            \
     HEADING("The key of a line"),                                                                  \
         OPTION('f', "field", "LIST", OPT_FIELDS, field,                                            \
@@ -52,8 +53,8 @@
                "blanks. (default: a tab, a comma with --csv)"),                                    \
         FLAG(0, "csv", csv,                                                                        \
              "Fields are CSV (RFC 4180): they may be in quotes, with commas, quotes and line "     \
-             "ends inside. The key is compared without quotes. With names in LIST, the first "     \
-             "line of each FILE holds them."),                                                     \
+             "ends inside. The key is compared without quotes. If LIST has names, the first line " \
+             "of each FILE holds the names of the columns."),                                      \
         FLAG(0, "tsv", tsv, "Fields end at tabs; names in LIST as with --csv."),                   \
         FLAG(0, "jsonl", jsonl,                                                                    \
              "Each line is a JSON object, and LIST names values in it: user.id,items[0].sku. "     \
@@ -63,7 +64,9 @@
                "of them, or those in LIST, by number or name."),                                   \
         FLAG('i', "ignore-case", ignore_case, "A and a are the same letter (ASCII only)."),        \
         FLAG(0, "trim", trim, "Ignore blanks at both ends of a field."),                           \
-        FLAG('0', "null", nul, "Lines end with NUL instead of newline, in and out."), {            \
+        FLAG('0', "null", nul,                                                                     \
+             "Lines end with NUL instead of a newline, in the input and the output."),             \
+    {                                                                                              \
         'z', "compressed", "FORMAT", OPT_CHOICE, false, offsetof(settings, packed),                \
             "The FILEs are gzip, zstd, xz, bzip2 or lz4 data, or none: plain. (default: auto, by " \
             "their first bytes)",                                                                  \
@@ -79,18 +82,19 @@
                "The filter to make: kind:key=value,... as listed by 'everbloom kinds'. "           \
                "(default: " which ")"),                                                            \
         OPTION(0, "family", "NAME", OPT_TEXT, family,                                              \
-               "Filters of one family and with the same options can be merged. (default: all are " \
-               "one family, if their kind can be merged)"),                                        \
+               "Filters of one family with the same options can be merged. (default: one family "  \
+               "for all filters of kinds that can be merged)"),                                    \
         OPTION(0, "seed", "NUMBER", OPT_WORD, seed,                                                \
-               "Seed of a new filter, or 'random', so that nobody can prepare keys that collide. " \
-               "The same seed and input give the same answers. (default: that of the family; "     \
-               "random for kinds that cannot be merged)")
+               "Seed of a new filter, or 'random': then nobody can choose keys that collide. The " \
+               "same seed and input give the same answers. (default: the family's; random for "    \
+               "kinds that cannot be merged)")
 
 #define ON_FULL_OPTION                                                                             \
-    CHOICE("on-full", "WHAT", "warn|grow|fail", on_full,                                           \
-           "When a bloom filter holds more keys than it was made for: warn, grow (take more "      \
-           "memory, and keep the false-positive rate), or fail (save what there is, status 2). "   \
-           "(default: warn)")
+    CHOICE(                                                                                        \
+        "on-full", "WHAT", "warn|grow|fail", on_full,                                              \
+        "What to do when a bloom filter holds more keys than it was made for: warn, grow (take "   \
+        "more memory and keep the false-positive rate) or fail (save the filter, exit status 2). " \
+        "(default: warn)")
 
 #define EVERY_OPTION                                                                               \
     OPTION(0, "save-every", "TIME", OPT_TIME, every_seconds,                                       \
@@ -98,41 +102,40 @@
            "(default: " TEXT_OF(DEFAULT_EVERY_SECONDS) "s)")
 #define STATE_OPTIONS                                                                              \
     OPTION(0, "state", "FILE", OPT_TEXT, state,                                                    \
-           "Go on from the filter in FILE, if FILE exists, and save it there at the end and "      \
-           "now and then. FILE is always whole. It is an error if -m, --filter or --seed ask for " \
-           "another filter than FILE holds, or if another run uses it (FILE.lock)."),              \
+           "Continue with the filter in FILE, if FILE exists, and save it there regularly and at " \
+           "the end. FILE is complete at every moment. It is an error if -m, --filter or --seed "  \
+           "describe a filter other than the one in FILE, or if another run is using it "          \
+           "(FILE.lock)."),                                                                        \
         EVERY_OPTION,                                                                              \
         FLAG(0, "new-keys", new_keys,                                                              \
-             "Use the state although its keys were made with other options (-f, --csv, -i ...), "  \
-             "which is refused otherwise.")
+             "Use the state even though its keys were made with different options (-f, --csv, -i " \
+             "...). Without --new-keys that is an error.")
 
 #define REDIS_OPTION                                                                               \
-    OPTION(                                                                                        \
-        0, "redis", "URL", OPT_TEXT, redis,                                                        \
-        "Keep the filter on a server with our module, under redis://host:port/name, made if it "   \
-        "is not there. In a cluster it is spread over all nodes (?shards=16). Several may "        \
-        "write at once; a node that fails is waited for. See docs/REDIS.md.")
+    OPTION(0, "redis", "URL", OPT_TEXT, redis,                                                     \
+           "Keep the filter on a Redis or Valkey server that has the everbloom module, at "        \
+           "redis://host:port/name. It is created if it does not exist. In a cluster it is "       \
+           "spread over all nodes (?shards=16). Several processes may write at once; if a node "   \
+           "fails, the command waits for it. See docs/REDIS.md.")
 
 #define IMPORTANCE_OPTIONS                                                                         \
     HEADING("Importance"),                                                                         \
         OPTION(                                                                                    \
             0, "importance-field", "FIELD", OPT_FIELD, importance_field,                           \
             "This field of a line says how important its key is: important keys are remembered "   \
-            "longer. With it the default of --filter is " DEFAULT_IMPORTANCE                       \
+            "longer. It changes the default of --filter to " DEFAULT_IMPORTANCE                    \
             ",fpr=" TEXT_OF(DEFAULT_IMPORTANCE_DROP) "."),                                         \
         OPTION(0, "importance-range", "A:B", OPT_TEXT, importance_range,                           \
                "Importances are whole numbers from A to B. (default: 1:100)")
 
 #define CLASS_OPTIONS                                                                              \
-    OPTION(                                                                                        \
-        0, "class-field", "FIELD", OPT_FIELD, class_field,                                         \
-        "This field of a line is the class of its key, 1 or more. A key must have the same class " \
-        "whenever it comes, in add and in test."),                                                 \
-        OPTION(                                                                                    \
-            0, "class-rules", "FILE", OPT_TEXT, class_rules,                                       \
-            "FILE has lines of a class, a tab and a shell pattern, such as '2<TAB>*.jpg'. The "    \
-            "class of a key is that of the first pattern that matches it, else 1. Give add and "   \
-            "test the same rules.")
+    OPTION(0, "class-field", "FIELD", OPT_FIELD, class_field,                                      \
+           "This field of a line is the class of its key, 1 or more. A key must have the same "    \
+           "class every time it occurs, in add and in test."),                                     \
+        OPTION(0, "class-rules", "FILE", OPT_TEXT, class_rules,                                    \
+               "FILE has lines of a class, a tab and a shell pattern, such as '2<TAB>*.jpg'. The " \
+               "class of a key is that of the first pattern that matches it, or 1 if none does. "  \
+               "Give add and test the same rules.")
 
 #define WEIGHT_OPTION                                                                              \
     OPTION(0, "weight-field", "FIELD", OPT_FIELD, weight_field,                                    \
@@ -151,18 +154,19 @@
     HEADING("Reports"),                                                                            \
         FLAG(0, "stats", stats,                                                                    \
              "At the end, print statistics on standard error: lines, unique, duplicates, bytes, "  \
-             "seconds, rate, fill of the filter, and its false-positive and false-negative rate "  \
-             "now."),                                                                              \
-        FLAG(0, "json", json, "The statistics as one JSON object, on standard error as well."),    \
+             "seconds, rate, the fill of the filter, and its current false-positive and "          \
+             "false-negative rates."),                                                             \
+        FLAG(0, "json", json, "Print the statistics as one JSON object, also on standard error."), \
         WATCH_OPTIONS
 
 #define AS_OPTIONS                                                                                 \
     CHOICE("as", "FORMAT", "tsv|csv|json|table", as,                                               \
-           "How answers are printed: tsv (with tabs between; a key with a line end in it is put "  \
-           "in quotes), csv, json (one object a line), or table (aligned). (default: table on a "  \
+           "Format of the answers: tsv (a key that contains a newline is quoted), csv, json (one " \
+           "object per line) or table (aligned columns). (default: table on a "                    \
            "terminal, else tsv)"),                                                                 \
         FLAG(0, "json", json, "The same as --as json."),                                           \
-        FLAG(0, "names", names, "Print the names of the columns first, also as tsv.")
+        FLAG(0, "names", names,                                                                    \
+             "Print a line with the names of the columns first, also with tsv.")
 
 #define THREADS_OPTION                                                                             \
     OPTION(0, "threads", "N", OPT_INDEX, threads,                                                  \
@@ -173,7 +177,7 @@
 /* Of commands that answer questions when a stream has ended. */
 #define SNAPSHOT_OPTION                                                                            \
     OPTION(0, "snapshot", "FILE", OPT_TEXT, snapshot,                                              \
-           "Ask the filter in FILE as it is; no lines are read.")
+           "Answer from the filter in FILE, without reading any lines.")
 #define KEEP_OPTIONS                                                                               \
     HEADING("Kept for later"),                                                                     \
         OPTION(0, "save", "FILE", OPT_TEXT, save, "Write the snapshot of a new filter to FILE."),  \
@@ -182,7 +186,7 @@
     HEADING("Reports"),                                                                            \
         FLAG(0, "stats", stats,                                                                    \
              "At the end, print on standard error: lines, bytes, seconds, rate, fill of the "      \
-             "filter. As one JSON object with --json."),                                           \
+             "filter. With --json, as one JSON object."),                                          \
         WATCH_OPTIONS, QUIET
 
 #define HALF_LIFE_OPTION                                                                           \
@@ -193,24 +197,24 @@
  * --power; lengths: what else a window may be. */
 #define DECAY_OPTIONS(more, what, powers, lengths)                                                 \
     CHOICE("decay", "FUNCTION", "exponential|window|chordal|polygonal|poly" more, decay,           \
-           "What a line counts by its age. exponential: a half after a --half-life, a quarter "    \
-           "after two. The others count nothing from an age of --window on; until then, window: "  \
-           "1; chordal: on a straight line from 1 to 0; polygonal: on straight lines through the " \
-           "heights of --shape; " what " x is the age in epochs. (default: window if there is "    \
-           "a --window, else exponential)"),                                                       \
+           "How much a line counts, by its age. exponential: 1/2 after one --half-life, 1/4 "      \
+           "after two. With the others, lines older than --window count nothing; younger lines "   \
+           "count, with window: 1; chordal: a straight line from 1 to 0; polygonal: straight "     \
+           "lines through the heights of --shape; " what                                           \
+           " x is the age in epochs. (default: window with --window, else exponential)"),          \
         HALF_LIFE_OPTION,                                                                          \
         OPTION(0, "window", "LENGTH", OPT_LENGTH, window,                                          \
                "Lines are forgotten at this age: a time such as 90s, 10m, 12h or 7d" lengths "."), \
         OPTION(0, "epochs", "N", OPT_INDEX, epochs,                                                \
-               "Age is counted in Nths of the --window. A counter takes 4 bytes "                  \
-               "for each, and what is forgotten is forgotten up to an Nth of the window late. At " \
-               "most 255, or 999999 with --decay poly, where old epochs share counters. "          \
+               "Divide the --window into N epochs. A counter takes 4 bytes for each epoch, and "   \
+               "lines are forgotten up to one epoch late. At most 255, or 999999 with --decay "    \
+               "poly, where old epochs share counters. "                                           \
                "(default: 27)"),                                                                   \
         OPTION(0, "power", "NUMBER", OPT_REAL, power,                                              \
-               "Of --decay " powers ", from 0.01 to 16. (default: 1)"),                            \
+               "The exponent of --decay " powers ", from 0.01 to 16. (default: 1)"),               \
         OPTION(0, "shape", "LIST", OPT_TEXT, shape,                                                \
-               "Of --decay polygonal: heights from 1 to 255 at equal distances of age, of which "  \
-               "the first counts as 1; 0 at the age --window. (default: 100:50:20)")
+               "For --decay polygonal: heights from 1 to 255 at equal steps of age. The first "    \
+               "stands for 1; at the age --window the height is 0. (default: 100:50:20)")
 
 /* late: what becomes of a line that is older than the line before; jumps: the default of
  * --max-jump. */
@@ -219,21 +223,20 @@
            "This field of a line is its time: seconds, milliseconds, microseconds or "             \
            "nanoseconds since 1970; 2026-01-31T12:00:00Z, 2026-01-31 12:00:00,250 or 2026-01-31; " \
            "a web server's [31/Jan/2026:12:00:00 +0100]; or syslog's Jan 31 12:00:00, of the "     \
-           "nearest year. UTC if it names no zone. It may be several fields, such as 1-2 with -d " \
-           "' '. A line that is older than the line before " late                                  \
-           ". (default: when a line is read)"),                                                    \
+           "nearest year. UTC unless it names a zone. The time may span several fields, such as "  \
+           "1-2 with -d ' '. A line that is older than the previous line " late                    \
+           ". (default: the moment when the line is read)"),                                       \
         OPTION(0, "time-format", "FORMAT", OPT_TEXT, time_format,                                  \
-               "How times are written, with the letters of strptime: '%d.%m.%Y %H:%M:%S %z'."),    \
-        OPTION(                                                                                    \
-            0, "max-jump", "TIME", OPT_TIME, max_jump,                                             \
-            "A line whose time is further ahead of the line before is a bad line, unless three "   \
-            "in a row agree. (default: a time in the future is bad, by more than the window and "  \
-            "at least an hour" jumps ")")
-#define TIME_FIELD_OPTION TIME_FIELD_OPTIONS("is taken as of its time", "")
+               "The format of the times, as for strptime: '%d.%m.%Y %H:%M:%S %z'."),               \
+        OPTION(0, "max-jump", "TIME", OPT_TIME, max_jump,                                          \
+               "A line whose time is more than TIME ahead of the previous line is a bad line, "    \
+               "unless three lines in a row agree. (default: a time is bad if it lies in the "     \
+               "future by more than the window and by at least an hour" jumps ")")
+#define TIME_FIELD_OPTION TIME_FIELD_OPTIONS("counts as of its own time", "")
 #define TIME_FIELD_IN_PLACE                                                                        \
     TIME_FIELD_OPTIONS(                                                                            \
         "counts at its own place",                                                                 \
-        "; a time so far ahead of the line before is bad if the next line does not agree")
+        "; so is a time that far ahead of the previous line, if the next line does not agree")
 
 #define COUNT_FILTERS                                                                              \
     DEFAULT_COUNT ", or " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS " with --weight-field,"

@@ -86,12 +86,11 @@ static int run_copy(const cli_command *c, const settings *set, char **operands, 
 /* ---- Options and help. */
 
 static const cli_option copy_options[] = {
-    FLAG(0, "force", force, "Replace the file or the filter that is there."), END};
+    FLAG(0, "force", force, "Replace an existing file or filter."), END};
 
 static const cli_example copy_examples[] = {
-    {"everbloom copy seen.eb redis://localhost/seen",
-     "Give a server what the command has learned."},
-    {"everbloom copy redis://localhost:6379/seen seen.eb", "And back, byte by byte."},
+    {"everbloom copy seen.eb redis://localhost/seen", "Copy a filter to a server."},
+    {"everbloom copy redis://localhost:6379/seen seen.eb", "Copy it back, byte for byte."},
     {0}};
 
 const cli_command command_copy = {
@@ -99,7 +98,8 @@ const cli_command command_copy = {
     .operands = "FROM TO",
     .summary = "copy a filter between a file and a Redis or Valkey server",
     .text = "One of FROM and TO is a snapshot's file, the other redis://host:port/name, on a "
-            "server that has loaded our module. The snapshot has the same bytes on both sides.",
+            "server that has loaded the everbloom module. The snapshot has the same bytes in both "
+            "places.",
     .options = copy_options,
     .examples = copy_examples,
     .min_operands = 2,
