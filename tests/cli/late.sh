@@ -9,6 +9,10 @@ status_is 0; silent
 out_is '1000\ta\n1009\tb\n1001\tc\n1012\tc\n1013\td\n'
 everbloom dedup --window 10s --refresh --time-field 1 -f 2 in
 status_is 0; out_is '1000\ta\n1009\tb\n1001\tc\n1013\td\n'
+# It ends where it says, and reaches as far to the front: lines a window away from a printed one are printed.
+printf '%s\t%s\n' 1000 a 1009 b 1001 c 1011 c 1100 d 1050 e 1041 e 1040 e >in
+everbloom dedup --window 10s --time-field 1 -f 2 in
+status_is 0; silent; out_is '1000\ta\n1009\tb\n1001\tc\n1011\tc\n1100\td\n1050\te\n1040\te\n'
 # Older than the window: nobody knows what came then, so it is printed; but not twice.
 printf '%s\t%s\n' 1000 a 1500 b 1005 b 1004 b 1501 b >in
 everbloom dedup --window 10s --time-field 1 -f 2 in
@@ -17,6 +21,11 @@ out_is '1000\ta\n1500\tb\n1005\tb\n'
 printf '%s\t%s\n' 1000 a 1009 b 1001 c >in
 everbloom dedup --window 10s --time-field 1 -f 2 --state s in
 everbloom dedup --window 10s --time-field 1 -f 2 --state s < <(printf '1010\tc\n1030\tc\n'); out_is '1030\tc\n'
+
+# Also if the last line's time is far ahead, which nobody can refute any more.
+printf '%s\t%s\n' 1000 a 1009 b 1001 c 900000 z >in
+rm s; everbloom dedup --window 10s --time-field 1 -f 2 --state s in; status_is 0; silent; same out in
+everbloom dedup --window 10s --time-field 1 -f 2 --state s < <(printf '900001\tz\n900020\tz\n'); status_is 0; out_is '900020\tz\n'
 
 # Against the slow truth: 20000 lines of 60 keys, up to 300 s late, in a window of 600 s.  Nothing is
 # lost: a line that is not printed is near a printed one of its key.  And none is printed too much: a line that is
