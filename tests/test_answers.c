@@ -70,6 +70,17 @@ static void every_question_has_an_answer(void **state) {
     HOLDS(wrong_answers == 0);
 }
 
+/* A rate with a formula lies within its accuracy: above and below. */
+static void bounds_are_as_wide_as_the_accuracy(void **state) {
+    (void)state;
+    eb_prediction p = {.size = sizeof p};
+    const eb_workload w = {.size = sizeof w, .distinct = 100000};
+    OK(eb_predict("bloom:memory=64K", &w, NULL, 1, &p, NULL));
+    HOLDS(p.accuracy > 0);
+    NEAR(p.fpr_low, p.mean_fpr / (1 + p.accuracy), 1e-9);
+    NEAR(p.fpr_high, p.mean_fpr * (1 + p.accuracy), 1e-9);
+}
+
 /* Who forgets misses by gap and skew: an answer that does not change must say so. */
 static void minds(const suite_case *c) {
     static const uint32_t bit[] = {EB_UNUSED_ZIPF, EB_UNUSED_GAP, EB_UNUSED_DISTINCT};
@@ -242,6 +253,7 @@ static void rates_are_inside_their_bounds(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_question_has_an_answer),
+        cmocka_unit_test(bounds_are_as_wide_as_the_accuracy),
         cmocka_unit_test(what_is_not_used_is_said),
         cmocka_unit_test(rates_are_inside_their_bounds),
     };

@@ -617,6 +617,28 @@ static void merging_equals_feeding_both(void **state) {
     suite_each(merge_is_both_streams);
 }
 
+static void without_counts(const suite_case *c) {
+    if (suite_caps(c) & EB_CAN_COUNT) return;
+    eb_filter *const f = suite_filled(c->spec, 100, 1), *const before =
+                                                            suite_filled(c->spec, 100, 1);
+    const eb_hash h = 1;
+    double count = -1;
+    eb_error err;
+    eb_batch b = *SUITE_ONE(h);
+    b.count = &count;
+    GIVES(EB_ENOTSUP, eb_ask_batch(f, &b, &err));
+    HOLDS(strstr(err.text, c->kind->info.name) && count < 0);
+    GIVES(EB_ENOTSUP, eb_add_batch(f, &b, NULL));
+    HOLDS(suite_equal(f, before));
+    eb_free(f);
+    eb_free(before);
+}
+
+static void only_kinds_that_count_give_counts(void **state) {
+    (void)state;
+    suite_each_base(without_counts);
+}
+
 static void others_do_not_merge(const suite_case *c) {
     eb_filter *const f = suite_filled(c->spec, 100, 1), *const before =
                                                             suite_filled(c->spec, 100, 1);
@@ -666,6 +688,7 @@ int main(void) {
         cmocka_unit_test(order_matters_only_where_it_may),
         cmocka_unit_test(statistics_are_quick_or_whole),
         cmocka_unit_test(merging_equals_feeding_both),
+        cmocka_unit_test(only_kinds_that_count_give_counts),
         cmocka_unit_test(different_filters_do_not_merge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -254,6 +254,32 @@ static void offers_are_in_order(void **state) {
     }
 }
 
+/* Without a wish for others: kinds that answer a question, that nobody takes for counting, and that
+ * keep a window if there is one to keep. */
+static void offers_are_of_recommended_kinds(void **state) {
+    (void)state;
+    enum { MOST = 20 };
+    static const double windows[] = {0, 1e4};
+    for (size_t i = 0; i < SUITE_COUNT(windows); i++) {
+        const eb_workload w = {.size = sizeof w, .gap = 1e4};
+        eb_goal g = {.size = sizeof g,
+                     .load = &w,
+                     .window = windows[i],
+                     .max_bytes = 1 << 20,
+                     .max_fpr = 0.01,
+                     .prefer = EB_FEWEST_MISSES};
+        eb_offer o[MOST] = {{.size = sizeof o[0]}};
+        size_t n;
+        OK(eb_plan(&g, o, MOST, &n, NULL));
+        HOLDS(n >= 1);
+        for (size_t j = 0; j < n; j++) {
+            suite_at("window %g: %s", windows[i], o[j].spec);
+            HOLDS(o[j].kind->question && !(o[j].kind->caps & EB_CAN_COUNT));
+            HOLDS(!(windows[i] > 0) || strstr(o[j].spec, "window="));
+        }
+    }
+}
+
 /* Curves: their last point is the prediction for the stream, and a kind that only fills up has at
  * each place what a stream would have that ends there. */
 static void curve_of(const suite_case *c) {
@@ -363,6 +389,7 @@ int main(void) {
         cmocka_unit_test(a_laxer_wish_is_never_worse),
         cmocka_unit_test(impossible_wishes_get_what_is_possible),
         cmocka_unit_test(offers_are_in_order),
+        cmocka_unit_test(offers_are_of_recommended_kinds),
         cmocka_unit_test(curves_end_where_predictions_are),
         cmocka_unit_test(points_of_curves_are_predictions),
         cmocka_unit_test(bad_curves_are_refused),
