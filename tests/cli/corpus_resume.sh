@@ -58,6 +58,15 @@ counts >got; same got want
 # Another input, other options, a damaged checkpoint.
 begun "$trees/broken"
 everbloom corpus "${options[@]}" --threshold 0.5 -o "$trees/broken"; status_is 2; err_has 'the folder has a run begun with other options'
+for other in '--seed 7' '--max-drop 0.01' '--on-full stop' '--on-bad skip' '--level 3' '--text body' '--report r.json' '--unit ngram:5' \
+    '--normalise none' '--action drop'; do
+    # shellcheck disable=SC2086
+    everbloom corpus "${options[@]}" $other -o "$trees/broken"; status_is 2; err_has 'the folder has a run begun with other options'
+done
+mv in/b/4.jsonl in/b/5.jsonl; everbloom corpus "${options[@]}" -o "$trees/broken"; status_is 2; err_has 'with other input'
+mv in/b/5.jsonl in/b/4.jsonl; echo '{"text":"x"}' >>in/b/4.jsonl; touch -r in/b/1.txt in/b/4.jsonl
+everbloom corpus "${options[@]}" -o "$trees/broken"; status_is 2; err_has 'with other input'
+head -n 5000 in/b/4.jsonl >more; cp more in/b/4.jsonl
 touch in/b/4.jsonl; everbloom corpus "${options[@]}" -o "$trees/broken"; status_is 2; err_has 'with other input'
 everbloom corpus "${options[@]}" -o "$trees/broken" --force; status_is 0; same_tree "$trees/broken"
 begun "$trees/broken"; saved=$trees/broken/.everbloom/checkpoint

@@ -23,6 +23,13 @@ printf '%s\n' '0 a' '0 a' '0 b' '0 b' '0 b' '0 b' '0 b' '0 b' '0 b' '0 b' '600 a
 everbloom count -m 64K --half-life 10m --time-field 1 -f 2 -d ' ' --key a --key b --key c timed
 status_is 0
 [ "$(awk '{ printf "%s ", $1 }' out)" = '1 2 1 ' ] || fail "$(shown out)"
+# Before the first window is over, and when thousands of half-lives are.
+printf '%s\n' '10 a' '20 a' '400 b' >timed
+everbloom count -m 64K --window 3600s --epochs 10 --time-field 1 -f 2 -d ' ' --key a --key b timed
+[ "$(awk '{ printf "%s ", $1 }' out)" = '2 1 ' ] || fail "$(shown out)"
+printf '%s\n' '1000 a' '1000 a' '3000 b' '3001 b' '2999 c' >timed
+everbloom count -m 64K --half-life 1s --time-field 1 -f 2 -d ' ' --key b --key c --key a timed
+awk 'NR < 3 { printf "%s ", $1 } NR == 3 { print ($1 < 1e-300) }' out | grep -qx '1.5 0.25 1' || fail "$(shown out)"
 
 # Weights count.
 printf '%s\n' 'a 5' 'b 7' 'a 6' >weighted
