@@ -44,8 +44,30 @@ rm -rf "$trees/tree"
 for part in 1 2; do started "$trees/tree"; pause; killed; done
 everbloom corpus "${options[@]}" -o "$trees/tree"; status_is 0; same_tree "$trees/tree"
 
+# What was written behind the checkpoint is written again; so is a file that was complete.
+for how in begun complete; do
+    for try in $(seq 100); do
+        begun "$trees/behind"; part=$trees/behind/.everbloom/part.0
+        [ -e "$part" ] && break # else the checkpoint is of another file
+    done
+    seq 100000 >>"$part"
+    [ $how = complete ] && mkdir -p "$trees/behind/a" && mv "$part" "$trees/behind/a/1.jsonl"
+    everbloom corpus "${options[@]}" -o "$trees/behind"; status_is 0; same_tree "$trees/behind"
+done
+
+# A message names the line that it would name in an unbroken run.
+{ cat in/a/1.jsonl; echo '{"text":'; } >bad.jsonl
+fails() { everbloom corpus bad.jsonl -q --on-bad fail --save-every 1ms -o "$1"; status_is 2; sed -n 's/.*\(line [0-9]*\).*/\1/p' err; }
+fails unbroken >want
+for try in $(seq 100); do
+    rm -rf broken; "$EVERBLOOM" corpus bad.jsonl -q --on-bad fail --save-every 1ms -o broken 2>err & pid=$!
+    reached broken; killed && has_checkpoint broken && break
+done
+fails broken >got; same got want; [ "$(cat want)" = 'line 72001' ] || fail "$(cat want)"
+
 # A signal that asks: it stops, and goes on; the counts of the report are those of the whole.
-everbloom corpus "${options[@]}" --json --force -o "$trees/whole"; counts >want
+options+=(--report report.json)
+everbloom corpus "${options[@]}" --json --force -o "$trees/whole"; counts >want; value keys report.json >>want
 for try in $(seq 100); do
     rm -rf "$trees/asked"; started "$trees/asked"; reached "$trees/asked"
     kill -TERM $pid 2>/dev/null; wait $pid; stopped=$?
@@ -53,12 +75,12 @@ for try in $(seq 100); do
 done
 [ $stopped = 143 ] || fail "it did not stop: status $stopped"
 everbloom corpus "${options[@]}" --json -o "$trees/asked"; status_is 0; same_tree "$trees/asked"
-counts >got; same got want
-
+counts >got; value keys report.json >>got; same got want
 # Another input, other options, a damaged checkpoint.
 begun "$trees/broken"
 everbloom corpus "${options[@]}" --threshold 0.5 -o "$trees/broken"; status_is 2; err_has 'the folder has a run begun with other options'
-for other in '--seed 7' '--max-drop 0.01' '--on-full stop' '--on-bad skip' '--level 3' '--text body' '--report r.json' '--unit ngram:5' \
+everbloom corpus "${options[@]::${#options[@]}-2}" -o "$trees/broken"; status_is 2; err_has 'with other options'
+for other in '--seed 7' '--max-drop 0.01' '--on-full stop' '--on-bad skip' '--level 3' '--text body' '--unit ngram:5' \
     '--normalise none' '--action drop'; do
     # shellcheck disable=SC2086
     everbloom corpus "${options[@]}" $other -o "$trees/broken"; status_is 2; err_has 'the folder has a run begun with other options'
