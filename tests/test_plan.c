@@ -254,6 +254,33 @@ static void offers_are_in_order(void **state) {
     }
 }
 
+/* Who is told how many bytes a wish needs can take 1 % more, and not much fewer. */
+static void needs_are_enough_and_no_more(void **state) {
+    (void)state;
+    static const char *const wishes[] = {
+        "bloom:distinct=1e6,fpr=0.001",
+        "bloom:distinct=1e6,fpr=0.001,layout=line",
+        "lru:remember=1e6",
+        "lru:remember=1e6,shards=4",
+        "window:window=1e6,fpr=1e-4",
+        "window:window=1e6,fpr=0.01,mode=rotate",
+        "window:window=60000,unit=time,items=1e6,fpr=0.001,shards=4"};
+    for (size_t i = 0; i < SUITE_COUNT(wishes); i++) {
+        char spec[EB_SPEC_MAX];
+        eb_spec_info info = {.size = sizeof info};
+        eb_error err;
+        (void)snprintf(spec, sizeof spec, "%s,memory=64K", wishes[i]);
+        GIVES(EB_ESPEC, eb_spec_describe(spec, &info, &err));
+        const char *const need = strstr(err.text, " need");
+        const double bytes = need ? strtod(strpbrk(need, "0123456789"), NULL) : 0;
+        suite_at("%s: %s", spec, err.text);
+        (void)snprintf(spec, sizeof spec, "%s,memory=%.0f", wishes[i], 1.01 * bytes);
+        OK(eb_spec_describe(spec, &info, &err));
+        (void)snprintf(spec, sizeof spec, "%s,memory=%.0f", wishes[i], 0.95 * bytes);
+        GIVES(EB_ESPEC, eb_spec_describe(spec, &info, &err));
+    }
+}
+
 /* Without a wish for others: kinds that answer a question, that nobody takes for counting, and that
  * keep a window if there is one to keep. */
 static void offers_are_of_recommended_kinds(void **state) {
@@ -390,6 +417,7 @@ int main(void) {
         cmocka_unit_test(impossible_wishes_get_what_is_possible),
         cmocka_unit_test(offers_are_in_order),
         cmocka_unit_test(offers_are_of_recommended_kinds),
+        cmocka_unit_test(needs_are_enough_and_no_more),
         cmocka_unit_test(curves_end_where_predictions_are),
         cmocka_unit_test(points_of_curves_are_predictions),
         cmocka_unit_test(bad_curves_are_refused),
