@@ -4,7 +4,7 @@
 Guarantees are checked on random tables (kinds of keys, skews, sizes drawn from a fixed seed): what is in a
 filter is found, counts are never too low.  Then errors, names, hostile values, and snapshots of the command."""
 
-import json, os, random, sqlite3, subprocess, sys, tempfile, unittest
+import json, os, random, re, sqlite3, subprocess, sys, tempfile, unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import damage, documented
@@ -89,6 +89,46 @@ class Guarantees(unittest.TestCase):
         whole = one(self.db, "select evb_agg(k, ?) from t", spec)
         parts = one(self.db, "select evb_merge_agg(f) from (select evb_agg(k, ?) as f from t group by g)", spec)
         self.assertEqual(whole, parts)
+
+    def test_rows_are_added_one_after_the_other(self):
+        # Weights and times of their own, more rows than a batch, short and long keys of both types that make text.
+        rng = random.Random(23)
+        rows = []
+        for i in range(3000):
+            x = rng.randrange(400)
+            key = rng.choice((x, -x, str(x), "k" * rng.choice((1, 100, 4000, 5000)) + str(x)))
+            rows.append((key, rng.randrange(1, 1000), 10 * i + rng.randrange(10)))
+        self.db.execute("create table t(k, weight, time)")
+        self.db.executemany("insert into t values(?, ?, ?)", rows)
+        for spec in ("aging:period=1000,epochs=16,memory=64K", "decay:halflife=5000,memory=64K", "top:memory=256K"):
+            timed = not spec.startswith("top")
+            self.db.execute("select evb_open('x', ?)", (spec,))
+            for row in rows:
+                self.db.execute("select evb_add('x', ?, ?" + (", ?)" if timed else ")"), row if timed else row[:2])
+            columns = "k, ?, weight, time" if timed else "k, ?, weight"
+            made = one(self.db, f"select evb_agg({columns}) from (select * from t order by rowid)", spec)
+            self.assertEqual(made, one(self.db, "select evb_save('x')"), spec)
+
+    def test_text_and_blobs_do_not_mix(self):
+        for spec in ("bloom:memory=4K", "bloom:memory=4K,keys=bytes"):
+            for values in ("('a'), (x'62')", "(x'62'), ('a')"):
+                with self.assertRaisesRegex(sqlite3.OperationalError, "but the filter was made with"):
+                    one(self.db, f"select evb_agg(column1, '{spec}') from (values {values})")
+
+    def test_large_counts_are_real_numbers(self):
+        self.db.execute("select evb_open('x', 'spectral:memory=4K,store=u32,update=plain')")
+        for weight, count in ((2**32 - 2, 2**32 - 2), (1, float("inf"))):
+            self.db.execute("select evb_add('x', 'k', ?)", (weight,))
+            answer = one(self.db, "select evb_count('x', 'k')")
+            self.assertEqual((answer, type(answer)), (count, type(count)))
+
+    def test_errors_are_utf8(self):
+        for raw in (b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xf0\x80\x80\x80", b"\xe0\x80\x80", b"\xf4\x90\x80\x80", b"\xc0\x80", b"\x80",
+                    b"\xff", b"\x01", b"\x7f"):
+            with self.assertRaisesRegex(sqlite3.OperationalError, '"' + re.escape("?" * len(raw)) + '"'):
+                one(self.db, "select evb_open('x', cast(? as text))", b"bloom:" + raw + b"=1")
+        with self.assertRaisesRegex(sqlite3.OperationalError, '"ü€\ud7ff😀"'):
+            one(self.db, "select evb_open('x', 'bloom:ü€\ud7ff😀=1')")
 
     def test_seeds(self):
         def seed(spec):
