@@ -311,10 +311,10 @@ static void contradictions_are_refused(void **state) {
     refused("lru:print_bits=10,slots=48,fpr=1e-3", "make fpr 0.0469, more than fpr=0.001");
     refused("lru:print_bits=10,fpr=1e-3", "fpr must be at least 0.0362");
     refused("lru:cells=1010", "multiple of slots=20");
-    refused("lru:bucket=word,keep=adaptive", "bucket=word knows keep=recent only");
+    refused("lru:bucket=word,keep=adaptive", "bucket=word supports only keep=recent");
     refused("lru:low=1", "low and high are for keep=important only");
     refused("lru:keep=important,low=5,high=5", "low must be below high=5, not 5");
-    refused("lru:bucket=word,keep=important", "bucket=word knows keep=recent only");
+    refused("lru:bucket=word,keep=important", "bucket=word supports only keep=recent");
     refused("lru:memory=1M,remember=1e6", "remember=1000000 needs");
     refused("lru:memory=1T", "more than 64 bits of hash");
 }

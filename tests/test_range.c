@@ -326,11 +326,12 @@ static void bad_questions_are_refused(void **state) {
     refused(eb_range_count(f, 99, 200, &r, &err), EB_EKEY, &err, "from must be 100..355, not 99");
     refused(eb_range_count(f, 100, 356, &r, &err), EB_EKEY, &err, "to must be 100..355, not 356");
     refused(eb_range_count(f, 200, 199, &r, &err), EB_EINVAL, &err, "from must be at most to");
-    refused(eb_range_quantile(f, .5, &o, &err), EB_EINVAL, &err, "no values, so no quantiles");
+    refused(eb_range_quantile(f, .5, &o, &err), EB_EINVAL, &err,
+            "there are no values, so there are no quantiles");
     refused(eb_range_quantile(f, 1.5, &o, &err), EB_EINVAL, &err,
             "a quantile must be 0..1, not 1.5");
     refused(eb_range_count(bloom, 1, 2, &r, &err), EB_ENOTSUP, &err,
-            "bloom filters know no ranges: use dyadic");
+            "bloom filters cannot answer ranges: use dyadic");
     const uint64_t outside[2] = {100, 356};
     refused(calls_add_numbers(f, outside, NULL, 2, &err), EB_EKEY, &err,
             "key 1 is 356: this filter is for 100..355");

@@ -167,7 +167,7 @@ static void check_usage(const cli_command *c, const settings *set, char *const *
     const bool asks = set->queries || set->keys.n > 0;
     if (set->save && set->state) cli_misuse(c, "--save and --state: give one of them");
     if (!asks && !set->save && !set->state)
-        cli_misuse(c, "nothing to do: ask with --key or --queries, or keep with --save or --state");
+        cli_misuse(c, "nothing to do: ask with --key or --queries, or save with --save or --state");
     if (set->names && set->json) cli_misuse(c, "--names and --json: give one of them");
     if (asks && is_dash(set->save))
         cli_misuse(c, "the snapshot and the answers cannot both go to standard output");
@@ -180,10 +180,11 @@ static void check_usage(const cli_command *c, const settings *set, char *const *
 
 static int ask_snapshot(const cli_command *c, const settings *set, char *const *paths) {
     snapshot snap;
-    if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
+    if (*paths) cli_misuse(c, "--snapshot only queries a filter: give no FILE, or use --state");
     if (set->save || set->state || set->filter || set->memory || set->seed || set->removable ||
         fade_is_asked(set) || set->time_field.n)
-        cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
+        cli_misuse(c,
+                   "--snapshot only queries a filter: leave out the options that make or save one");
     snapshot_open_or_fail(&snap, set->snapshot);
     refuse_numbers(c, snap.view);
     if (!(eb_caps(snap.view) & EB_CAN_COUNT))

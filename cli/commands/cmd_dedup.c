@@ -132,8 +132,8 @@ static void check_times(const cli_command *c, const settings *set, char *const *
     for (; *paths && !set->time_field.n; paths++)
         if (reader_can_reread(*paths))
             cli_misuse(c,
-                       "%s is a file, whose lines are all read now: say with --time-field where "
-                       "their times are, or watch it with tail -F %s | everbloom dedup ...",
+                       "%s is a file: give the times of its lines with --time-field, or follow it "
+                       "with tail -F %s | everbloom dedup ...",
                        *paths, *paths);
 }
 

@@ -81,7 +81,7 @@ static char line_end(const join *j) {
 static void put_key(join *j, eb_key key) {
     const char end = line_end(j);
     if (key.len > 0 && memchr(key.p, end, key.len))
-        cli_fail("a key holds a line end: use -0, here and at the other site");
+        cli_fail("a key contains a newline: use -0, here and at the other site");
     output_put(&j->out, key.p, key.len);
     output_put(&j->out, &end, 1);
 }
@@ -315,7 +315,7 @@ static void read_key_with_count(void *ctx, reader *r, const char *line, const ch
     while (p < end && *p >= '0' && *p <= '9' && p - line < 18)
         count = count * 10 + (uint64_t)(*p++ - '0');
     if (p == line || p == end || *p != '\t')
-        cli_fail("%s: line %llu: a count, a tab and a key must stand there", r->name,
+        cli_fail("%s: line %llu: a line must be a count, a tab and a key", r->name,
                  (unsigned long long)r->records);
     const eb_key key = {p + 1, (size_t)(end - p - 1)};
     const eb_hash h = hash_of(j, key);
@@ -399,10 +399,10 @@ static void check_stdin(const cli_command *c, const settings *set, char *const *
                               : own->counts ? own->counts
                                             : paths[1];
     const bool first = strcmp(paths[0], "-") == 0, second = other && strcmp(other, "-") == 0;
-    if (first && second) cli_misuse(c, "only one of the two can come from standard input");
+    if (first && second) cli_misuse(c, "only one of R and S can come from standard input");
     if (other) reader_check(other);
     if (own->verify && !reader_can_reread(other))
-        cli_misuse(c, "--verify reads S twice, which standard input or a pipe cannot be");
+        cli_misuse(c, "--verify reads S twice, so S must be a file, not standard input or a pipe");
 }
 
 static int run_join(const cli_command *c, const settings *set, char **operands, size_t n) {

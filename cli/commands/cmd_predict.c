@@ -61,7 +61,7 @@ static void predict_unused(uint32_t unused) {
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (unused & options[i].bit)
             cli_warn(
-                "the formulas of this kind do not know %s: its rates are those without, or bounds",
+                "the formulas of this kind ignore %s: its rates are those without it, or bounds",
                 options[i].option);
 }
 
@@ -162,7 +162,7 @@ static void predict_over_memory(plot *p, const eb_workload *load, const char *sp
         }
         predict_put(p, curve, i, out.mean_fpr, out.mean_fnr);
     }
-    if (!any) cli_fail("%s: no curve over memory, since the spec says how many cells it has", spec);
+    if (!any) cli_fail("%s: no curve over memory, because the spec sets the number of cells", spec);
 }
 
 /* Where a curve begins and ends. */

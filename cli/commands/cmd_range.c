@@ -116,7 +116,7 @@ static void read_domain(asker *a, const char *name) {
     eb_error err;
     (void)snprintf(spec, sizeof spec, "%s", eb_spec(a->filter));
     if (!(eb_caps(a->filter) & EB_KEYS_ARE_NUMBERS))
-        cli_fail("%s: %.*s filters know no ranges: use dyadic", name, (int)strcspn(spec, ":"),
+        cli_fail("%s: %.*s filters cannot answer ranges: use dyadic", name, (int)strcspn(spec, ":"),
                  spec);
     if (eb_spec_get(spec, "keys", keys, sizeof keys, NULL, &err) != EB_OK ||
         eb_spec_get(spec, "values", written, sizeof written, NULL, &err) != EB_OK ||
@@ -328,7 +328,7 @@ static void check_usage(const cli_command *c, const settings *set) {
     if (own->from.n != own->to.n && own->from.n + own->to.n > 1)
         cli_misuse(c, "--from and --to: give as many of one as of the other");
     if (!asks && !set->save && !set->state)
-        cli_misuse(c, "nothing to do: ask with --from and --to, --ranges or --quantile, or keep "
+        cli_misuse(c, "nothing to do: ask with --from and --to, --ranges or --quantile, or save "
                       "with --save or --state");
     if (asks && set->save && strcmp(set->save, "-") == 0)
         cli_misuse(c, "the snapshot and the answers cannot both go to standard output");
@@ -341,9 +341,10 @@ static void check_usage(const cli_command *c, const settings *set) {
 static int ask_snapshot(const cli_command *c, const settings *set, char *const *paths) {
     snapshot snap;
     asker a;
-    if (*paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE, or use --state");
+    if (*paths) cli_misuse(c, "--snapshot only queries a filter: give no FILE, or use --state");
     if (set->save || set->state || set->filter || set->memory || set->seed || names_domain(set))
-        cli_misuse(c, "--snapshot asks a filter as it is: no options that make or keep one");
+        cli_misuse(c,
+                   "--snapshot only queries a filter: leave out the options that make or save one");
     snapshot_open_or_fail(&snap, set->snapshot);
     open_asker(&a, c, set, snap.view, set->snapshot);
     read_questions(&a);

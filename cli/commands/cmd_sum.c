@@ -288,9 +288,9 @@ static void check_usage(const cli_command *c, const settings *set, char *const *
     if (own->per && !set->snapshot) cli_misuse(c, "--per needs --snapshot");
     if (dash && !set->snapshot && (!*paths || strcmp(*paths, "-") == 0))
         cli_misuse(c, "the lines and the queries cannot both come from standard input");
-    if (set->snapshot && *paths) cli_misuse(c, "--snapshot asks a filter as it is: give no FILE");
+    if (set->snapshot && *paths) cli_misuse(c, "--snapshot only queries a filter: give no FILE");
     if (set->snapshot && (set->filter || set->memory || set->seed || set->weight_field.n))
-        cli_misuse(c, "--snapshot asks a filter as it is: no options that make one");
+        cli_misuse(c, "--snapshot only queries a filter: leave out the options that make one");
     if (set->queries) reader_check(set->queries);
 }
 

@@ -253,7 +253,7 @@ static void open_filter(top *t, char *const *paths) {
     stream_open(&t->s, t->c, paths);
     t->s.filter = filter_open(t->c, t->set);
     if (!(eb_caps(t->s.filter) & EB_KEEPS_KEYS))
-        cli_misuse(t->c, "top needs a filter that keeps keys: of the kind top");
+        cli_misuse(t->c, "top needs a filter of the kind top, which keeps keys");
     t->fades = eb_faded(t->s.filter, 1) > 0;
     values_open(&t->s.values, t->c, t->set, t->s.filter, true);
     t->s.times.by_time = true;
@@ -320,7 +320,7 @@ static void take_alert(stream *s, const eb_batch *batch) {
     for (size_t i = 0; i < b.n; i++) {
         if (after[i] < a->at || keytable_find(&a->named, b.hash[i], s->key[i])) continue;
         if (table_is_full(&a->named, a->memory))
-            cli_fail("no room for more keys that were printed: give more -m, or a larger --alert");
+            cli_fail("no memory to remember more printed keys: give more -m, or a larger --alert");
         (void)keytable_get(&a->named, b.hash[i], s->key[i]);
         top_rows_put(&a->out, NULL, &(eb_top_key){.key = s->key[i], .count = after[i]});
         any = true;
@@ -355,17 +355,17 @@ static void check_fading(const cli_command *c, const settings *set) {
                               : top_of(set)->rescan.n  ? "--rescan"
                               : top_of(set)->alert > 0 ? "--alert"
                                                        : NULL;
-    if (wrong)
-        cli_misuse(c, "%s is for counts since the beginning, not for those that fade", wrong);
-    if (top_of(set)->at_least.n > 1) cli_misuse(c, "counts that fade take one --at-least");
+    if (wrong) cli_misuse(c, "%s cannot be combined with counts that fade", wrong);
+    if (top_of(set)->at_least.n > 1)
+        cli_misuse(c, "with counts that fade, give only one --at-least");
     if (set->window.lines > 0) cli_misuse(c, "top needs a --window in time, such as 10m");
 }
 
 static void check_alert(const cli_command *c, const settings *set) {
     if (top_of(set)->at_least.n > 0 || top_of(set)->top)
-        cli_misuse(c, "--alert prints keys as they come: no --at-least, no -n");
+        cli_misuse(c, "--alert prints keys as they come: leave out --at-least and -n");
     if (top_of(set)->verify || top_of(set)->rescan.n)
-        cli_misuse(c, "--alert reads once: no --verify, --rescan");
+        cli_misuse(c, "--alert reads its input once: leave out --verify and --rescan");
     if (set->state) cli_misuse(c, "--state is for --at-least and -n");
     if (set->stats) cli_misuse(c, "--stats is for --at-least and -n");
     if (!(top_of(set)->alert >= 1 && top_of(set)->alert <= COUNT_MOST))

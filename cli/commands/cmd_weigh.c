@@ -201,7 +201,7 @@ static uint64_t false_positives(const weighing *w, const eb_filter *f, uint64_t 
         eb_batch one = eb_batch_hashes(&hash, 1);
         one.seen = &seen;
         if (!k->member && k->kept > 0 && eb_ask_batch(f, &one, NULL) != EB_OK)
-            cli_fail("the filter refuses questions");
+            cli_fail("the filter refuses queries");
         n += seen ? k->kept : 0;
     }
     return n;
@@ -248,7 +248,7 @@ static void print_key(const weighing *w, output *out, const table_key *k) {
     const char separator = w->set->nul ? '\0' : '\n';
     char number[16];
     if (memchr(w->sample.bytes + k->at, separator, k->len))
-        cli_fail("a key has a line end in it: -0 can print it");
+        cli_fail("a key contains a newline: use -0");
     const int n = snprintf(number, sizeof number, "%u\t", weigh_class(&w->plan, &w->task, k));
     output_put(out, number, (size_t)n);
     output_put(out, w->sample.bytes + k->at, k->len);
@@ -311,11 +311,10 @@ static void print_report(const weighing *w, const measured *m) {
 
 static void say_if_useless(const weighing *w, const measured *m) {
     if (w->plan.hot == 0)
-        cli_warn("no hot list pays for its memory here: the filter is as good as a plain one, and "
-                 "no better");
+        cli_warn("no hot list is worth its memory here: the filter is no better than a plain one");
     else if (w->own->members && m->queries > 0 && m->all_weighted >= m->all_plain)
-        cli_warn(
-            "measured on the kept queries, the weighted filter is not better than a plain one");
+        cli_warn("measured on the last quarter of the queries, the weighted filter is not better "
+                 "than a plain one");
 }
 
 /* Chance alone makes some tenths, where a few hot keys are most of the queries. */
@@ -324,7 +323,7 @@ static void say_if_it_drifts(const weighing *w, const measured *m) {
     const double expected = w->plan.fpr * (double)m->queries * (double)m->filters;
     if (w->plan.hot > 0 && (double)m->all_weighted > drift * expected + few)
         cli_warn("the last quarter of the queries has %.2g times the false positives that those "
-                 "before it promise: what is asked for changes, so weigh again often, or use a "
+                 "before it promise: the queries change over time, so weigh again often, or use a "
                  "plain filter",
                  (double)m->all_weighted / expected);
 }
@@ -338,7 +337,7 @@ static void check_options(const cli_command *c, const settings *set, char **oper
     if (from_stdin && own->members && strcmp(own->members, "-") == 0)
         cli_misuse(c, "the members and the sample cannot both come from standard input");
     if (set->save && !own->members)
-        cli_misuse(c, "--save needs --members: what shall be in the filter");
+        cli_misuse(c, "--save needs --members, the keys that the filter will hold");
     if (own->members && set->distinct > 0)
         cli_misuse(c, "--members and --distinct: give one of them");
     if (set->save) refuse_terminal(c, set, "a snapshot");

@@ -102,7 +102,7 @@ bool pattern_is_there(void) {
 
 pattern *pattern_new(const cli_command *c, const char *text) {
     (void)text;
-    cli_misuse(c, "this everbloom was built without PCRE2: --regex is not there");
+    cli_misuse(c, "this everbloom was built without PCRE2, which --regex needs");
 }
 
 void pattern_free(pattern *p) {

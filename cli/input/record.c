@@ -421,7 +421,7 @@ static void check_options(const cli_command *c, const settings *set) {
 
 static void resolve_path(const cli_command *c, field_item *item) {
     if (!json_path_read(item->text, item->len, &item->path))
-        cli_misuse(c, "a path in JSON is such as user.id or items[0].sku, not \"%.*s\"",
+        cli_misuse(c, "a JSON path looks like user.id or items[0].sku, not \"%.*s\"",
                    (int)item->len, item->text);
 }
 

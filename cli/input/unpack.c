@@ -307,7 +307,7 @@ static void start_thread(unpacker *u) {
     pthread_sigmask(SIG_SETMASK, &all, &old);
     const int failed = pthread_create(&u->thread, NULL, work, u);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (failed) cli_fail("no thread to unpack with: %s", strerror(failed));
+    if (failed) cli_fail("cannot start a thread to unpack: %s", strerror(failed));
 }
 
 unpacker *unpack_start(const char *format, int fd, const void *first, size_t n, int *out) {
@@ -346,7 +346,8 @@ bool unpack_end(unpacker *u, char *why, size_t cap) {
     else if (result == UNPACK_SHORT)
         snprintf(why, cap, "the %s data ends too early, at byte %llu", u->format, at);
     else if (result == UNPACK_TROUBLE)
-        snprintf(why, cap, "%s", u->trouble ? strerror(u->trouble) : "no memory to unpack with");
+        snprintf(why, cap, "%s",
+                 u->trouble ? strerror(u->trouble) : "out of memory while unpacking");
     free(u);
     return result == UNPACK_DONE;
 }

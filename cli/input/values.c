@@ -75,7 +75,7 @@ static void open_classes(values *v, const cli_command *c, const settings *set, c
         cli_misuse(c, "--class-field and --class-rules: give one of them");
     if (!filter_is(f, "weighted")) cli_misuse(c, "%s needs a filter of kind weighted", option);
     if (filter_option(f, "hot") > 0)
-        cli_misuse(c, "%s: this filter has a hot list, which alone says what class a key has",
+        cli_misuse(c, "%s: this filter has a hot list, which alone decides the class of a key",
                    option);
     *v = (values){.name = "class", .low = 1, .high = filter_classes(f)};
     v->from = set->class_field.n ? VALUES_FIELD : VALUES_RULES;
@@ -107,10 +107,11 @@ void values_open(values *v, const cli_command *c, const settings *set, const eb_
     if (set->class_field.n || set->class_rules)
         open_classes(v, c, set, f);
     else if (adds && filter_classes(f) > 1 && filter_option(f, "hot") == 0)
-        cli_misuse(c, !cli_has_option(c, "class-field")
-                          ? "dedup knows no classes of keys: give a weighted filter one k"
-                          : "a weighted filter with classes needs --class-field, --class-rules or "
-                            "--classes");
+        cli_misuse(c,
+                   !cli_has_option(c, "class-field")
+                       ? "dedup does not support classes of keys: give a weighted filter a single k"
+                       : "a weighted filter with classes needs --class-field, --class-rules or "
+                         "--classes");
 }
 
 void values_close(values *v) {

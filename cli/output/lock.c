@@ -71,7 +71,7 @@ void state_lock(const char *state, const char *option) {
         const bool locked = flock(fd, LOCK_EX | LOCK_NB) == 0;
         if (!locked && errno == EWOULDBLOCK) refuse(fd, state, option);
         if (!locked)
-            cli_warn("%s: %s: see to it that no other run uses this state", path, strerror(errno));
+            cli_warn("%s: %s: make sure that no other run uses this state", path, strerror(errno));
         if (still_has_name(fd, path)) {
             sign(fd);
             lock_path = path;

@@ -308,7 +308,7 @@ static eb_status find_parts(snapshot *s, eb_error *err) {
     s->whole = info.bytes <= s->length;
     if (s->whole) s->end = (size_t)info.bytes;
     if (sections_read(s->bytes, s->end, s->length, &s->behind)) return EB_OK;
-    snprintf(err->text, sizeof err->text, "damaged snapshot: there are bytes behind it");
+    snprintf(err->text, sizeof err->text, "damaged snapshot: there are bytes after its end");
     return err->status = EB_EFORMAT;
 }
 
@@ -473,8 +473,8 @@ static void compare_state(const cli_command *c, const settings *set, const eb_fi
     seen.order = order_seen_shuffled;
     const bool looks = set->items > 0 && !set->order && describes(c, &seen, found, wanted);
     if (looks || describes(c, set, found, wanted)) return;
-    cli_fail("%s: holds another filter than the one asked for: leave out -m and the other options "
-             "that describe it, or give another file\n"
+    cli_fail("%s: holds a different filter: leave out -m and the other options that describe one, "
+             "or give another file\n"
              "  in the file: %s\n"
              "  asked for:   %s",
              set->state, found, wanted);

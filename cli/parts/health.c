@@ -70,7 +70,7 @@ void health_report(report *r, const eb_filter *f, const eb_stats *stats) {
 int counters_verdict(const eb_filter *f) {
     const uint64_t n = (eb_caps(f) & EB_CAN_COUNT) ? filter_saturated(f) : 0;
     if (n == 0) return STATUS_YES;
-    cli_warn("%llu counter%s full, so counts may be far too high or not known at all (inf): give "
+    cli_warn("%llu counter%s full, so counts may be far too high or unknown (inf): give "
              "more -m, or wider counters",
              (unsigned long long)n, n == 1 ? " is" : "s are");
     return STATUS_NO;

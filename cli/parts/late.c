@@ -46,7 +46,8 @@ struct late *late_lines(bool with_keys) {
 void late_close(struct late *l) {
     if (!l) return;
     if (l->displaced > 0)
-        cli_warn("%llu %s too late to count at %s own place, and taken as of the line before",
+        cli_warn("%llu %s too late to count at %s own place, and counted at the time of the "
+                 "previous line",
                  (unsigned long long)l->displaced, l->displaced == 1 ? "line was" : "lines were",
                  l->displaced == 1 ? "its" : "their");
     keytable_free(&l->keys);

@@ -423,7 +423,7 @@ int stream_run(stream *s) {
     bad_tell(&s->bad, s->lines, true);
     if (trouble) cli_warn("%s: %s", s->in.name, s->in.problem);
     if (is_over_full(s)) {
-        cli_warn("stopped after line %llu of %s, since the filter is full",
+        cli_warn("stopped after line %llu of %s, because the filter is full",
                  (unsigned long long)s->record, s->name);
         trouble = true;
     }

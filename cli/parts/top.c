@@ -44,7 +44,7 @@ void thresholds_settle(threshold *t, size_t n, double total) {
 }
 
 int top_incomplete(double watermark, const char *cure) {
-    cli_warn("keys that came up to %.15g times may be missing: %s", ceil(watermark), cure);
+    cli_warn("keys that occur up to %.15g times may be missing: %s", ceil(watermark), cure);
     return STATUS_NO;
 }
 

@@ -55,7 +55,7 @@ static void copy_down(const char *url, const char *path, bool force) {
         const char *const arg[] = {"EB.SAVE", u.name, offset};
         copy_command(&n, u.name, 3, arg, NULL, &p);
         if (p.n != 2 || p.item[0].type != ':' || !p.item[1].text)
-            cli_fail("%s: an answer that is no chunk", url);
+            cli_fail("%s: unexpected answer: not a chunk", url);
         at = p.item[0].number;
         if (at > 0 &&
             eb_loader_feed(loader, p.item[1].text, p.item[1].len, NULL, NULL, &err) != EB_OK)

@@ -32,7 +32,7 @@ static void nodes_piece(const char *url, char *out, size_t cap, const char *from
 nodes_url nodes_parse(const char *text) {
     static const char form[] = "redis://[user:password@]host[:port]/name[?shards=N]";
     nodes_url u = {.port = NODES_PORT};
-    if (!nodes_is_url(text)) cli_fail("%s: a server is written %s", text, form);
+    if (!nodes_is_url(text)) cli_fail("%s: a server must be written as %s", text, form);
     if (text[5] == 's')
         cli_fail("%s: this command does not speak TLS: give redis:// and a tunnel's address (such "
                  "as stunnel's)",
@@ -60,7 +60,7 @@ nodes_url nodes_parse(const char *text) {
     const char *const query = strchr(slash, '?');
     nodes_piece(text, u.name, sizeof u.name, slash + 1,
                 query ? (size_t)(query - slash - 1) : strlen(slash + 1));
-    if (strpbrk(u.name, "{} ")) cli_fail("%s: a name has no braces and no blanks", text);
+    if (strpbrk(u.name, "{} ")) cli_fail("%s: a name must not contain braces or blanks", text);
     if (query) {
         char *end;
         if (strncmp(query, "?shards=", 8) != 0)
@@ -171,7 +171,7 @@ void nodes_open(nodes *c, const nodes_url *url) {
     c->cluster = p.text && strstr(p.text, "cluster_enabled:1");
     reply_free(&p);
     if (!nodes_refresh(c))
-        cli_fail("%s:%d: the cluster does not say who has its slots", r->host, r->port);
+        cli_fail("%s:%d: the cluster does not say which nodes have its slots", r->host, r->port);
 }
 
 void nodes_close(nodes *c) {

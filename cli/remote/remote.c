@@ -147,7 +147,7 @@ static bool remote_read_agreement(remote *r) {
         char *end;
         const unsigned long shards = strtoul(p.text, &end, 10);
         if (*end != ' ' || shards < 1 || shards > 4096)
-            cli_fail("%s: this is not a filter of ours", key);
+            cli_fail("%s: this is not an everbloom filter", key);
         r->shards = shards;
         snprintf(r->spec, sizeof r->spec, "%s", end + 1);
     }
@@ -164,7 +164,7 @@ static void remote_write_agreement(remote *r) {
     nodes_do(&r->nodes, key, 4, set, NULL, &p);
     if (p.type == '-') cli_fail("%s: %s", key, p.text);
     reply_free(&p);
-    if (!remote_read_agreement(r)) cli_fail("%s: was written and is not there", key);
+    if (!remote_read_agreement(r)) cli_fail("%s: was written but is not there", key);
 }
 
 void remote_open(remote *r, const char *url, const char *spec) {
@@ -296,7 +296,7 @@ static void remote_send(remote *r, const remote_batch *b) {
 }
 
 static void remote_take_list(const remote_shard *s, const reply *p) {
-    if (p->type != '*' || p->n != s->n) cli_fail("%s: an answer of the wrong length", s->key);
+    if (p->type != '*' || p->n != s->n) cli_fail("%s: unexpected answer: wrong length", s->key);
     for (size_t i = 0; i < p->n; i++)
         if (p->item[i].type == '-') cli_fail("%s: %s", s->key, p->item[i].text);
 }
@@ -308,7 +308,7 @@ static void remote_take(const remote_shard *s, const remote_batch *b, const repl
         return;
     }
     if (p->type != '$' || !p->text || p->len != wanted)
-        cli_fail("%s: an answer of the wrong length", s->key);
+        cli_fail("%s: unexpected answer: wrong length", s->key);
     for (size_t i = 0; i < s->n; i++) {
         const size_t at = s->index[i];
         const bool bit = b->verb != REMOTE_COUNT && (p->text[i / 8] >> i % 8 & 1);
@@ -405,5 +405,5 @@ void remote_top(remote *r, size_t shard, uint64_t most, double at_least, reply *
     const char *const top[] = {"EB.TOP", key, n, least};
     nodes_do(&r->nodes, key, 4, top, NULL, out);
     if (out->type == '-') cli_fail("%s: %s", key, out->text);
-    if (out->type != '*' || out->n % 3 != 1) cli_fail("%s: an answer that is no list", key);
+    if (out->type != '*' || out->n % 3 != 1) cli_fail("%s: unexpected answer: not a list", key);
 }

@@ -472,7 +472,7 @@ eb_status ebi_may_change(const eb_filter *f, eb_error *err) {
         return ebi_fail(err, EB_EREADONLY, "a frozen filter cannot be changed: thaw it first");
     if (ebi_is_sealed(f))
         return ebi_fail(err, EB_EREADONLY,
-                        "the outcome of an operation on filters cannot be changed");
+                        "the result of an operation on filters cannot be changed");
     return EB_OK;
 }
 

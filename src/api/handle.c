@@ -68,7 +68,7 @@ eb_status eb_new(eb_filter **out, const char *spec, const eb_allocator *mem, eb_
     ebi_params p;
     EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
     if (kind->counted && p.opt[kind->counted->frozen] != 0)
-        return ebi_fail(err, EB_ESPEC, "%s: frozen filters are made of others, with eb_convert",
+        return ebi_fail(err, EB_ESPEC, "%s: frozen filters are made from others, with eb_convert",
                         kind->info.name);
     return ebi_new(out, kind, &p, mem, err);
 }

@@ -45,8 +45,8 @@ static eb_status merge_make_room(eb_filter *into, const eb_filter *from, eb_erro
     const uint32_t parts = g->parts(&from->p);
     if (!g->may_merge(&into->p, into->block, &from->p, from->block))
         return ebi_fail(err, EB_EFULL,
-                        "the union would have more false positives than was promised: parts that "
-                        "are full can be merged if they hold mostly the same keys");
+                        "the union would have more false positives than promised: full parts can "
+                        "only be merged if they hold mostly the same keys");
     return parts > g->parts(&into->p) ? ebi_set_parts(into, parts, err) : EB_OK;
 }
 
@@ -60,7 +60,7 @@ static eb_status merge_can(const eb_filter *into, const eb_filter *from, eb_erro
         return ebi_fail(err, EB_EREADONLY, "cannot merge into a frozen filter: thaw it first");
     if (ebi_is_sealed(into) || ebi_is_sealed(from))
         return ebi_fail(err, EB_EREADONLY,
-                        "cannot merge the outcome of an operation: its counters are no sums");
+                        "cannot merge the result of an operation: its counters are not sums");
     if (strcmp(a, b) != 0)
         return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", a, b);
     for (uint64_t i = 0; into->kind->classed && i < ebi_shards(into); i++)

@@ -94,7 +94,7 @@ eb_status ebi_snapshot_read_header(const void *bytes, size_t len, ebi_snapshot_h
     if (h->spec_len == 0 || h->spec_len >= EB_SPEC_MAX ||
         h->payload_offset != ebi_snapshot_offset(h->spec_len) ||
         h->payload_len > (UINT64_C(1) << 47) || h->reserved || h->reserved2)
-        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its header makes no sense");
+        return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its header is invalid");
     return EB_OK;
 }
 
@@ -164,8 +164,10 @@ eb_status eb_snapshot_describe(const void *front, size_t len, eb_snapshot_info *
     EBI_CHECK_SIZE(out, eb_snapshot_info, err);
     EBI_TRY(ebi_snapshot_read_header(front, len, &f.h, err));
     if (len < f.h.payload_offset)
-        return ebi_fail(err, EB_EFORMAT, "not a whole front: %zu bytes, and %d are always enough",
-                        len, EB_SNAPSHOT_FRONT);
+        return ebi_fail(
+            err, EB_EFORMAT,
+            "not the whole beginning of a snapshot: %zu bytes, and %d are always enough", len,
+            EB_SNAPSHOT_FRONT);
     EBI_TRY(ebi_snapshot_read_front(front, &f, err));
     out->bytes = f.h.payload_offset + f.h.payload_len;
     out->id[0] = f.h.header_sum;
@@ -224,7 +226,7 @@ eb_status ebi_snapshot_check_limits(const ebi_snapshot_front *front, const eb_li
                         "%" PRIu64,
                         bytes, limits->bytes);
     if (limits->caps & ~caps)
-        return ebi_fail(err, EB_ENOTSUP, "a %s filter in the snapshot cannot do what is wanted",
+        return ebi_fail(err, EB_ENOTSUP, "a %s filter in the snapshot cannot do what is asked for",
                         front->kind->info.name);
     return EB_OK;
 }

@@ -28,7 +28,7 @@ eb_status ebi_query_linear(const eb_filter *f, eb_error *err) {
     EBI_TRY(ebi_query_counts(f, err));
     if (ebi_query_open(f, 0).linear) return EB_OK;
     if (ebi_is_sealed(f))
-        return ebi_fail(err, EB_ENOTSUP, "counters of a product, maximum or minimum are no sums");
+        return ebi_fail(err, EB_ENOTSUP, "counters of a product, maximum or minimum are not sums");
     return ebi_fail(
         err, EB_ENOTSUP,
         "with update=conservative counters are not sums of their keys: use update=plain");

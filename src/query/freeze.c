@@ -113,7 +113,7 @@ eb_status ebi_thaw(eb_filter **out, const eb_filter *f, const char *store, const
         return EB_OK;
     }
     eb_free(thawed);
-    return ebi_fail(err, EB_EINVAL, "the counters do not fit in there: use more counter_bits");
+    return ebi_fail(err, EB_EINVAL, "the counters do not fit: use more counter_bits");
 }
 
 eb_status eb_lengths_of(const eb_filter *f, eb_lengths *out, eb_error *err) {

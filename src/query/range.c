@@ -29,7 +29,8 @@ typedef struct range_tree {
 
 static eb_status range_known(const eb_filter *f, eb_error *err) {
     if (f->kind == &ebi_kind_dyadic) return EB_OK;
-    return ebi_fail(err, EB_ENOTSUP, "%s filters know no ranges: use dyadic", f->kind->info.name);
+    return ebi_fail(err, EB_ENOTSUP, "%s filters cannot answer ranges: use dyadic",
+                    f->kind->info.name);
 }
 
 static range_tree range_open(const eb_filter *f) {
@@ -219,7 +220,8 @@ eb_status eb_range_quantile(const eb_filter *f, double q, eb_quantile *out, eb_e
     const range_tree t = range_open(f);
     if (!(q >= 0 && q <= 1)) return ebi_fail(err, EB_EINVAL, "a quantile must be 0..1, not %g", q);
     const double all = range_all(&t), rank = fmin(all, fmax(1, ceil(q * all)));
-    if (!(all > 0)) return ebi_fail(err, EB_EINVAL, "no values, so no quantiles");
+    if (!(all > 0))
+        return ebi_fail(err, EB_EINVAL, "there are no values, so there are no quantiles");
     const uint64_t lower = range_first(&t, rank, all);
     const uint64_t upper = ebi_max(lower, range_last(&t, rank, all)); /* counters may contradict */
     const uint64_t guess = ebi_max(lower, ebi_min(upper, range_guess(&t, rank, all)));

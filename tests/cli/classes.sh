@@ -94,7 +94,7 @@ nonsense() { # nonsense MESSAGE ARGUMENT...
 }
 several=weighted:memory=2K,class_bits=2:9
 nonsense 'a weighted filter with classes needs --class-field, --class-rules or --classes' add --filter $several
-nonsense 'dedup knows no classes of keys: give a weighted filter one k' dedup --filter $several
+nonsense 'dedup does not support classes of keys: give a weighted filter a single k' dedup --filter $several
 nonsense '--classes and --class-field: give one of them' add --filter $several --classes hot --class-field 2
 nonsense '--classes and --class-rules: give one of them' add --filter $several --classes hot --class-rules rules
 nonsense '--class-field and --class-rules: give one of them' add --filter $several --class-field 2 --class-rules rules

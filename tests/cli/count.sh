@@ -90,13 +90,13 @@ everbloom count -m 1M --queries /dev/null in
 status_is 0; no_output; silent
 
 # Trouble: before anything is printed.
-misused count 'nothing to do: ask with --key or --queries, or keep with --save or --state' count in
+misused count 'nothing to do: ask with --key or --queries, or save with --save or --state' count in
 misused count '--save and --state: give one of them' count --save x --state y
 misused count 'the snapshot and the answers cannot both go to standard output' count --key a --save -
 misused count 'the lines and the queries cannot both come from standard input' count --queries -
 misused count 'the snapshot and the queries cannot both come from standard input' count --queries - --snapshot -
-misused count '--snapshot asks a filter as it is: give no FILE, or use --state' count --snapshot kept.eb --key a in
-misused count '--snapshot asks a filter as it is: no options that make or keep one' count --snapshot kept.eb --key a -m 1M
+misused count '--snapshot only queries a filter: give no FILE, or use --state' count --snapshot kept.eb --key a in
+misused count '--snapshot only queries a filter: leave out the options that make or save one' count --snapshot kept.eb --key a -m 1M
 misused count '--removable chooses a filter: not with --filter' count --removable --filter spectral --key a
 misused count '--names and --json: give one of them' count --names --json --key a
 misused count 'count needs a filter that counts, such as spectral' count --filter bloom --key a

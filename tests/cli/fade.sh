@@ -44,7 +44,7 @@ everbloom count --window 100s $time --state s --key a in
 everbloom count --window 100s $time --state s --key a --key b later
 [ "$(cut -f 1,7 out | tr '\n\t' ';=')" = '0=a;1=b;' ] || fail "later: $(shown out)"
 everbloom count --window 50s $time --state s later
-status_is 2; err_has 'holds another filter than the one asked for'
+status_is 2; err_has 'holds a different filter'
 everbloom count --window 10 --names --key b later
 [ "$(head -n 1 out)" = "$(printf 'count\tlower\tupper\tconfidence\thint\tkey')" ] || fail "a rate of lines: $(shown out)"
 everbloom count --snapshot s --key b
@@ -72,4 +72,4 @@ misused count '--half-life is a time: give --window as a time as well' \
 misused count '--time-field needs a --window in time' count --window 10 --time-field 1 --key a
 misused count '--window chooses a filter: not with --filter' count --window 10 --filter decay --key a
 misused count '--decay chooses a filter: not with --removable' count --decay window --window 10 --removable --key a
-misused count '--snapshot asks a filter as it is: no options that make or keep one' count --snapshot s --window 10 --key a
+misused count '--snapshot only queries a filter: leave out the options that make or save one' count --snapshot s --window 10 --key a

@@ -124,18 +124,18 @@ everbloom add -o bloom.eb r.txt
 refused 'bloom.eb: not a filter that counts keys and never too low, such as spectral' --with bloom.eb r.txt
 refused 's.tsv: not a snapshot: its first bytes are those of another kind of file' --with s.tsv r.txt
 printf '3\tk1\nx\n' >counts
-refused 'counts: line 2: a count, a tab and a key must stand there' --counts counts r.txt
+refused 'counts: line 2: a line must be a count, a tab and a key' --counts counts r.txt
 misused join '--having must be >, >=, =, < or <= and a whole number, not "> x"' join --having '> x' r.txt s.tsv
 misused join 'join needs two files, R and S' join r.txt
 misused join 'give one FILE with this option' join --with s.eb r.txt s.tsv
 misused join '--s-field is for two files: use -f' join --ship --s-field 2 s.tsv
 misused join '--s-field must be fields, each once, such as 3, 1,3, 2-4, 5-, -1 or name, not "0"' join --s-field 0 r.txt s.tsv
 misused join 'standard input can be read only once: give --distinct or --filter' join r.txt -
-misused join '--verify reads S twice, which standard input or a pipe cannot be' join --verify r.txt -
-misused join '--verify reads S twice, which standard input or a pipe cannot be' join --verify --distinct 9 r.txt <(cat s.tsv)
+misused join '--verify reads S twice, so S must be a file, not standard input or a pipe' join --verify r.txt -
+misused join '--verify reads S twice, so S must be a file, not standard input or a pipe' join --verify --distinct 9 r.txt <(cat s.tsv)
 mkfifo pipe
 misused join 'pipe can be read only once: give --distinct or --filter' join r.txt pipe
 misused join 'pipe can be read only once: give --distinct or --filter' join --size r.txt pipe
-misused join 'only one of the two can come from standard input' join - -
+misused join 'only one of R and S can come from standard input' join - -
 misused join '--candidates needs --with' join --candidates r.txt s.tsv
 misused join '--method must be product or sample, not "x"' join --size --method x r.txt s.tsv

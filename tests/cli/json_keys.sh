@@ -12,7 +12,7 @@ for bad in '' x '[]' '{' '{"v"' '{"v":' '{"v":"a' '{"v":"\x"}' '{"v":"\u12"}' '{
     everbloom dedup --jsonl -f v < <(printf '%s\n' "$bad"); status_is 0; printf '%s\n' "$bad" | out_is; err_has '1 of 1 lines passed through unchecked'
 done
 for path in . a. .a 'a[' 'a[x]' 'a[]' 'a]b[0'x '"a"b'; do
-    everbloom dedup --jsonl -f "$path" </dev/null; [ "$path" = 'a]b[0x' ] || { status_is 2; err_has 'a path in JSON is such as user.id or items[0].sku'; }
+    everbloom dedup --jsonl -f "$path" </dev/null; [ "$path" = 'a]b[0x' ] || { status_is 2; err_has 'a JSON path looks like user.id or items[0].sku'; }
 done
 
 python3 - <<'P'

@@ -73,7 +73,7 @@ done
 printf '%s\t%s\n' 1000 a 1001 b 1011 c 1000 b 1021 d >some
 everbloom top --window 1h --time-field 1 -f 2 --every 10s -n 9 --json some
 status_is 0; [ "$(wc -l <out)" = 3 ] || fail "$(shown out)"
-err_is 'everbloom: 1 line was too late to count at its own place, and taken as of the line before\n'
+err_is 'everbloom: 1 line was too late to count at its own place, and counted at the time of the previous line\n'
 # Keys of more than 64 MiB are not held back.
 awk 'BEGIN { x = "0123456789abcdef"; while (length(x) < 60000) x = x x; for (i = 0; i < 1400; i++) printf "%d\t%d%s\n", 1600000000 + i, i % 3, x }' >long
 everbloom top --window 1h --time-field 1 -f 2 -n 3 -m 4M long
@@ -83,4 +83,4 @@ everbloom top --window 1h --time-field 1 -f 2 -n 3 -m 4M long
 { seq 1600000001 1600140000; echo 1600000500; } | awk '{ print $1 "\t" $1 % 1000 }' >in
 everbloom count --window 2d --time-field 1 -f 2 --key 500 in
 status_is 0; [ "$(cut -f 1 out)" = 141 ] || fail "$(shown out)"
-err_is 'everbloom: 1 line was too late to count at its own place, and taken as of the line before\n'
+err_is 'everbloom: 1 line was too late to count at its own place, and counted at the time of the previous line\n'

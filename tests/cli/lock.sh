@@ -50,7 +50,7 @@ folder_holds d link s
 holder dedup --state d/s
 kill -TERM $pid; wait $pid; [ $? -eq 143 ] || fail "$(shown holder.err)"; exec 3>&-
 folder_holds d link s
-everbloom dedup --state d/s -m 1M </dev/null; status_is 2; err_has 'holds another filter'
+everbloom dedup --state d/s -m 1M </dev/null; status_is 2; err_has 'holds a different filter'
 folder_holds d link s
 everbloom dedup --state d/s nowhere; status_is 2; folder_holds d link s
 { "$EVERBLOOM" dedup --state d/s < <(seq 1000000) 2>err; echo $? >status; } | :

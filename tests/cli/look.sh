@@ -52,7 +52,7 @@ everbloom dedup "${plan[@]}" --mark --json --state s rest
 status_is 0; err_has '"filter":"choosy:'; cat out >>parts
 same parts whole
 everbloom dedup "${plan[@]}" --state s --order any rest
-status_is 2; err_has 'holds another filter than the one asked for'
+status_is 2; err_has 'holds a different filter'
 everbloom dedup "${plan[@]}" --state t near; status_is 0
 everbloom dedup "${plan[@]}" --json --state t random
 status_is 0; err_has '"filter":"lru:'

@@ -92,9 +92,9 @@ refused '--to must be a whole number, not "x"' '' --from 1 --to x data
 refused 'a range must end after its start, not from 5 to 4' '' --from 5 --to 4 data
 printf '1 2\n' >bad
 refused 'bad: line 1: a range is two values with a tab between' '' --ranges bad data
-everbloom range --quantile 0.5 </dev/null; status_is 2; no_output; err_is 'everbloom: no values, so no quantiles\n'
+everbloom range --quantile 0.5 </dev/null; status_is 2; no_output; err_is 'everbloom: there are no values, so there are no quantiles\n'
 everbloom add -o bloom.eb <one; everbloom range --snapshot bloom.eb --from 1 --to 2
-status_is 2; err_is 'everbloom: bloom.eb: bloom filters know no ranges: use dyadic\n'
+status_is 2; err_is 'everbloom: bloom.eb: bloom filters cannot answer ranges: use dyadic\n'
 misused range '--from and --to: give as many of one as of the other' range --from 1 --from 2 --to 3
 misused range '--min and --max: give both of them' range --min 1 --from 1 --to 2
 misused range '--quantile must be a number from 0 to 1, not "2"' range --quantile 2

@@ -22,7 +22,7 @@ refused d/short "not a snapshot"
 head -c 3000 d/good >d/cut
 refused d/cut "damaged snapshot"
 { cat d/good; echo; } >d/longer
-refused d/longer "damaged snapshot: there are bytes behind it"
+refused d/longer "damaged snapshot: there are bytes after its end"
 
 # One changed byte, anywhere.
 size=$(stat -c %s d/good)

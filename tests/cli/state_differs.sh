@@ -10,7 +10,7 @@ differs() { # differs EXPECTED-PART ARGUMENT...
     everbloom dedup --state s "$@" < <(echo b)
     status_is 2; no_output; same s before
     head -n 1 err >first
-    printf 'everbloom: s: holds another filter than the one asked for: leave out -m and the other options that describe it, or give another file\n' >want
+    printf 'everbloom: s: holds a different filter: leave out -m and the other options that describe one, or give another file\n' >want
     same first want
     err_has "  in the file: $found"
     grep -q "^  asked for:   .*$part" err || fail "no $part: $(shown err)"

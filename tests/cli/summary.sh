@@ -48,7 +48,7 @@ misused dedup '--summary needs a --window in time, such as 10m' dedup --summary
 misused dedup '--summary and --mark: give one of them' dedup --summary --window 1m --mark
 # A file whose lines have no time of their own is not for a window in time.
 everbloom dedup --window 10m in
-status_is 2; no_output; err_has 'everbloom: in is a file, whose lines are all read now: say with --time-field where their times are'
+status_is 2; no_output; err_has 'everbloom: in is a file: give the times of its lines with --time-field, or follow it with tail -F in | everbloom dedup ...'
 everbloom dedup --window 10M in; status_is 0
 command -v script >/dev/null || skip "no script(1) to make a terminal"
 script -qec "'$EVERBLOOM' dedup --window 10M in >/dev/null" /dev/null </dev/null >seen; grep -q 'the window is 10000000 lines' seen || fail "$(shown seen)"

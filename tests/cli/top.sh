@@ -124,11 +124,11 @@ wait
 # What cannot be promised is said; what is wrong is one sentence, before anything is printed.
 generate 2 30000 9000 1 >stream
 everbloom top -f 1 --at-least 2 -m 8K --seed 1 <stream
-status_is 1; err_has 'everbloom: keys that came up to '
+status_is 1; err_has 'everbloom: keys that occur up to '
 everbloom top -f 1 --at-least 2 -m 8K --seed 1 stream
 status_is 0; err_has 'everbloom: the list is complete above '; err_has ' only: reading the input again'
 everbloom top -f 1 --at-least 2 --filter spectral:memory=64K stream
-status_is 2; no_output; err_has 'top needs a filter that keeps keys: of the kind top'
+status_is 2; no_output; err_has 'top needs a filter of the kind top, which keeps keys'
 head -n 100 stream >part
 everbloom top -f 1 --at-least 2 --verify --rescan part stream
 status_is 2; no_output
@@ -145,8 +145,8 @@ everbloom top --at-least 2 --filter bloom in
 status_is 2; no_output
 seq 5000 >many
 everbloom top --alert 1 -m 64K many
-status_is 2; err_has 'no room for more keys that were printed: give more -m, or a larger --alert'
-misused top '--alert prints keys as they come: no --at-least, no -n' top --at-least 2 --alert 3
+status_is 2; err_has 'no memory to remember more printed keys: give more -m, or a larger --alert'
+misused top '--alert prints keys as they come: leave out --at-least and -n' top --at-least 2 --alert 3
 for bad in 0 0.5 -1 x '' 0% 101% % 1%% 3e14; do
     misused top "--at-least must be a count from 1 to 2.8e14 or a share up to 100%, not \"$bad\"" top --at-least="$bad"
 done
@@ -154,7 +154,7 @@ misused top '--alert must be a count from 1 to 2.8e14, not 0.5' top --alert 0.5
 misused top '--verify needs files, or --rescan FILE: the input cannot be read again' top --at-least 5 --verify
 misused top '--names and --json: give one of them' top --at-least 5 --names --json in
 
-misused top '--alert reads once: no --verify, --rescan' top --alert 5 --verify
+misused top '--alert reads its input once: leave out --verify and --rescan' top --alert 5 --verify
 misused top '--verify needs files, or --rescan FILE: the input cannot be read again' top --at-least 5 --verify
 everbloom top -m 1K in
 status_is 2; no_output; err_has 'top: memory=1024 is too small'
@@ -194,4 +194,4 @@ for how in --bounds --verify --json --stats '--at-least 50%' '--state s.eb' '--a
     everbloom top --filter top:memory=1M $how in
     status_is 0; grep -q a out || fail "$how: $(shown out)"
 done
-misused top 'top needs a filter that keeps keys: of the kind top' top --filter spectral in
+misused top 'top needs a filter of the kind top, which keeps keys' top --filter spectral in

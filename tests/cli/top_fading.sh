@@ -59,13 +59,13 @@ everbloom top -m 1M --half-life 10m < <(printf 'a\nb\na\n')
 
 misused top '--half-life chooses a filter: not with --filter' top --half-life 1m --filter decay
 misused top 'top needs a --window in time, such as 10m' top --window 1000
-misused top 'top needs a filter that keeps keys: of the kind top' top --filter aging
+misused top 'top needs a filter of the kind top, which keeps keys' top --filter aging
 everbloom top --filter top:by=polygonal,heights=50:100 </dev/null
 status_is 2; err_is 'everbloom: top: counts must only fall with age\n'
 misused top '-n must be 1..1000000, not 2000000' top --top 2000000
 misused count '--time-field needs --half-life, or a --window in time' count --time-field 1 --key a
 misused top '--time-field needs --half-life, or a --window in time' top --time-field 1
-misused top '--verify is for counts since the beginning, not for those that fade' top --window 10m --verify in
+misused top '--verify cannot be combined with counts that fade' top --window 10m --verify in
 everbloom top -m 1M --half-life 1m --time-field 1 --on-bad fail < <(echo yesterday)
 status_is 2
 err_has 'the time must be seconds since 1970'

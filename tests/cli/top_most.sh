@@ -38,7 +38,7 @@ for how in in '--verify in'; do
     status_is 0; first 60; same out want
 done
 everbloom "$@" -m 2K --top 60 <in
-status_is 1; err_is "everbloom: keys that came up to $(sed 's/.*up to \([0-9]*\).*/\1/' err) times may be missing: give more -m, or --rescan FILE\n"
+status_is 1; err_is "everbloom: keys that occur up to $(sed 's/.*up to \([0-9]*\).*/\1/' err) times may be missing: give more -m, or --rescan FILE\n"
 n=$(wc -l <out); [ "$n" -gt 10 ] && [ "$n" -lt 60 ] || fail "$n keys"
 # All keys fit, though there are fewer than are asked for.
 everbloom "$@" --top 1000000 --verify in; status_is 0; same out all
@@ -49,5 +49,5 @@ head -n 30000 in >one; tail -n +30001 in >two
 everbloom "$@" --state s --top 9 one; status_is 0
 everbloom "$@" --state s --top 9 two; status_is 0; first 9; same out want
 
-misused top '--alert prints keys as they come: no --at-least, no -n' top --top 2 --alert 3
+misused top '--alert prints keys as they come: leave out --at-least and -n' top --top 2 --alert 3
 misused top '--top must be a whole number from 1 to 999999999, not "0"' top --top 0 in

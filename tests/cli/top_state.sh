@@ -39,9 +39,9 @@ head -n 5 whole >want; same out want
 # top cannot go on from a filter without keys, or from another filter.
 everbloom count --filter spectral:memory=64K --seed 1 --save f part00
 everbloom top --at-least 100 --state f part01
-status_is 2; err_has 'top needs a filter that keeps keys: of the kind top'
+status_is 2; err_has 'top needs a filter of the kind top, which keeps keys'
 everbloom top --at-least 100 -m 1M --state s part01
-status_is 2; err_has 'holds another filter than the one asked for'
+status_is 2; err_has 'holds a different filter'
 # Keys are made as they always were.
 everbloom top --state s -f 1 -d y part01
 status_is 2; err_has 'its keys are from '; same s before
@@ -70,6 +70,6 @@ everbloom top --at-least 100 --state damaged part01
 status_is 2; err_has 'everbloom: damaged: damaged '
 { cat s; echo; } >damaged
 everbloom top --at-least 100 --state damaged part01
-status_is 2; err_is 'everbloom: damaged: damaged snapshot: there are bytes behind it\n'
+status_is 2; err_is 'everbloom: damaged: damaged snapshot: there are bytes after its end\n'
 misused top '--state is for --at-least and -n' top --alert 5 --state s
 misused top '--verify needs files, or --rescan FILE: the input cannot be read again' top --at-least 5 --verify --state s all

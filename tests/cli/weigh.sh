@@ -51,14 +51,14 @@ everbloom test h members
 status_is 0
 everbloom weigh -m 20K --hot 0 queries
 status_is 0; no_output
-err_has 'everbloom: no hot list pays for its memory here'
+err_has 'everbloom: no hot list is worth its memory here'
 everbloom weigh queries
 status_is 0; err_has 'weighted:memory=64M,'
 
 # Nothing to gain: every key is asked for once.
 seq 5000 >uniform
 everbloom weigh -m 20K --members members --save u uniform
-status_is 0; err_has 'everbloom: no hot list pays for its memory here'
+status_is 0; err_has 'everbloom: no hot list is worth its memory here'
 everbloom test u members
 status_is 0
 # All queries are for members.
@@ -75,7 +75,7 @@ printf 'a\nb\0a\nb\0a\nb\0c\0' >nul
 everbloom weigh -m 1M --distinct 100 -q -0 nul
 status_is 0; grep -qzP '^\d\ta\nb$' out || fail "$(shown out)"
 everbloom weigh -m 1M --distinct 100 -q --csv -f 1 < <(printf '"a\nb"\n"a\nb"\n"a\nb"\nc\n')
-status_is 2; err_is 'everbloom: a key has a line end in it: -0 can print it\n'
+status_is 2; err_is 'everbloom: a key contains a newline: use -0\n'
 
 # Trouble.
 : >empty
@@ -92,14 +92,14 @@ status_is 2; err_has 'everbloom: weighted: memory'
 everbloom weigh --members - --save t
 status_is 2; err_has 'everbloom: the members and the sample cannot both come from standard input'
 missing t
-misused weigh '--save needs --members: what shall be in the filter' weigh --save t queries
+misused weigh '--save needs --members, the keys that the filter will hold' weigh --save t queries
 misused weigh '--members and --distinct: give one of them' weigh --members members --distinct 9 queries
 misused weigh '-m must be a size from 1K to 64T, such as 500K, 64M or 2GiB, not "64X"' weigh -m 64X queries
 
 # What is asked for changes: the last quarter has other hot keys, and weigh says so.
 { head -n 150000 queries; tail -n 50000 queries | sed 's/key/later/'; } >drifting
 everbloom weigh -m 20K --members members --seed 1 --save d drifting
-status_is 0; err_has 'what is asked for changes, so weigh again often'
+status_is 0; err_has 'the queries change over time, so weigh again often'
 everbloom weigh -m 20K --members members --seed 1 --save d queries
-grep -q 'what is asked for changes' err && fail "a steady log drifts: $(shown err)"
+grep -q 'the queries change over time' err && fail "a steady log drifts: $(shown err)"
 true

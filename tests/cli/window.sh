@@ -57,7 +57,7 @@ everbloom dedup --window 1h --time-field 1 -f 2 --state s < <(printf '1000\ta\n'
 everbloom dedup --time-field 1 -f 2 --state s < <(printf '1500\ta\n9000\ta\n')
 status_is 0; out_is '9000\ta\n'
 everbloom dedup --window 2h --time-field 1 -f 2 --state s </dev/null
-status_is 2; err_has 'holds another filter than the one asked for'
+status_is 2; err_has 'holds a different filter'
 
 # Too much for the memory: the window, or the rate of false positives, gives way.
 seq 20000 | awk '{ print int(NR / 10) "\t" $1 }' >in

@@ -456,7 +456,7 @@ static eb_status dyadic_check(const ebi_params *p, const uint8_t *block, eb_erro
     bool sane = *d.nodes.total <= EBI_COUNTER_MAX && d.nodes.store->check(&d.nodes.counters);
     for (size_t i = 1; i < sizeof(dyadic_state) / 8; i++) sane = sane && d.nodes.total[i] == 0;
     if (sane && dyadic_check_top(&d)) return EB_OK;
-    return ebi_fail(err, EB_EFORMAT, "damaged dyadic filter: its counters make no sense");
+    return ebi_fail(err, EB_EFORMAT, "damaged dyadic filter: its counters are invalid");
 }
 
 /* Where all nodes are counted exactly, cells that no node uses are no cells at all. */

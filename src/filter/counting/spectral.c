@@ -256,7 +256,7 @@ static uint64_t *spectral_sealed(uint8_t *block) {
 static eb_status spectral_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
     const ebi_counting s = spectral_open(p, block);
     if (ebi_counting_check(&s, ebi_counting_state(block))) return EB_OK;
-    return ebi_fail(err, EB_EFORMAT, "damaged spectral filter: its counters make no sense");
+    return ebi_fail(err, EB_EFORMAT, "damaged spectral filter: its counters are invalid");
 }
 
 static void spectral_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {

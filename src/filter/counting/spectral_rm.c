@@ -495,7 +495,7 @@ static eb_status spectral_rm_check(const ebi_params *p, const uint8_t *block, eb
                             ? ebi_side_check(&r.side, EBI_COUNTER_MAX)
                             : r.second.store->check(&r.second.counters);
     if (state->sealed != 0 || !second || !ebi_counting_check(&r.first, state))
-        return ebi_fail(err, EB_EFORMAT, "damaged spectral_rm filter: its counters make no sense");
+        return ebi_fail(err, EB_EFORMAT, "damaged spectral_rm filter: its counters are invalid");
     return EB_OK;
 }
 
@@ -532,7 +532,7 @@ const ebi_kind ebi_kind_spectral_rm = {
     .info = {"spectral_rm", "counts keys that may be removed again: the recurring minimum",
              "Cohen and Matias, Spectral Bloom filters, 2003",
              EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE,
-             spectral_rm_options, "How often does it occur, when keys are taken out again?"},
+             spectral_rm_options, "How often does it occur, when keys can be removed?"},
     .version = 1,
     .traits = EBI_MERGE_BOUNDS,
     .caps = spectral_rm_caps,

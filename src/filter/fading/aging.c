@@ -574,7 +574,7 @@ static eb_status aging_check(const ebi_params *p, const uint8_t *block, eb_error
     for (uint64_t i = 0; good && i < p->opt[EBI_O_CELLS]; i++)
         good = aging_record_ok(&a, a.records + i * a.stride, aging_epoch(&a, block));
     return good ? EB_OK
-                : ebi_fail(err, EB_EFORMAT, "damaged aging filter: its counters make no sense");
+                : ebi_fail(err, EB_EFORMAT, "damaged aging filter: its counters are invalid");
 }
 
 static void aging_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {

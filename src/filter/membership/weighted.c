@@ -269,7 +269,7 @@ static eb_status weighted_check(const ebi_params *p, const uint8_t *block, eb_er
     const uint64_t fixed = sizeof(ebi_block_head) + weighted_fixed(p);
     uint64_t listed = 0;
     if (!weighted_state_ok(p, s))
-        return ebi_fail(err, EB_EFORMAT, "damaged weighted filter: its classes make no sense");
+        return ebi_fail(err, EB_EFORMAT, "damaged weighted filter: its classes are invalid");
     for (uint64_t i = 0; i < weighted_slots(p); i++) {
         uint32_t entry;
         memcpy(&entry, list + 4 * i, sizeof entry);

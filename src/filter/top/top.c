@@ -376,7 +376,7 @@ static eb_status top_check(const ebi_params *p, const uint8_t *block, eb_error *
     bool good = top_check_words(&t, clock);
     for (uint64_t i = 0; good && i < t.sets.n; i++) good = top_check_set(&t, i);
     if (good && top_way(&t)->check(&t, clock)) return EB_OK;
-    return ebi_fail(err, EB_EFORMAT, "damaged top filter: its lists make no sense");
+    return ebi_fail(err, EB_EFORMAT, "damaged top filter: its lists are invalid");
 }
 
 static void top_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {

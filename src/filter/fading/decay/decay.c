@@ -395,7 +395,7 @@ static void decay_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
 static eb_status decay_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
     const ebi_decay d = ebi_decay_open(p, block);
     if (!ebi_decay_check(&d, ebi_decay_moment(&d, ebi_head_of(block)->clock).era))
-        return ebi_fail(err, EB_EFORMAT, "damaged decay filter: its counters make no sense");
+        return ebi_fail(err, EB_EFORMAT, "damaged decay filter: its counters are invalid");
     return EB_OK;
 }
 

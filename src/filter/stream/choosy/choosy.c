@@ -514,8 +514,8 @@ static double choosy_touched(const ebi_params *p) {
 }
 
 const ebi_kind ebi_kind_choosy = {
-    .info = {"choosy", "a blocked Bloom filter that leaves out dear keys when memory is short",
-             "made here, against the filters of Bera, Dutta, Narang and Bhattacherjee, 2012", 0,
+    .info = {"choosy", "a blocked Bloom filter that leaves out expensive keys when memory is short",
+             "everbloom's own; compare Bera, Dutta, Narang and Bhattacherjee, 2012", 0,
              choosy_options, "Was it there before, when not all keys quite fit?"},
     .version = 1,
     .traits = EBI_LONG_BATCHES,

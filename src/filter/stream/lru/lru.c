@@ -231,7 +231,7 @@ static eb_status lru_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
     if (!a->given[EBI_LRU_KEEP])
         p->opt[EBI_LRU_KEEP] = lru_is_line(p) ? EBI_LRU_ADAPTIVE : EBI_LRU_RECENT;
     else if (!lru_is_line(p) && p->opt[EBI_LRU_KEEP] != EBI_LRU_RECENT)
-        return ebi_fail(err, EB_ESPEC, "lru: bucket=word knows keep=recent only");
+        return ebi_fail(err, EB_ESPEC, "lru: bucket=word supports only keep=recent");
     EBI_TRY(lru_range(p, a, err));
     return lru_size(p, a, err);
 }

@@ -362,10 +362,10 @@ static bool window_pages_are_sound(const ebi_window *x) {
 static eb_status window_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
     const ebi_window x = ebi_window_open(p, block);
     if (!window_state_is_sound(p, block, &x) || !window_pages_are_sound(&x))
-        return ebi_fail(err, EB_EFORMAT, "damaged window filter: its eras make no sense");
+        return ebi_fail(err, EB_EFORMAT, "damaged window filter: its eras are invalid");
     for (uint64_t i = 0; i < x.count && !x.rotate; i++)
         if (!window_line_is_sound(&x, x.lines + i * x.bytes))
-            return ebi_fail(err, EB_EFORMAT, "damaged window filter: line %llu makes no sense",
+            return ebi_fail(err, EB_EFORMAT, "damaged window filter: line %llu is invalid",
                             (unsigned long long)i);
     return EB_OK;
 }
@@ -504,7 +504,7 @@ static void window_predict(const ebi_params *p, const eb_workload *w, eb_predict
 static const ebi_timed window_timed = {.advance = window_advance};
 
 const ebi_kind ebi_kind_window = {
-    .info = {"window", "the keys of the last records or minutes: not one of them is forgotten",
+    .info = {"window", "the keys of the last records or minutes, none of which is forgotten",
              "everbloom's own", EB_FORGETS | EB_USES_TIME, window_options,
              "Was it there in the last million records, or the last ten minutes?"},
     .version = 1,
