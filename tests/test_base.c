@@ -191,6 +191,37 @@ static void random_numbers_are_splitmix64(void **state) {
     HOLDS(eb_scale(UINT64_C(1) << 63, 7) == 3 && eb_scale(UINT64_MAX, 1) == 0);
 }
 
+/* The high half of a product as on paper, in digits of 32 bits. */
+static uint64_t slow_scale(uint64_t x, uint64_t range) {
+    const uint64_t a[2] = {(uint32_t)x, x >> 32}, b[2] = {(uint32_t)range, range >> 32};
+    uint64_t digit[4] = {0};
+    for (int i = 0; i < 2; i++) {
+        uint64_t carry = 0;
+        for (int j = 0; j < 2; j++) {
+            const uint64_t sum = a[i] * b[j] + digit[i + j] + carry;
+            digit[i + j] = (uint32_t)sum;
+            carry = sum >> 32;
+        }
+        digit[i + 2] = carry;
+    }
+    return digit[3] << 32 | digit[2];
+}
+
+static void positions_are_high_halves_of_products(void **state) {
+    (void)state;
+    static const uint64_t ends[] = {0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX};
+    uint64_t s = 3;
+    for (int i = 0; i < 100000; i++) {
+        const uint64_t x = i % 3 ? ebi_random(&s) : ends[i % 5];
+        const uint64_t range = i % 7 ? ebi_random(&s) >> i % 64 : ends[i / 7 % 5];
+        HOLDS(eb_scale(x, range) == slow_scale(x, range));
+        const uint64_t low = range >> 32,
+                       edge = low ? UINT64_MAX / low : x; /* where a carry counts */
+        HOLDS(eb_scale(edge, low) == slow_scale(edge, low));
+        HOLDS(eb_scale(edge + 1, low) == slow_scale(edge + 1, low));
+    }
+}
+
 /* Chi-square of n draws in `bins` bins is bins - 1 with a standard deviation of
  * sqrt(2 (bins - 1)): five of them, or one wrong alarm in three million. */
 static void looks_uniform(const uint32_t *bin, size_t bins, double n, const char *what) {
@@ -379,6 +410,7 @@ int main(void) {
         cmocka_unit_test(xxh3_is_libxxhashs),
         cmocka_unit_test(siphash_is_siphash),
         cmocka_unit_test(random_numbers_are_splitmix64),
+        cmocka_unit_test(positions_are_high_halves_of_products),
         cmocka_unit_test(positions_are_uniform),
         cmocka_unit_test(positions_are_independent),
         cmocka_unit_test(random_draws_are_uniform_and_independent),
