@@ -199,6 +199,19 @@ test('bad input gets the library\'s sentence', () => {
   assert.throws(() => f.add('a'), /freed/);
 });
 
+test('docs/JAVASCRIPT.md: its example gives what stands beside it', async () => {
+  const example = readFileSync('docs/JAVASCRIPT.md', 'utf8').match(/```js\nimport .*?;\n(.*?)```/s)[1];
+  const said = [];
+  const code = example.replace(/^(.*?);\s*\/\/ (.*)$/gm, (_, expression, comment) => {
+    said.push(JSON.parse(comment.match(/^(?:\w+ )?(false|true|\d+|\[.*?\])/)[1]));
+    return `got.push(${expression});`;
+  });
+  const AsyncFunction = (async () => {}).constructor, got = [];
+  await new AsyncFunction('everbloom', 'got', code)(everbloom, got);
+  assert.deepEqual(got.map((value) => (value instanceof Uint8Array ? [...value] : value)), said);
+  assert.equal(said.length, 3);
+});
+
 test('memory is given back', () => {
   for (let i = 0; i < 2000; i++) new Filter('bloom:memory=4M').free();
   assert.ok(kinds().length > 10 && kinds().every((k) => k.options.length > 6));
