@@ -23,10 +23,15 @@ PyObject *ebpy_raise(eb_status status, const eb_error *err) {
     PyObject *const at = err->at == EB_NOWHERE ? (Py_INCREF(Py_None), Py_None)
                                                : PyLong_FromUnsignedLongLong(err->at);
     PyObject *const name = PyUnicode_FromString(module_status(status));
-    PyObject *const e = at && name ? PyObject_CallFunction(ebpy_error, "s", err->text) : NULL;
+    /* What it quotes, of a key or of damaged bytes, may be no UTF-8, or end inside a character. */
+    PyObject *const text =
+        PyUnicode_DecodeUTF8(err->text, (Py_ssize_t)strlen(err->text), "backslashreplace");
+    PyObject *const e =
+        at && name && text ? PyObject_CallFunctionObjArgs(ebpy_error, text, NULL) : NULL;
     if (e && !PyObject_SetAttrString(e, "status", name) && !PyObject_SetAttrString(e, "at", at))
         PyErr_SetObject(ebpy_error, e);
     Py_XDECREF(e);
+    Py_XDECREF(text);
     Py_XDECREF(name);
     Py_XDECREF(at);
     return NULL;

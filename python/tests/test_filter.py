@@ -251,6 +251,12 @@ class Others(unittest.TestCase):
         self.assertRaises(TypeError, Filter, b"bloom")
         self.assertRaises(Error, Filter, "bloom", nonsense=3)
 
+    def test_what_a_message_quotes_may_be_no_text(self):
+        f = Filter("bloom:memory=4K,keys=i64")
+        with self.assertRaisesRegex(Error, r"not \"a\u00e9{19}\\xc3\"") as caught:  # cut inside a character
+            f.add(["7", "a" + "\u00e9" * 30])
+        self.assertEqual(caught.exception.at, 1)
+
     def test_unsupported(self):
         f = Filter("lru:memory=64K")
         for call in (lambda: f.count("a"), lambda: f.remove("a"), lambda: f.advance(5)):
