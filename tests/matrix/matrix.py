@@ -1,5 +1,5 @@
 """matrix.py BUILD FOLDER - a filter means the same in every host: whoever writes it, the bytes are equal, and whoever reads it
-answers alike.  Hosts: C, the command, Python with keys as lists and columns, SQLite, and PostgreSQL and Redis
+answers alike.  Hosts: C, the command, Python with keys as lists and columns, SQLite, DuckDB if it is there, and PostgreSQL and Redis
 if there are servers."""
 
 import atexit
@@ -60,6 +60,16 @@ def sql(query, keys, kind, value):
     return rows
 
 
+def duck(query, keys, kind, value):
+    """A query of DuckDB over t(i, k), as above."""
+    db = duckdb.connect(config={"allow_unsigned_extensions": "true"})
+    db.execute(f"load '{build}/duckdb/everbloom.duckdb_extension'")
+    column = {"i64": "bigint", "bytes": "blob", "text": "varchar"}[kind]
+    rows = [key if kind == "i64" else str(key).encode() if kind == "bytes" else str(key) for key in keys]
+    db.execute(f"create table t as select unnest(range({len(rows)})) as i, unnest(?::{column}[]) as k", [rows])
+    return db.execute(query, [value]).fetchall()
+
+
 def postgres_keys(keys, kind):
     """A table t(i, k) with the keys as the column has them."""
     column = {"i64": "bigint", "bytes": "bytea", "text": "text"}[kind]
@@ -89,6 +99,8 @@ def test(name, spec, kind, server):
         one.add(str(key).encode() if kind == "bytes" else key)
     made["Python, one by one"] = one.dumps()
     made["SQLite"] = sql("select evb_agg(k, ?) from t", keys, kind, spec)[0][0]
+    if duckdb:
+        made["DuckDB"] = duck("select evb_stream_agg(k, ? order by i) from t", keys, kind, spec)[0][0]
     if postgres:
         made["PostgreSQL"] = base64.b64decode(postgres.sql(postgres_keys(keys, kind) + f"select evb_stream_agg(k, '{spec}' order by i) from t"))
     if server:
@@ -107,6 +119,9 @@ def test(name, spec, kind, server):
     answers = {"command": run(command, "test", "c.eb", "probes", fine=(0, 1)).splitlines()}
     found = sql("select evb_has(?, k) from t order by rowid", probes, kind, made["c"])
     answers["SQLite"] = [str(key).encode() for key, (seen,) in zip(probes, found) if seen]
+    if duckdb:
+        found = duck("select i from t where evb_has(?::blob, k) order by i", probes, kind, made["c"])
+        answers["DuckDB"] = [str(probes[i]).encode() for (i,) in found]
     if postgres:
         found = postgres.sql(postgres_keys(probes, kind) + f"select i from t where evb_has('{base64.b64encode(made['c']).decode()}', k) order by i")
         answers["PostgreSQL"] = [str(probes[int(i)]).encode() for i in found.split()]
@@ -137,6 +152,12 @@ try:
 except ImportError as e:
     harness = None
     print(f"matrix: SKIPPED Redis: {e}")
+try:
+    sys.path.append(os.path.join(here, "..", "..", "build", "clients", "duckdb"))
+    import duckdb
+except ImportError as e:
+    duckdb = None
+    print(f"matrix: SKIPPED DuckDB: {e}")
 postgres = None
 if os.path.exists(build + "/postgres/everbloom.so"):
     sys.path.insert(0, os.path.join(here, "..", "postgres"))
