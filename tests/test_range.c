@@ -162,6 +162,25 @@ static void with_room_answers_are_exact(void **state) {
     eb_free(f);
 }
 
+/* Where counters are shared, the guess is nearer to the truth than the ends of the interval. */
+static void guesses_are_between_the_ends(void **state) {
+    (void)state;
+    enum { ASKED = 99 };
+    static truth t;
+    eb_filter *const f = fill_range("dyadic:bits=16,memory=16K", 0, DOMAIN_MAX, 20000, 6, &t);
+    double off[3] = {0};
+    for (int i = 1; i <= ASKED; i++) {
+        const double q = (double)i / (ASKED + 1), all = t.upto[DOMAIN_MAX - 1];
+        eb_quantile o = {.size = sizeof o};
+        OK(eb_range_quantile(f, q, &o, NULL));
+        const uint64_t answer[3] = {o.value, o.lower, o.upper};
+        for (int j = 0; j < 3; j++) off[j] += fabs(t.upto[answer[j]] / all - q) / ASKED;
+    }
+    suite_at("shares off: %g, of the ends %g and %g", off[0], off[1], off[2]);
+    HOLDS(off[0] < fmin(off[1], off[2]) / 4);
+    eb_free(f);
+}
+
 /* Merging and removing */
 
 static void streams_add_up_and_come_out_again(void **state) {
@@ -419,6 +438,7 @@ int main(void) {
         cmocka_unit_test(intervals_hold_and_covers_are_small),
         cmocka_unit_test(covers_of_large_ranges_are_small),
         cmocka_unit_test(sampled_answers_hold),
+        cmocka_unit_test(guesses_are_between_the_ends),
         cmocka_unit_test(with_room_answers_are_exact),
         cmocka_unit_test(streams_add_up_and_come_out_again),
         cmocka_unit_test(errors_are_as_known),
