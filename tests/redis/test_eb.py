@@ -124,16 +124,25 @@ with Server("eb") as s:
         at += len(chunk)
         if at < len(whole):
             s.refuses("being loaded", "EB.COUNT", "c3", "x")
-            s.refuses("next chunk begins", "EB.LOAD", "c3", at + 1, chunk)
+            for wrong in (at + 1, at - 1, 1):
+                s.refuses("next chunk begins", "EB.LOAD", "c3", wrong, chunk)
             if at == len(got[0]) * 3:
                 s("DEBUG", "RELOAD")
     same(s("EB.SAVE", "c3"), whole)
+    for change in (("EB.ADD", "c3", "one"), ("EB.MADD", "c3", "two", "three")):  # between two chunks
+        s("EB.SAVE", "c3", 0, 10_000)
+        s(*change)
+        same(s("EB.LOAD", "c4", b"".join(s("EB.SAVE", "c3", at, 100_000)[1] for at in range(0, len(whole), 100_000)), "REPLACE"), b"OK")
+    s("DEL", "c4")
     s.refuses("follow", "EB.LOAD", "c4", whole + b"x")
     s.refuses("", "EB.LOAD", "c4", whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
     same(s("EXISTS", "c4"), 0)
 
     # COPY, DUMP and RESTORE, RELOAD, DIGEST, MEMORY USAGE, UNLINK.
     digests = {}
+    for command in ("BF.RESERVE bf 0.01 200000 EXPANSION 4", "CF.RESERVE cf 200000 BUCKETSIZE 3", "CMS.INITBYDIM cms 70000 4",
+                    "TOPK.RESERVE topk 1000 50 5 0.8"):  # whose numbers are kept beside the filter
+        same(s(*command.split()), b"OK")
     for key in s("KEYS", "*"):
         if s("TYPE", key) == b"everbloom":
             digests[key] = s("DEBUG", "DIGEST-VALUE", key)

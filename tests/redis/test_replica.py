@@ -61,6 +61,10 @@ with Server("primary") as primary, Server("replica", "--replica-read-only", "yes
     run(OPERATIONS // 2)
     replica("REPLICAOF", "127.0.0.1", primary.port)
     until("the first synchronisation", lambda: linked(replica))
+    primary("BF.RESERVE", "crowded", 0.01, 40, "NONSCALING")
+    answers = primary("BF.MADD", "crowded", *range(100))  # those that have room are in, on both
+    assert answers[0] == 1 and isinstance(answers[-1], redis.ResponseError), answers
+    same(primary("BF.CARD", "crowded"), sum(x == 1 for x in answers))
     run(OPERATIONS // 2)
     n = compare(primary, replica)
     for key in made:  # every kind took its share; copies that are merged double it, until it is too large to be known
