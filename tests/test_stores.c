@@ -98,15 +98,15 @@ static bool pair_step_one(pair *a, const operation *o) {
 }
 
 static bool pair_step_several(pair *a, const operation *o) {
-    uint64_t i[EBI_TOGETHER_MAX], least = EBI_COUNTER_MAX;
+    uint64_t i[EBI_TOGETHER_MAX] = {0}, least = EBI_COUNTER_MAX;
     const size_t count = o->more + 1;
     for (size_t t = 0; t < count; t++) {
         i[t] = o->i + t * o->step;
         least = ebi_min(least, a->plain[i[t]]);
     }
     const uint64_t goal = ebi_counter_sum(least, o->by);
-    const bool right = o->what == RAISE ? a->store->raise(&a->c, i, count, o->by) == (least > 0)
-                                        : a->store->lift(&a->c, i, count, o->by) == least;
+    const uint64_t told = a->store->raise(&a->c, i, count, o->by, o->what != RAISE);
+    const bool right = o->what == RAISE ? (told > 0) == (least > 0) : told == least;
     for (size_t t = 0; t < count; t++) {
         uint64_t *const plain = &a->plain[i[t]];
         *plain = o->what == RAISE ? ebi_counter_sum(*plain, o->by) : ebi_max(*plain, goal);

@@ -65,10 +65,10 @@ static void array_step(array *a, uint64_t *random, unsigned bits) {
         a->store->sub(&a->c, i[0], less);
         twin_sub(a->twin, i[0], less);
     } else if (what < 5) {
-        HOLDS(a->store->raise(&a->c, i, 5, by) == (least > 0));
+        HOLDS(a->store->raise(&a->c, i, 5, by, false) == least);
         twin_raise(a->twin, i, 5, by);
     } else {
-        HOLDS(a->store->lift(&a->c, i, 5, by) == least);
+        HOLDS(a->store->raise(&a->c, i, 5, by, true) == least);
         twin_lift(a->twin, i, 5, by);
     }
     for (unsigned j = 0; j < 5; j++) HOLDS(a->store->get(&a->c, i[j]) == twin_get(a->twin, i[j]));

@@ -32,42 +32,20 @@ static void counters_u32_open(ebi_counter_array *c) {
     c->cells = (uint8_t *)c->state + sizeof *c->state;
 }
 
-static uint64_t counters_u32_get(const ebi_counter_array *c, uint64_t i) {
-    return ebi_u32_get(c, i);
-}
-
 static void counters_u32_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
                               uint64_t *value) {
-    for (size_t j = 0; j < count; j++) value[j] = counters_u32_get(c, i[j]);
-}
-
-static uint64_t counters_u32_add(const ebi_counter_array *c, uint64_t i, uint64_t by) {
-    return ebi_u32_add(c, i, by);
-}
-
-static bool counters_u32_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                               uint64_t by) {
-    return ebi_u32_raise(c, i, count, by);
-}
-
-static uint64_t counters_u32_lift(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                                  uint64_t by) {
-    return ebi_u32_lift(c, i, count, by);
+    for (size_t j = 0; j < count; j++) value[j] = ebi_u32_get(c, i[j]);
 }
 
 static void counters_u32_sub(const ebi_counter_array *c, uint64_t i, uint64_t by) {
-    const uint64_t value = counters_u32_get(c, i);
+    const uint64_t value = ebi_u32_get(c, i);
     assert(by <= value);
     if (value < EBI_COUNTER_MAX) ebi_u32_set(c, i, value - by);
 }
 
-static const uint8_t *counters_u32_address(const ebi_counter_array *c, uint64_t i) {
-    return c->cells + 4 * i;
-}
-
 static bool counters_u32_check(const ebi_counter_array *c) {
     uint64_t any = c->state->spilled, saturated = 0;
-    for (uint64_t i = 0; i < c->n; i++) saturated += counters_u32_get(c, i) == EBI_COUNTER_MAX;
+    for (uint64_t i = 0; i < c->n; i++) saturated += ebi_u32_get(c, i) == EBI_COUNTER_MAX;
     for (uint64_t i = 4 * c->n; i < c->bytes - sizeof *c->state; i++) any |= c->cells[i];
     return any == 0 && ebi_counters_plain(c->state, 0) && saturated == c->state->saturated;
 }
@@ -76,11 +54,10 @@ const ebi_store ebi_store_u32 = {.name = "u32",
                                  .bits_least = 32000000,
                                  .bits_usual = 32000000,
                                  .open = counters_u32_open,
-                                 .get = counters_u32_get,
+                                 .get = ebi_u32_get,
                                  .read = counters_u32_read,
-                                 .add = counters_u32_add,
-                                 .raise = counters_u32_raise,
-                                 .lift = counters_u32_lift,
+                                 .add = ebi_u32_add,
+                                 .raise = ebi_u32_raise,
                                  .sub = counters_u32_sub,
-                                 .address = counters_u32_address,
+                                 .address = ebi_u32_address,
                                  .check = counters_u32_check};

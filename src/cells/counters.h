@@ -69,10 +69,11 @@ typedef struct ebi_store {
     void (*read)(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t *value);
     uint64_t (*add)(const ebi_counter_array *c, uint64_t i,
                     uint64_t by); /* says what it was before */
-    /* Distinct counters, at most EBI_TOGETHER_MAX: add to all of them, and say if none was 0; or
-     * only to those below the least of them plus `by`, up to that, and say what the least was. */
-    bool (*raise)(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by);
-    uint64_t (*lift)(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by);
+    /* Distinct counters, at most EBI_TOGETHER_MAX: add to all of them, and say something above 0 if
+     * none was 0; or, to lift them, add only to those below the least plus `by`, up to that, and
+     * say what the least was. */
+    uint64_t (*raise)(const ebi_counter_array *c, const uint64_t *i, size_t count, uint64_t by,
+                      bool lift);
     /* by <= get(i); a saturated counter stays as it is */
     void (*sub)(const ebi_counter_array *c, uint64_t i, uint64_t by);
     const uint8_t *(*address)(const ebi_counter_array *c, uint64_t i); /* the line to prefetch */
@@ -139,29 +140,30 @@ EBI_INLINE uint64_t ebi_counter_sum(uint64_t a, uint64_t b) { /* both at most th
     return a + b > EBI_COUNTER_MAX ? EBI_COUNTER_MAX : a + b;
 }
 
-/* The stores' raise and lift, from their get and add. */
-
-typedef uint64_t ebi_counter_get(const ebi_counter_array *c, uint64_t i);
-typedef uint64_t ebi_counter_add(const ebi_counter_array *c, uint64_t i, uint64_t by);
-
-EBI_INLINE bool ebi_raise_each(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                               uint64_t by, ebi_counter_add *add) {
-    assert(count > 0 && count <= EBI_TOGETHER_MAX);
-    uint64_t least = EBI_COUNTER_MAX;
-    for (size_t j = 0; j < count; j++) least = ebi_min(least, add(c, i[j], by));
-    return least > 0;
-}
-
-EBI_INLINE uint64_t ebi_lift_each(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                                  uint64_t by, ebi_counter_get *get, ebi_counter_add *add) {
-    assert(count > 0 && count <= EBI_TOGETHER_MAX);
-    uint64_t value[EBI_TOGETHER_MAX], least = EBI_COUNTER_MAX;
-    for (size_t j = 0; j < count; j++) least = ebi_min(least, value[j] = get(c, i[j]));
-    const uint64_t goal = ebi_counter_sum(least, by);
-    for (size_t j = 0; j < count; j++)
-        if (value[j] < goal) (void)add(c, i[j], goal - value[j]);
-    return least;
-}
+/* The functions of a store that are compiled for a kind of machine, or for a rule: NAME_get and so
+ * on, from the inline FILE_get(c, i, way), FILE_read, FILE_add, FILE_raise and FILE_sub. */
+#define EBI_STORE_LOOPS(attribute, name, file, way)                                                \
+    attribute static uint64_t name##_get(const ebi_counter_array *c, uint64_t i) {                 \
+        return file##_get(c, i, way);                                                              \
+    }                                                                                              \
+    attribute static void name##_read(const ebi_counter_array *c, const uint64_t *i, size_t count, \
+                                      uint64_t *value) {                                           \
+        file##_read(c, i, count, value, way);                                                      \
+    }                                                                                              \
+    attribute static uint64_t name##_add(const ebi_counter_array *c, uint64_t i, uint64_t by) {    \
+        return file##_add(c, i, by, way);                                                          \
+    }                                                                                              \
+    attribute static uint64_t name##_raise(const ebi_counter_array *c, const uint64_t *i,          \
+                                           size_t count, uint64_t by, bool lift) {                 \
+        return lift ? file##_raise(c, i, count, by, true, way)                                     \
+                    : file##_raise(c, i, count, by, false, way);                                   \
+    }                                                                                              \
+    attribute static void name##_sub(const ebi_counter_array *c, uint64_t i, uint64_t by) {        \
+        file##_sub(c, i, by, way);                                                                 \
+    }
+#define EBI_STORE_FUNCTIONS(name)                                                                  \
+    .get = name##_get, .read = name##_read, .add = name##_add, .raise = name##_raise,              \
+    .sub = name##_sub
 
 /* Does the state hold no more than the two counts and the first `kept` of what is reserved? */
 bool ebi_counters_plain(const ebi_store_state *state, size_t kept);

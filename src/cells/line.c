@@ -180,7 +180,7 @@ EBI_INLINE bool line_fits(uint64_t digits, unsigned bits, uint64_t by) {
     return digits + by <= line_ones(bits) && bits < 47;
 }
 
-EBI_INLINE uint64_t line_add(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
+EBI_INLINE uint64_t line_store_add(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
     if (line_worn(p.line)) return line_worn_add(c, p, by);
     const line_field f = line_find(c, p, bmi2);
@@ -308,13 +308,13 @@ EBI_INLINE void line_rise_set(const ebi_counter_array *c, const uint64_t *i, con
             line_set(c, p, line_field_at(p.line, p.j, r->g.at[t], bmi2),
                      ebi_counter_sum(r->value[t], r->by[t]), bmi2);
         else
-            (void)line_add(c, i[t], r->by[t], bmi2);
+            (void)line_store_add(c, i[t], r->by[t], bmi2);
     }
 }
 
 /* Add to all of them, or lift those that are lower to the least plus `by`; the least before. */
-EBI_INLINE uint64_t line_raise(const ebi_counter_array *c, const uint64_t *i, size_t n, uint64_t by,
-                               bool lift, bool bmi2) {
+EBI_INLINE uint64_t line_store_raise(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                                     uint64_t by, bool lift, bool bmi2) {
     assert(n > 0 && n <= LINE_TOGETHER);
     line_rise r;
     const uint64_t least = line_rise_find(c, i, n, &r, bmi2), goal = ebi_counter_sum(least, by);
@@ -324,7 +324,7 @@ EBI_INLINE uint64_t line_raise(const ebi_counter_array *c, const uint64_t *i, si
     return least;
 }
 
-EBI_INLINE void line_sub(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
+EBI_INLINE void line_store_sub(const ebi_counter_array *c, uint64_t i, uint64_t by, bool bmi2) {
     const line_place p = line_of(c, i);
     if (line_worn(p.line)) return;
     const line_field f = line_find(c, p, bmi2);
@@ -383,35 +383,6 @@ static bool line_check(const ebi_counter_array *c) {
     return saturated == c->state->saturated && spilled == c->state->spilled;
 }
 
-/* The store, for machines with AVX2 and BMI2, and for others: the same bytes. */
-
-#define LINE_LOOPS(flavour, attribute, bmi2)                                                       \
-    attribute static uint64_t line_get_##flavour(const ebi_counter_array *c, uint64_t i) {         \
-        return line_get(c, i, line_spill_of, bmi2);                                                \
-    }                                                                                              \
-    attribute static void line_read_##flavour(const ebi_counter_array *c, const uint64_t *i,       \
-                                              size_t count, uint64_t *value) {                     \
-        line_read(c, i, count, value, line_spill_of, bmi2);                                        \
-    }                                                                                              \
-    attribute static uint64_t line_add_##flavour(const ebi_counter_array *c, uint64_t i,           \
-                                                 uint64_t by) {                                    \
-        return line_add(c, i, by, bmi2);                                                           \
-    }                                                                                              \
-    attribute static bool line_raise_##flavour(const ebi_counter_array *c, const uint64_t *i,      \
-                                               size_t count, uint64_t by) {                        \
-        return line_raise(c, i, count, by, false, bmi2) > 0;                                       \
-    }                                                                                              \
-    attribute static uint64_t line_lift_##flavour(const ebi_counter_array *c, const uint64_t *i,   \
-                                                  size_t count, uint64_t by) {                     \
-        return line_raise(c, i, count, by, true, bmi2);                                            \
-    }                                                                                              \
-    attribute static void line_sub_##flavour(const ebi_counter_array *c, uint64_t i,               \
-                                             uint64_t by) {                                        \
-        line_sub(c, i, by, bmi2);                                                                  \
-    }
-LINE_LOOPS(avx2, EBI_BMI2, true)
-LINE_LOOPS(portable, , false)
-
 static uint64_t line_next_used(const ebi_counter_array *c, uint64_t i, uint64_t end) {
     assert(i < end && end <= c->n);
     uint8_t clear[LINE_BYTES];
@@ -421,21 +392,22 @@ static uint64_t line_next_used(const ebi_counter_array *c, uint64_t i, uint64_t 
     return ebi_min(i, end);
 }
 
-#define LINE_STORE(machine, flavour)                                                               \
-    const ebi_store ebi_store_line_##machine = {.name = "line",                                    \
-                                                .bits_least = 1500000,                             \
-                                                .bits_usual = 6000000,                             \
-                                                .bytes_more = 256,                                 \
-                                                .open = line_open,                                 \
-                                                .init = line_init,                                 \
-                                                .get = line_get_##flavour,                         \
-                                                .read = line_read_##machine,                       \
-                                                .add = line_add_##flavour,                         \
-                                                .raise = line_raise_##flavour,                     \
-                                                .lift = line_lift_##flavour,                       \
-                                                .sub = line_sub_##flavour,                         \
-                                                .address = line_address,                           \
-                                                .check = line_check,                               \
-                                                .next_used = line_next_used};
-LINE_STORE(avx2, avx2)
-LINE_STORE(portable, portable)
+/* The store, for machines with AVX2 and BMI2, and for others: the same bytes. */
+
+EBI_INLINE uint64_t line_store_get(const ebi_counter_array *c, uint64_t i, bool bmi2) {
+    return line_get(c, i, line_spill_of, bmi2);
+}
+
+EBI_INLINE void line_store_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                                uint64_t *value, bool bmi2) {
+    line_read(c, i, count, value, line_spill_of, bmi2);
+}
+
+#define LINE_STORE                                                                                 \
+    .name = "line", .bits_least = 1500000, .bits_usual = 6000000, .bytes_more = 256,               \
+    .open = line_open, .init = line_init, .address = line_address, .check = line_check,            \
+    .next_used = line_next_used
+EBI_STORE_LOOPS(EBI_BMI2, line_avx2, line_store, true)
+EBI_STORE_LOOPS(, line_portable, line_store, false)
+const ebi_store ebi_store_line_avx2 = {LINE_STORE, EBI_STORE_FUNCTIONS(line_avx2)};
+const ebi_store ebi_store_line_portable = {LINE_STORE, EBI_STORE_FUNCTIONS(line_portable)};

@@ -437,44 +437,30 @@ static bool sai_check(const ebi_counter_array *c) {
            c->state->reserved[SAI_TAKEN] <= c->parts / 64;
 }
 
+EBI_INLINE void sai_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                         uint64_t *value, bool bmi2) {
+    for (size_t j = 0; j < count; j++) value[j] = sai_get(c, i[j], bmi2);
+}
+
+EBI_INLINE uint64_t sai_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                              uint64_t by, bool lift, bool bmi2) {
+    assert(count > 0 && count <= EBI_TOGETHER_MAX);
+    uint64_t value[EBI_TOGETHER_MAX], least = EBI_COUNTER_MAX;
+    for (size_t j = 0; j < count; j++)
+        least =
+            ebi_min(least, value[j] = lift ? sai_get(c, i[j], bmi2) : sai_add(c, i[j], by, bmi2));
+    const uint64_t goal = ebi_counter_sum(least, by);
+    for (size_t j = 0; lift && j < count; j++)
+        if (value[j] < goal) (void)sai_add(c, i[j], goal - value[j], bmi2);
+    return least;
+}
+
 /* The store, for machines with BMI2 and for others: the same bytes. */
 
-#define SAI_STORE(flavour, attribute, bmi2)                                                        \
-    attribute static uint64_t sai_get_##flavour(const ebi_counter_array *c, uint64_t i) {          \
-        return sai_get(c, i, bmi2);                                                                \
-    }                                                                                              \
-    attribute static void sai_read_##flavour(const ebi_counter_array *c, const uint64_t *i,        \
-                                             size_t count, uint64_t *value) {                      \
-        for (size_t j = 0; j < count; j++) value[j] = sai_get(c, i[j], bmi2);                      \
-    }                                                                                              \
-    attribute static uint64_t sai_add_##flavour(const ebi_counter_array *c, uint64_t i,            \
-                                                uint64_t by) {                                     \
-        return sai_add(c, i, by, bmi2);                                                            \
-    }                                                                                              \
-    attribute static bool sai_raise_##flavour(const ebi_counter_array *c, const uint64_t *i,       \
-                                              size_t count, uint64_t by) {                         \
-        return ebi_raise_each(c, i, count, by, sai_add_##flavour);                                 \
-    }                                                                                              \
-    attribute static uint64_t sai_lift_##flavour(const ebi_counter_array *c, const uint64_t *i,    \
-                                                 size_t count, uint64_t by) {                      \
-        return ebi_lift_each(c, i, count, by, sai_get_##flavour, sai_add_##flavour);               \
-    }                                                                                              \
-    attribute static void sai_sub_##flavour(const ebi_counter_array *c, uint64_t i, uint64_t by) { \
-        sai_sub(c, i, by, bmi2);                                                                   \
-    }                                                                                              \
-    const ebi_store ebi_store_sai_##flavour = {.name = "sai",                                      \
-                                               .bits_least = 1500000,                              \
-                                               .bits_usual = 8000000,                              \
-                                               .bytes_more = 128,                                  \
-                                               .open = sai_open,                                   \
-                                               .init = sai_init,                                   \
-                                               .get = sai_get_##flavour,                           \
-                                               .read = sai_read_##flavour,                         \
-                                               .add = sai_add_##flavour,                           \
-                                               .raise = sai_raise_##flavour,                       \
-                                               .lift = sai_lift_##flavour,                         \
-                                               .sub = sai_sub_##flavour,                           \
-                                               .address = sai_address,                             \
-                                               .check = sai_check};
-SAI_STORE(bmi2, EBI_BMI2, true)
-SAI_STORE(portable, , false)
+#define SAI_STORE                                                                                  \
+    .name = "sai", .bits_least = 1500000, .bits_usual = 8000000, .bytes_more = 128,                \
+    .open = sai_open, .init = sai_init, .address = sai_address, .check = sai_check
+EBI_STORE_LOOPS(EBI_BMI2, sai_bmi2, sai, true)
+EBI_STORE_LOOPS(, sai_portable, sai, false)
+const ebi_store ebi_store_sai_bmi2 = {SAI_STORE, EBI_STORE_FUNCTIONS(sai_bmi2)};
+const ebi_store ebi_store_sai_portable = {SAI_STORE, EBI_STORE_FUNCTIONS(sai_portable)};

@@ -199,26 +199,22 @@ static bool tight_check(const ebi_counter_array *c) {
 
 /* The store, for machines with BMI2, and for others: the same bytes. */
 
-#define TIGHT_LOOPS(flavour, attribute, bmi2)                                                      \
-    attribute static uint64_t tight_get_##flavour(const ebi_counter_array *c, uint64_t i) {        \
+#define TIGHT_STORE(machine, attribute, bmi2)                                                      \
+    attribute static uint64_t tight_get_##machine(const ebi_counter_array *c, uint64_t i) {        \
         return line_get(c, i, tight_entry, bmi2);                                                  \
     }                                                                                              \
-    attribute static void tight_read_##flavour(const ebi_counter_array *c, const uint64_t *i,      \
+    attribute static void tight_read_##machine(const ebi_counter_array *c, const uint64_t *i,      \
                                                size_t count, uint64_t *value) {                    \
         line_read(c, i, count, value, tight_entry, bmi2);                                          \
-    }
-TIGHT_LOOPS(bmi2, EBI_BMI2, true)
-TIGHT_LOOPS(portable, , false)
-
-#define TIGHT_STORE(machine, flavour)                                                              \
+    }                                                                                              \
     const ebi_store ebi_frozen_line_##machine = {.name = "line",                                   \
                                                  .open = tight_open,                               \
-                                                 .get = tight_get_##flavour,                       \
+                                                 .get = tight_get_##machine,                       \
                                                  .read = tight_read_##machine,                     \
                                                  .address = tight_address,                         \
                                                  .check = tight_check,                             \
                                                  .frozen_bytes = tight_frozen_bytes,               \
                                                  .freeze = tight_freeze,                           \
                                                  .fits = tight_fits};
-TIGHT_STORE(bmi2, bmi2)
-TIGHT_STORE(portable, portable)
+TIGHT_STORE(bmi2, EBI_BMI2, true)
+TIGHT_STORE(portable, , false)

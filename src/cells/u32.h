@@ -28,13 +28,15 @@ EBI_INLINE uint64_t ebi_u32_add(const ebi_counter_array *c, uint64_t i, uint64_t
     return value;
 }
 
-EBI_INLINE bool ebi_u32_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                              uint64_t by) {
-    return ebi_raise_each(c, i, count, by, ebi_u32_add);
-}
-
-EBI_INLINE uint64_t ebi_u32_lift(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                                 uint64_t by) {
-    return ebi_lift_each(c, i, count, by, ebi_u32_get, ebi_u32_add);
+EBI_INLINE uint64_t ebi_u32_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                                  uint64_t by, bool lift) {
+    assert(count > 0 && count <= EBI_TOGETHER_MAX);
+    uint64_t value[EBI_TOGETHER_MAX], least = EBI_COUNTER_MAX;
+    for (size_t j = 0; j < count; j++)
+        least = ebi_min(least, value[j] = lift ? ebi_u32_get(c, i[j]) : ebi_u32_add(c, i[j], by));
+    const uint64_t goal = ebi_counter_sum(least, by);
+    for (size_t j = 0; lift && j < count; j++)
+        if (value[j] < goal) (void)ebi_u32_add(c, i[j], goal - value[j]);
+    return least;
 }
 #endif

@@ -164,13 +164,14 @@ static void wide_open(ebi_counter_array *c) {
     c->cells = (uint8_t *)c->state + sizeof *c->state;
 }
 
-EBI_INLINE void wide_read_all(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                              uint64_t *value) {
-    for (size_t j = 0; j < count; j++) value[j] = ebi_wide_get(c, i[j]);
+EBI_INLINE uint64_t wide_get(const ebi_counter_array *c, uint64_t i, bool sums) {
+    (void)sums;
+    return ebi_wide_get(c, i);
 }
 
-static uint64_t wide_get(const ebi_counter_array *c, uint64_t i) {
-    return ebi_wide_get(c, i);
+EBI_INLINE void wide_read(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                          uint64_t *value, bool sums) {
+    for (size_t j = 0; j < count; j++) value[j] = wide_get(c, i[j], sums);
 }
 
 EBI_INLINE uint64_t wide_add(const ebi_counter_array *c, uint64_t i, uint64_t by, bool sums) {
@@ -181,7 +182,7 @@ EBI_INLINE uint64_t wide_add(const ebi_counter_array *c, uint64_t i, uint64_t by
 }
 
 /* A group that comes to 0 falls apart into cells of 0. */
-static void wide_sub(const ebi_counter_array *c, uint64_t i, uint64_t by) {
+EBI_INLINE void wide_sub(const ebi_counter_array *c, uint64_t i, uint64_t by, bool sums) {
     ebi_wide_word w;
     const unsigned cell = i % EBI_WIDE_CELLS;
     ebi_wide_load(c, i / EBI_WIDE_CELLS, &w);
@@ -193,17 +194,13 @@ static void wide_sub(const ebi_counter_array *c, uint64_t i, uint64_t by) {
         w.value[at] = value;
         if (value == 0) w.level[at] = 0;
     }
-    ebi_wide_save(c, i / EBI_WIDE_CELLS, &w, true);
+    ebi_wide_save(c, i / EBI_WIDE_CELLS, &w, sums);
 }
 
 static uint64_t wide_group(const ebi_counter_array *c, uint64_t i) {
     ebi_wide_word w;
     ebi_wide_load(c, i / EBI_WIDE_CELLS, &w);
     return i - i % EBI_WIDE_CELLS + wide_first(i % EBI_WIDE_CELLS, w.level[i % EBI_WIDE_CELLS]);
-}
-
-static const uint8_t *wide_address(const ebi_counter_array *c, uint64_t i) {
-    return ebi_wide_at(c, i);
 }
 
 static bool wide_check_word(uint64_t word, uint64_t cells) {
@@ -239,42 +236,21 @@ static uint64_t wide_next_used(const ebi_counter_array *c, uint64_t i, uint64_t 
     return ebi_min(i, end);
 }
 
-#define WIDE_STORE(flavour, attribute, of, sums, least_of)                                         \
-    attribute static uint64_t flavour##_##of##_add(const ebi_counter_array *c, uint64_t i,         \
-                                                   uint64_t by) {                                  \
-        return wide_add(c, i, by, sums);                                                           \
-    }                                                                                              \
-    attribute static bool flavour##_##of##_raise(const ebi_counter_array *c, const uint64_t *i,    \
-                                                 size_t count, uint64_t by) {                      \
-        return ebi_wide_raise(c, i, count, by, sums);                                              \
-    }                                                                                              \
-    attribute static uint64_t flavour##_##of##_lift(const ebi_counter_array *c, const uint64_t *i, \
-                                                    size_t count, uint64_t by) {                   \
-        return ebi_wide_lift(c, i, count, by, sums);                                               \
-    }                                                                                              \
-    const ebi_store ebi_store_wide_##of##_##flavour = {.name = "wide",                             \
-                                                       .bits_least = 4000000,                      \
-                                                       .bits_usual = 4000000,                      \
-                                                       .open = wide_open,                          \
-                                                       .get = wide_get,                            \
-                                                       .read = flavour##_read,                     \
-                                                       .add = flavour##_##of##_add,                \
-                                                       .raise = flavour##_##of##_raise,            \
-                                                       .lift = flavour##_##of##_lift,              \
-                                                       .sub = wide_sub,                            \
-                                                       .address = wide_address,                    \
-                                                       .check = wide_check,                        \
-                                                       .next_used = wide_next_used,                \
-                                                       .group = wide_group,                        \
-                                                       .conservative = least_of};
+/* For machines with BMI2 and for others, of sums and of least counters: the same layout. */
 
-#define WIDE_FLAVOUR(flavour, attribute)                                                           \
-    attribute static void flavour##_read(const ebi_counter_array *c, const uint64_t *i,            \
-                                         size_t count, uint64_t *value) {                          \
-        wide_read_all(c, i, count, value);                                                         \
-    }                                                                                              \
-    WIDE_STORE(flavour, attribute, most, false, NULL)                                              \
-    WIDE_STORE(flavour, attribute, sums, true, &ebi_store_wide_most_##flavour)
-
-WIDE_FLAVOUR(portable, )
-WIDE_FLAVOUR(bmi2, EBI_BMI2)
+#define wide_raise ebi_wide_raise
+#define WIDE_STORE                                                                                 \
+    .name = "wide", .bits_least = 4000000, .bits_usual = 4000000, .open = wide_open,               \
+    .address = ebi_wide_address, .check = wide_check, .next_used = wide_next_used,                 \
+    .group = wide_group
+EBI_STORE_LOOPS(EBI_BMI2, wide_sums_bmi2, wide, true)
+EBI_STORE_LOOPS(EBI_BMI2, wide_most_bmi2, wide, false)
+EBI_STORE_LOOPS(, wide_sums_portable, wide, true)
+EBI_STORE_LOOPS(, wide_most_portable, wide, false)
+const ebi_store ebi_store_wide_most_bmi2 = {WIDE_STORE, EBI_STORE_FUNCTIONS(wide_most_bmi2)};
+const ebi_store ebi_store_wide_most_portable = {WIDE_STORE,
+                                                EBI_STORE_FUNCTIONS(wide_most_portable)};
+const ebi_store ebi_store_wide_sums_bmi2 = {WIDE_STORE, EBI_STORE_FUNCTIONS(wide_sums_bmi2),
+                                            .conservative = &ebi_store_wide_most_bmi2};
+const ebi_store ebi_store_wide_sums_portable = {WIDE_STORE, EBI_STORE_FUNCTIONS(wide_sums_portable),
+                                                .conservative = &ebi_store_wide_most_portable};

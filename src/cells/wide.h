@@ -101,26 +101,20 @@ EBI_INLINE void ebi_wide_grow(const ebi_counter_array *c, uint64_t i, uint64_t w
         ebi_wide_widen(c, i, value, sums);
 }
 
-EBI_INLINE bool ebi_wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                               uint64_t by, bool sums) {
-    ebi_wide_read r;
-    const uint64_t least = ebi_wide_least(c, i, count, &r);
-    for (size_t j = 0; j < count; j++) {
-        const uint64_t word = ebi_wide_again(ebi_wide_at(c, i[j]), i[j], r.word[j], &r.place[j]);
-        ebi_wide_grow(c, i[j], word, r.place[j], by, sums);
-    }
-    return least > 0;
+EBI_INLINE const uint8_t *ebi_wide_address(const ebi_counter_array *c, uint64_t i) {
+    return ebi_wide_at(c, i);
 }
 
-/* Which counters are below the goal is a coin's throw, so it is no branch: others get nothing. */
-EBI_INLINE uint64_t ebi_wide_lift(const ebi_counter_array *c, const uint64_t *i, size_t count,
-                                  uint64_t by, bool sums) {
+/* Which counters are below the goal of a lift is a coin's throw, so it is no branch: others get
+ * nothing. */
+EBI_INLINE uint64_t ebi_wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
+                                   uint64_t by, bool lift, bool sums) {
     ebi_wide_read r;
     const uint64_t least = ebi_wide_least(c, i, count, &r), goal = ebi_counter_sum(least, by);
     for (size_t j = 0; j < count; j++) {
         const uint64_t word = ebi_wide_again(ebi_wide_at(c, i[j]), i[j], r.word[j], &r.place[j]);
         const uint64_t value = ebi_wide_field(word, r.place[j]);
-        ebi_wide_grow(c, i[j], word, r.place[j], ebi_max(value, goal) - value, sums);
+        ebi_wide_grow(c, i[j], word, r.place[j], lift ? ebi_max(value, goal) - value : by, sums);
     }
     return least;
 }

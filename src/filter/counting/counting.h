@@ -124,9 +124,11 @@ EBI_INLINE uint64_t ebi_counting_raise(const ebi_counting *c, uint64_t i, uint64
     return c->store->add(&c->counters, i, by); /* what it was before */
 }
 
-/* Raise all k; was none of them 0? */
-EBI_INLINE bool ebi_counting_raise_all(const ebi_counting *c, const uint64_t *pos, uint64_t by) {
-    return c->store->raise(&c->counters, pos, c->k, by);
+/* Raise all k or, to lift, only those below the new estimate (minimal increase); the estimate
+ * before. */
+EBI_INLINE uint64_t ebi_counting_raise_all(const ebi_counting *c, const uint64_t *pos, uint64_t by,
+                                           bool lift) {
+    return c->store->raise(&c->counters, pos, c->k, by, lift);
 }
 
 EBI_INLINE void ebi_counting_lower_all(const ebi_counting *c, const uint64_t *pos, uint64_t by) {
@@ -145,11 +147,6 @@ EBI_INLINE uint64_t ebi_counting_minimum(const ebi_counting *c, const uint64_t *
                                          uint64_t *counter) {
     c->store->read(&c->counters, pos, c->k, counter);
     return ebi_counting_least(counter, c->k);
-}
-
-/* Raise the counters that are below the new estimate (minimal increase); the estimate before. */
-EBI_INLINE uint64_t ebi_counting_lift(const ebi_counting *c, const uint64_t *pos, uint64_t by) {
-    return c->store->lift(&c->counters, pos, c->k, by);
 }
 
 EBI_INLINE void ebi_counting_raise_total(const ebi_counting *c, uint64_t by) {

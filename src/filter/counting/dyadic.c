@@ -281,8 +281,7 @@ static bool dyadic_raise(const dyadic *d, uint64_t place, uint32_t by) {
     ebi_counting_fetch(c, hash, n, pos);
     for (size_t i = 0; i < n; i++) {
         const uint64_t *const at = pos + i * c->k;
-        const bool there =
-            c->linear ? ebi_counting_raise_all(c, at, by) : ebi_counting_lift(c, at, by) > 0;
+        const bool there = ebi_counting_raise_all(c, at, by, !c->linear) > 0;
         if (i == 0) seen = there;
         ebi_counting_raise_total(c, by);
     }

@@ -54,14 +54,13 @@ static eb_status spectral_resolve(ebi_params *p, const ebi_args *a, eb_error *er
  * for sums and for least counters, for the usual k and for any.  All other stores have the loops of
  * SPECTRAL_ANY, which call what is in the store's table. */
 
-typedef bool spectral_raise(const ebi_counter_array *c, const uint64_t *i, size_t n, uint64_t by);
-typedef uint64_t spectral_lift(const ebi_counter_array *c, const uint64_t *i, size_t n,
-                               uint64_t by);
+typedef uint64_t spectral_get(const ebi_counter_array *c, uint64_t i);
+typedef uint64_t spectral_raise(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                                uint64_t by, bool lift);
 typedef const uint8_t *spectral_address(const ebi_counter_array *c, uint64_t i);
 #define SPECTRAL_STORE                                                                             \
-    const ebi_store *store, ebi_counter_get *get, spectral_raise *raise, spectral_lift *lift,      \
-        spectral_address *address
-#define SPECTRAL_ANY NULL, NULL, NULL, NULL, NULL
+    const ebi_store *store, spectral_get *get, spectral_raise *raise, spectral_address *address
+#define SPECTRAL_ANY NULL, NULL, NULL, NULL
 
 EBI_INLINE ebi_counting spectral_at(const ebi_params *p, const uint8_t *block, unsigned k,
                                     const ebi_store *store) {
@@ -87,18 +86,11 @@ EBI_INLINE void spectral_fetch(const ebi_counting *s, const eb_hash *h, size_t n
     }
 }
 
-EBI_INLINE uint64_t spectral_least(const ebi_counting *s, const uint64_t *pos,
-                                   ebi_counter_get *get) {
+EBI_INLINE uint64_t spectral_least(const ebi_counting *s, const uint64_t *pos, spectral_get *get) {
     uint64_t least = EBI_COUNTER_MAX;
     for (unsigned j = 0; j < s->k; j++) /* only loops with a store come here, and they have it */
         least = ebi_min(least, get(&s->counters, pos[j])); /* cppcheck-suppress ctunullpointer */
     return least;
-}
-
-/* Add a key; was it (probably) there? */
-EBI_INLINE bool spectral_put(const ebi_counting *s, const uint64_t *pos, uint64_t by, bool linear,
-                             spectral_raise *raise, spectral_lift *lift) {
-    return linear ? raise(&s->counters, pos, s->k, by) : lift(&s->counters, pos, s->k, by) > 0;
 }
 
 /* Either of seen and after may be NULL. */
@@ -112,10 +104,9 @@ EBI_INLINE void spectral_add_all(const ebi_params *p, uint8_t *block, const ebi_
     spectral_fetch(&s, b->hash, b->n, pos, ebi_is_far(p), store ? address : table->address);
     for (size_t i = 0; i < b->n; i++) {
         const uint64_t *const at = pos + i * s.k;
-        const bool there =
-            store ? spectral_put(&s, at, b->value[i], linear, raise, lift)
-                  : spectral_put(&s, at, b->value[i], linear, table->raise, table->lift);
-        if (seen) seen[i] = there;
+        const uint64_t before =
+            (store ? raise : table->raise)(&s.counters, at, s.k, b->value[i], !linear);
+        if (seen) seen[i] = before > 0;
         if (after) after[i] = ebi_counter_count(spectral_least(&s, at, store ? get : table->get));
         sum += b->value[i];
     }
@@ -127,7 +118,7 @@ EBI_INLINE void spectral_estimates(const ebi_params *p, const uint8_t *block, co
     assert(n <= EBI_BATCH);
     const ebi_counting s = spectral_at(p, block, k, store);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX], counter[EBI_BATCH * EBI_COUNTING_K_MAX];
-    (void)raise, (void)lift;
+    (void)raise;
     spectral_fetch(&s, h, n, pos, ebi_is_far(p), store ? address : s.store->address);
     if (!store) s.store->read(&s.counters, pos, n * s.k, counter);
     for (size_t i = 0; i < n; i++)
@@ -176,23 +167,13 @@ EBI_INLINE void spectral_estimates(const ebi_params *p, const uint8_t *block, co
     static const ebi_ops *const name##_loops[2][2] = {{&name##_mi_ops, &name##_mi_5_ops},          \
                                                       {&name##_ms_ops, &name##_ms_5_ops}};
 
-EBI_INLINE bool spectral_wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t n,
-                                    uint64_t by) {
-    return ebi_wide_raise(c, i, n, by, true);
+EBI_INLINE uint64_t spectral_wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t n,
+                                        uint64_t by, bool lift) {
+    return ebi_wide_raise(c, i, n, by, lift, !lift); /* what is only lifted are no sums */
 }
 
-EBI_INLINE uint64_t spectral_wide_lift(const ebi_counter_array *c, const uint64_t *i, size_t n,
-                                       uint64_t by) {
-    return ebi_wide_lift(c, i, n, by, false);
-}
-
-EBI_INLINE const uint8_t *spectral_wide_address(const ebi_counter_array *c, uint64_t i) {
-    return ebi_wide_at(c, i);
-}
-
-#define SPECTRAL_WIDE(store)                                                                       \
-    store, ebi_wide_get, spectral_wide_raise, spectral_wide_lift, spectral_wide_address
-#define SPECTRAL_U32 &ebi_store_u32, ebi_u32_get, ebi_u32_raise, ebi_u32_lift, ebi_u32_address
+#define SPECTRAL_WIDE(store) store, ebi_wide_get, spectral_wide_raise, ebi_wide_address
+#define SPECTRAL_U32 &ebi_store_u32, ebi_u32_get, ebi_u32_raise, ebi_u32_address
 
 SPECTRAL_LOOPS(, wide, SPECTRAL_WIDE(&ebi_store_wide_sums_portable),
                SPECTRAL_WIDE(&ebi_store_wide_most_portable))

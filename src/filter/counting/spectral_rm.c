@@ -279,7 +279,7 @@ static void spectral_rm_insert(const spectral_rm *r, eb_hash h, const uint64_t *
     ebi_counting_positions(&r->second, spectral_rm_second_hash(h), second);
     const bool there = marked || spectral_rm_read(&r->second, second).value > 0;
     if (!single && !there) return;
-    (void)ebi_counting_raise_all(&r->second, second, there ? value : c->after.value);
+    (void)ebi_counting_raise_all(&r->second, second, there ? value : c->after.value, false);
     if (r->policy == SPECTRAL_RM_POLICY_RM_BF) (void)spectral_rm_mark(r, h, true);
     if (traps && !there) r->traps[pos[c->after.where]] = h;
 }

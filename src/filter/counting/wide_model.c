@@ -69,10 +69,7 @@ static void wide_model_add(wide_model *m, uint64_t key, uint64_t by) {
     assert(by > 0);
     uint64_t pos[EBI_COUNTING_K_MAX];
     ebi_counting_positions(&m->c, ebi_mix(key), pos);
-    if (m->c.linear)
-        (void)ebi_counting_raise_all(&m->c, pos, by);
-    else
-        (void)ebi_counting_lift(&m->c, pos, by);
+    (void)ebi_counting_raise_all(&m->c, pos, by, !m->c.linear);
 }
 
 /* The highest bits of the cells of a word in which none have joined. */

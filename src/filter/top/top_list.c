@@ -170,7 +170,7 @@ static uint64_t top_light_add(const ebi_top *t, eb_hash h, uint64_t fine, uint64
     uint64_t pos[EBI_TOP_K], least = UINT64_MAX;
     if (!t->halves) {
         ebi_counting_positions(&t->light, h, pos);
-        return ebi_counting_lift(&t->light, pos, fine);
+        return ebi_counting_raise_all(&t->light, pos, fine, true);
     }
     ebi_decay_places(&t->fading, h, pos);
     for (unsigned j = 0; j < EBI_TOP_K; j++)
