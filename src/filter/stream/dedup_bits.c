@@ -2,15 +2,16 @@
 #include "dedup_bits.h"
 #include <math.h>
 
-eb_status ebi_parts_resolve(ebi_params *p, const ebi_args *a, const char *kind, size_t fpr_option,
+eb_status ebi_parts_resolve(ebi_params *p, const ebi_args *a, const char *kind, ebi_fade_rule rule,
                             ebi_fpr_of *fpr_of, eb_error *err) {
-    assert(fpr_option < EBI_OPTIONS_MAX);
-    if (a->given[EBI_O_PARTS] && a->given[fpr_option])
+    const bool by_fpr = a->given[EBI_O_PARTS_FPR];
+    const double fpr = a->real[EBI_O_PARTS_FPR];
+    p->derived[EBI_PARTS_RULE] = rule;
+    if (a->given[EBI_O_PARTS] && by_fpr)
         return ebi_fail(err, EB_ESPEC, "%s: give k or fpr, not both", kind);
     if (!a->given[EBI_O_PARTS]) {
-        uint64_t k = a->given[fpr_option] ? 1 : 2;
-        while (a->given[fpr_option] && k < EBI_K_MAX && fpr_of(p, (double)k) > a->real[fpr_option])
-            k++;
+        uint64_t k = by_fpr ? 1 : 2;
+        while (by_fpr && k < EBI_K_MAX && fpr_of(p, (double)k) > fpr) k++;
         p->opt[EBI_O_PARTS] = k;
     }
     return ebi_size_cells(p, a, kind, 1, p->opt[EBI_O_PARTS], ebi_parts_loads_bytes(p), err);
@@ -71,22 +72,27 @@ static ebi_stream dedup_parts_stream(const eb_workload *w) {
     return (ebi_stream){INFINITY, most, w->gap};
 }
 
-void ebi_parts_predict(const ebi_params *p, ebi_fade_rule rule, const eb_workload *w,
-                       eb_prediction *out) {
+static ebi_fade dedup_parts_filter(const ebi_params *p, double bits, double k) {
+    assert(k >= 1 && p->derived[EBI_PARTS_RULE] <= EBI_FADE_RLBSBF);
+    return (ebi_fade){(ebi_fade_rule)p->derived[EBI_PARTS_RULE], bits, (int)k, 0};
+}
+
+void ebi_parts_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     if (w->zipf > 0) { /* repeats are nearer than without skew, and fewer keys are new at a time */
         eb_workload even = *w;
         eb_prediction r = {.mean_fnr = 1};
         even.zipf = 0;
-        ebi_parts_predict(p, rule, &even, &r);
+        ebi_parts_predict(p, &even, &r);
         out->fnr_high = r.mean_fnr;
         even.items = w->items > 0 ? w->items : w->distinct * DEDUP_PARTS_LONG;
         even.distinct = even.gap = 0; /* were all of them new, it would be fuller */
-        ebi_parts_predict(p, rule, &even, &r);
+        ebi_parts_predict(p, &even, &r);
         out->fpr_high = r.fpr;
         out->unused |= EB_UNUSED_ZIPF;
         return;
     }
-    const ebi_fade filter = {rule, (double)p->opt[EBI_O_CELLS], (int)p->opt[EBI_O_PARTS], 0};
+    const ebi_fade filter =
+        dedup_parts_filter(p, (double)p->opt[EBI_O_CELLS], (double)p->opt[EBI_O_PARTS]);
     const ebi_stream stream = dedup_parts_stream(w);
     const ebi_rates r = ebi_fade_rates(&filter, &stream);
     out->fill = r.load;
@@ -98,9 +104,8 @@ void ebi_parts_predict(const ebi_params *p, ebi_fade_rule rule, const eb_workloa
     if (w->gap > 0) out->accuracy = 0.4; /* too high if the stream has few gaps in it */
 }
 
-double ebi_parts_fpr_endless(ebi_fade_rule rule, double k) {
-    assert(k >= 1);
-    const ebi_fade filter = {rule, 64 * k, (int)k, 0};
+double ebi_parts_fpr_endless(const ebi_params *p, double k) {
+    const ebi_fade filter = dedup_parts_filter(p, 64 * k, k);
     const ebi_stream fresh = {INFINITY, 1, 0};
     return ebi_fade_rates(&filter, &fresh).fpr;
 }

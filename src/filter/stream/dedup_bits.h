@@ -1,8 +1,7 @@
 /* dedup_bits.h - what rsbf, bsbf, bsbfsd and rlbsbf share (Bera, Dutta, Narang and Bhattacherjee,
  * Advanced Bloom Filter Based Algorithms for Efficient Approximate Data De-Duplication in Streams).
  *
- *     | head | load[k]: set bits of each part, 8 bytes each, to 64 | part 0: s bits | ... | part
- * k-1 |
+ *     | head | load[k]: set bits of each part, 8 bytes each, to 64 | part 0: s bits | part 1 ... |
  *
  * A key has one bit in each part and is reported seen if all k are set.  To insert it, the filter
  * resets some bits, its victims, and then sets the key's own.  The four differ only in when they
@@ -25,10 +24,17 @@
 #include "filter/loops.h"
 #include "math/probability.h"
 
-/* Options: k first, then what the kind adds, then fpr. */
-enum { EBI_O_PARTS = EBI_O_OWN };
-#define EBI_PARTS_OPTION                                                                           \
-    { "k", "int", NULL, "1", "32", "bits for each key; 2 if fpr is not given", false }
+/* The first options of all four, and what else they have in common. */
+enum { EBI_O_PARTS = EBI_O_OWN, EBI_O_PARTS_FPR, EBI_O_PARTS_OWN };
+#define EBI_PARTS_OPTIONS(fpr)                                                                     \
+    EBI_COMMON_OPTIONS,                                                                            \
+        {"k", "int", NULL, "1", "32", "bits for each key; 2 if fpr is not given", false}, {        \
+        "fpr", "real", NULL, "1e-6", "0.5", fpr, true                                              \
+    }
+#define EBI_PARTS_PAPER                                                                            \
+    "Bera et al., Advanced Bloom Filter Based Algorithms for De-Duplication, Algorithm "
+#define EBI_PARTS_MEMBERS                                                                          \
+    .version = 1, .check = ebi_parts_check, .stat = ebi_parts_stat, .view = ebi_parts_view
 
 /* The parts of one block while a batch is worked on. */
 typedef struct ebi_parts {
@@ -156,19 +162,35 @@ EBI_INLINE void ebi_parts_test(const ebi_params *p, const uint8_t *block, const 
         seen[i] = ebi_parts_seen(bits, ebi_fetch_key(&fetch, i, k, far), k);
 }
 
-/* k= as given, or the smallest k for which fpr_of(k) is at most fpr=, or 2; then the size. */
+/* The loops of a kind that has FILE_step: see loops.h. */
+#define EBI_PARTS_LOOPS(file, choose)                                                              \
+    EBI_INLINE unsigned file##_k(const ebi_params *p) {                                            \
+        return ebi_parts_k(p);                                                                     \
+    }                                                                                              \
+    EBI_INLINE void file##_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,            \
+                               uint8_t *seen, unsigned k, bool far) {                              \
+        ebi_parts_add(p, block, b, seen, k, far, file##_step, choose);                             \
+    }                                                                                              \
+    EBI_INLINE void file##_test(const ebi_params *p, const uint8_t *block, const eb_hash *h,       \
+                                size_t n, uint8_t *seen, unsigned k, bool far) {                   \
+        ebi_parts_test(p, block, h, n, seen, k, far);                                              \
+    }                                                                                              \
+    EBI_LOOPS(file)
+
+/* k= as given, or the smallest k for which fpr_of(k) is at most fpr=, or 2; then the size.  The
+ * rule is kept for predictions. */
+enum { EBI_PARTS_RULE }; /* in ebi_params.derived */
 typedef double ebi_fpr_of(const ebi_params *p, double k);
-eb_status ebi_parts_resolve(ebi_params *p, const ebi_args *a, const char *kind, size_t fpr_option,
+eb_status ebi_parts_resolve(ebi_params *p, const ebi_args *a, const char *kind, ebi_fade_rule rule,
                             ebi_fpr_of *fpr_of, eb_error *err);
 eb_status ebi_parts_check(const ebi_params *p, const uint8_t *block, eb_error *err);
 void ebi_parts_stat(const ebi_params *p, const uint8_t *block, eb_stats *s);
 bool ebi_parts_view(const ebi_params *p, const uint8_t *block, eb_cells_view *v);
 
 /* What the mean field of src/math says of this filter. */
-void ebi_parts_predict(const ebi_params *p, ebi_fade_rule rule, const eb_workload *w,
-                       eb_prediction *out);
+void ebi_parts_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out);
 /* FPR after endless new keys. */
-double ebi_parts_fpr_endless(ebi_fade_rule rule, double k);
+double ebi_parts_fpr_endless(const ebi_params *p, double k);
 /* Equation 6.1: the FPR of k parts with s keys in them and nothing reset, (1-1/e)^k. */
 double ebi_parts_fpr_full(const ebi_params *p, double k);
 #endif

@@ -23,19 +23,16 @@
 #include "dedup_bits.h"
 #include <math.h>
 
-enum { RSBF_O_RULE = EBI_O_PARTS + 1, RSBF_O_PSTAR, RSBF_O_FPR, RSBF_O_BALANCED };
+enum { RSBF_O_RULE = EBI_O_PARTS_OWN, RSBF_O_PSTAR, RSBF_O_BALANCED };
 enum { RSBF_RULE_RUN, RSBF_RULE_PRINTED, RSBF_RULE_TEXT };
 enum { RSBF_PROBES = 64, RSBF_MILLION = 1000000 };
 
 static const eb_option rsbf_options[] = {
-    EBI_COMMON_OPTIONS,
-    EBI_PARTS_OPTION,
+    EBI_PARTS_OPTIONS("most false positives on an endless stream: k follows"),
     {"rule", "run|printed|text", "run", NULL, NULL,
      "what gives the paper's numbers, its listing, its text", false},
     {"pstar", "fixed", "0.03", "0.0001", "1", "but for rule=run: from s/i = pstar on, swap bits",
      false},
-    {"fpr", "real", NULL, "1e-6", "0.5", "most false positives on an endless stream: k follows",
-     true},
     {"fpr_balanced", "real", NULL, "1e-6", "0.5",
      "k by section 6.1: the mean of 1 and what equation 6.1 wants for this rate", true},
     {0}};
@@ -50,7 +47,7 @@ static double rsbf_fpr_of(const ebi_params *p, double k) {
 static eb_status rsbf_balance(ebi_params *p, const ebi_args *a, ebi_args *settled, eb_error *err) {
     *settled = *a;
     if (!a->given[RSBF_O_BALANCED]) return EB_OK;
-    if (a->given[EBI_O_PARTS] || a->given[RSBF_O_FPR])
+    if (a->given[EBI_O_PARTS] || a->given[EBI_O_PARTS_FPR])
         return ebi_fail(err, EB_ESPEC, "rsbf: give one of k, fpr and fpr_balanced");
     const double wanted = log(a->real[RSBF_O_BALANCED]) / log(ebi_parts_fpr_full(p, 1));
     p->opt[EBI_O_PARTS] = (uint64_t)fmax(round((1 + wanted) / 2), 1);
@@ -61,17 +58,12 @@ static eb_status rsbf_balance(ebi_params *p, const ebi_args *a, ebi_args *settle
 static eb_status rsbf_resolve(ebi_params *p, const ebi_args *args, eb_error *err) {
     ebi_args settled;
     EBI_TRY(rsbf_balance(p, args, &settled, err));
-    const ebi_args *const a = &settled;
-    return ebi_parts_resolve(p, a, "rsbf", RSBF_O_FPR, rsbf_fpr_of, err);
+    return ebi_parts_resolve(p, &settled, "rsbf", EBI_FADE_RSBF, rsbf_fpr_of, err);
 }
 
 /* Loops */
 
-EBI_INLINE unsigned rsbf_k(const ebi_params *p) {
-    return ebi_parts_k(p);
-}
-
-EBI_INLINE void rsbf_run(const ebi_parts *d, const ebi_record *r) {
+EBI_INLINE void rsbf_run_step(const ebi_parts *d, const ebi_record *r) {
     ebi_parts_insert(d, r, ebi_choose_all);
 }
 
@@ -104,7 +96,7 @@ EBI_INLINE bool rsbf_swaps(const ebi_parts *d, uint64_t i) {
     return d->s <= i / RSBF_MILLION * pstar + i % RSBF_MILLION * pstar / RSBF_MILLION;
 }
 
-EBI_INLINE void rsbf_printed(const ebi_parts *d, const ebi_record *r) {
+EBI_INLINE void rsbf_printed_step(const ebi_parts *d, const ebi_record *r) {
     uint64_t victim[EBI_K_MAX];
     ebi_choose_all(d, r->at, r->draw, victim);
     if (r->number < d->s)
@@ -115,26 +107,20 @@ EBI_INLINE void rsbf_printed(const ebi_parts *d, const ebi_record *r) {
         rsbf_reservoir(d, r, victim);
 }
 
-EBI_INLINE void rsbf_text(const ebi_parts *d, const ebi_record *r) {
-    if (!r->seen) rsbf_printed(d, r);
+EBI_INLINE void rsbf_text_step(const ebi_parts *d, const ebi_record *r) {
+    if (!r->seen) rsbf_printed_step(d, r);
 }
 
-EBI_INLINE void rsbf_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
-                         unsigned k, bool far) {
-    if (p->opt[RSBF_O_RULE] == RSBF_RULE_RUN)
-        ebi_parts_add(p, block, b, seen, k, far, rsbf_run, ebi_choose_all);
-    else if (p->opt[RSBF_O_RULE] == RSBF_RULE_PRINTED)
-        ebi_parts_add(p, block, b, seen, k, far, rsbf_printed, ebi_choose_all);
-    else
-        ebi_parts_add(p, block, b, seen, k, far, rsbf_text, ebi_choose_all);
-}
+EBI_PARTS_LOOPS(rsbf_run, ebi_choose_all)
+EBI_PARTS_LOOPS(rsbf_printed, ebi_choose_all)
+EBI_PARTS_LOOPS(rsbf_text, ebi_choose_all)
 
-EBI_INLINE void rsbf_test(const ebi_params *p, const uint8_t *block, const eb_hash *h, size_t n,
-                          uint8_t *seen, unsigned k, bool far) {
-    ebi_parts_test(p, block, h, n, seen, k, far);
+static const ebi_ops *rsbf_select(const ebi_params *p) {
+    const uint64_t rule = p->opt[RSBF_O_RULE];
+    return rule == RSBF_RULE_RUN       ? rsbf_run_loops(p)
+           : rule == RSBF_RULE_PRINTED ? rsbf_printed_loops(p)
+                                       : rsbf_text_loops(p);
 }
-
-EBI_LOOPS(rsbf)
 
 /* rule=text on ever new keys: of those that are called new a bit is zero with (1-q)/(1-q^k), so
  * dq/d(ln i) = 1 - q - q(1-q^k). */
@@ -165,20 +151,16 @@ static void rsbf_predict_printed(const ebi_params *p, const eb_workload *w, eb_p
 
 static void rsbf_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     if (p->opt[RSBF_O_RULE] == RSBF_RULE_RUN)
-        ebi_parts_predict(p, EBI_FADE_RSBF, w, out);
+        ebi_parts_predict(p, w, out);
     else
         rsbf_predict_printed(p, w, out);
 }
 
 const ebi_kind ebi_kind_rsbf = {
     .info = {"rsbf", "reservoir sampling: a key resets one random bit of each part",
-             "Bera et al., Advanced Bloom Filter Based Algorithms for De-Duplication, Algorithm 1",
-             EB_FORGETS, rsbf_options, NULL},
-    .version = 1,
+             EBI_PARTS_PAPER "1", EB_FORGETS, rsbf_options, NULL},
     .resolve = rsbf_resolve,
-    .select = rsbf_loops,
-    .check = ebi_parts_check,
-    .stat = ebi_parts_stat,
+    .select = rsbf_select,
     .predict = rsbf_predict,
-    .view = ebi_parts_view,
+    EBI_PARTS_MEMBERS,
 };
