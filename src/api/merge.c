@@ -74,93 +74,14 @@ static eb_status merge_can(const eb_filter *into, const eb_filter *from, eb_erro
 /* With a weight: where every counter is the sum of the counts of its keys, counters are merged as
  * counts are. */
 
-bool ebi_merge_scales(const eb_filter *f) {
+static ebi_counting merge_open(const eb_filter *f, uint64_t shard) {
     ebi_counting c;
-    if (!f->kind->counted) return false;
-    f->kind->counted->counters(&f->p, f->block, &c);
-    return c.linear && !ebi_is_sealed(f);
+    f->kind->counted->counters(&f->p, ebi_shard(f, shard), &c);
+    return c;
 }
 
-static uint64_t merge_times(uint64_t value, uint64_t times) {
-    assert(times >= 1);
-    uint64_t product;
-    return ebi_mul(value, times, &product) ? ebi_min(product, EBI_COUNTER_MAX) : EBI_COUNTER_MAX;
-}
-
-enum { MERGE_WEIGHT_MAX = 1000 }; /* where counters join: each merge is a pass over all of them */
-
-typedef struct merge_pair {
-    ebi_counting into, from;
-} merge_pair;
-
-static merge_pair merge_open(const eb_filter *into, const eb_filter *from, uint64_t i) {
-    assert(i < eb_shards(into));
-    merge_pair m;
-    into->kind->counted->counters(&into->p, ebi_shard(into, i), &m.into);
-    from->kind->counted->counters(&from->p, ebi_shard(from, i), &m.from);
-    return m;
-}
-
-/* Where counters join (store=wide), a word of them at a time, cut alike in both. */
-static bool merge_words(const merge_pair *m, uint64_t i, uint64_t times, ebi_wide_word *x,
-                        ebi_wide_word *y) {
-    bool contained = true;
-    ebi_counting_word(&m->into, i, x);
-    ebi_counting_word(&m->from, i, y);
-    ebi_counting_match(&m->into, x, y);
-    for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++) {
-        if (times != 1) y->value[cell] = merge_times(y->value[cell], times);
-        contained = contained && x->value[cell] >= y->value[cell];
-    }
-    return contained;
-}
-
-static void merge_subtract_words(const merge_pair *m, uint64_t times) {
-    ebi_wide_word x, y;
-    for (uint64_t i = 0; i < ebi_counting_words_of(&m->into); i++) {
-        (void)merge_words(m, i, times, &x, &y);
-        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++) {
-            if (x.value[cell] >= EBI_COUNTER_MAX) continue;
-            x.value[cell] -= y.value[cell];
-            if (x.value[cell] == 0) x.level[cell] = 0;
-        }
-        ebi_wide_save(&m->into.counters, i, &x, true);
-    }
-}
-
-static bool merge_contains(const merge_pair *m, uint64_t times) {
-    if (*m->into.total < merge_times(*m->from.total, times)) return false;
-    if (m->into.joins) {
-        ebi_wide_word x, y;
-        for (uint64_t i = 0; i < ebi_counting_words_of(&m->into); i++)
-            if (!merge_words(m, i, times, &x, &y)) return false;
-        return true;
-    }
-    for (uint64_t i = 0; i < m->into.n; i++)
-        if (ebi_counting_get(&m->into, i) < merge_times(ebi_counting_get(&m->from, i), times))
-            return false;
-    return true;
-}
-
-static void merge_add(const merge_pair *m, uint64_t times) {
-    if (m->into.joins) { /* a word may have to grow with each */
-        for (; times > 0; times--) ebi_counting_merge(&m->into, &m->from);
-        return;
-    }
-    for (uint64_t i = 0; i < m->into.n; i++) {
-        const uint64_t more = merge_times(ebi_counting_get(&m->from, i), times);
-        if (more > 0) (void)ebi_counting_raise(&m->into, i, more);
-    }
-    ebi_counting_raise_total(&m->into, merge_times(*m->from.total, times));
-}
-
-static void merge_subtract(const merge_pair *m, uint64_t times) {
-    if (m->into.joins) merge_subtract_words(m, times);
-    for (uint64_t i = 0; i < m->into.n && !m->into.joins; i++) {
-        const uint64_t less = merge_times(ebi_counting_get(&m->from, i), times);
-        if (less > 0) m->into.store->sub(&m->into.counters, i, less);
-    }
-    if (*m->into.total < EBI_COUNTER_MAX) *m->into.total -= merge_times(*m->from.total, times);
+bool ebi_merge_scales(const eb_filter *f) {
+    return f->kind->counted && merge_open(f, 0).linear && !ebi_is_sealed(f);
 }
 
 static eb_status merge_scaled(eb_filter *into, const eb_filter *from, int64_t weight,
@@ -171,26 +92,22 @@ static eb_status merge_scaled(eb_filter *into, const eb_filter *from, int64_t we
                         "%s: only counters that are sums can be merged with a weight: use spectral "
                         "with update=plain",
                         into->kind->info.name);
-    if (weight > MERGE_WEIGHT_MAX && merge_open(into, from, 0).into.joins)
-        return ebi_fail(err, EB_ENOTSUP,
-                        "with store=wide a weight must be at most %d: use store=u32",
-                        MERGE_WEIGHT_MAX);
     for (uint64_t i = 0; weight < 0 && i < ebi_shards(into); i++) {
-        const merge_pair m = merge_open(into, from, i);
-        if (!ebi_counting_is_sums(&m.from))
+        const ebi_counting all = merge_open(into, i), part = merge_open(from, i);
+        if (!ebi_counting_is_sums(&part))
             return ebi_fail(err, EB_ENOTSUP,
                             "keys were removed before the filter was frozen, so its counters are "
                             "only bounds: subtract before freezing");
-        if (!merge_contains(&m, times))
+        if (!ebi_counting_contains(&all, &part, times))
             return ebi_fail(err, EB_EVALUE,
                             "cannot subtract a stream that is not part of the other");
     }
-    for (uint64_t i = 0; i < ebi_shards(into); i++) {
-        const merge_pair m = merge_open(into, from, i);
-        if (weight < 0)
-            merge_subtract(&m, times);
-        else if (weight > 0) {
-            merge_add(&m, times);
+    for (uint64_t i = 0; weight != 0 && i < ebi_shards(into); i++) {
+        const ebi_counting all = merge_open(into, i), part = merge_open(from, i);
+        if (weight < 0) {
+            ebi_counting_subtract(&all, &part, times);
+        } else {
+            ebi_counting_merge(&all, &part, times);
             merge_head(into, from, i, times, 0);
         }
     }

@@ -113,12 +113,8 @@ void ebi_wide_coarsen(ebi_wide_word *w, const ebi_wide_word *other, bool sums) {
         if (w->level[cell] < other->level[cell]) wide_join(w, cell, other->level[cell], sums);
 }
 
-void ebi_wide_guess(const uint64_t *shown, ebi_wide_word *out) {
-    for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++) {
-        out->value[cell] = shown[cell];
-        out->level[cell] = 0;
-    }
-    wide_settle(out, false);
+void ebi_wide_guess(ebi_wide_word *w) {
+    wide_settle(w, false);
 }
 
 /* The commonest joins in place: a cell or a pair becomes a pair or a four in which the value fits.

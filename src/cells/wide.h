@@ -1,8 +1,7 @@
 /* wide.h - counters of 4 bits each, everything included, that join when they are full.
  *
- *     segment  | ebi_store_state, 64 bytes, zero | words of 8 bytes, 16 cells each; zeros to the
- * end | word     | bits 0..53: cells | 54..58: layout of cells 0..7 | 59..63: layout of cells 8..15
- * |
+ *     segment | ebi_store_state, 64 bytes, zero | words of 8 bytes, 16 cells each | zeros |
+ *     word    | bits 0-53: cells | 54-58: layout of cells 0..7 | 59-63: of cells 8..15 |
  *
  * Cell i begins at bit 54 i / 16, so it has 3 or 4 bits.  A counter that outgrows its field joins
  * its neighbours: groups are 1, 2, 4, 8 or 16 neighbouring cells (of level 0 to 4), aligned, and
@@ -40,9 +39,9 @@ void ebi_wide_load(const ebi_counter_array *c, uint64_t word, ebi_wide_word *out
 void ebi_wide_save(const ebi_counter_array *c, uint64_t word, ebi_wide_word *w, bool sums);
 /* Join the cells of w that are joined in the other. */
 void ebi_wide_coarsen(ebi_wide_word *w, const ebi_wide_word *other, bool sums);
-/* The least layout in which what cells show fits: that of the word they come from, unless keys were
- * removed from it. */
-void ebi_wide_guess(const uint64_t *shown, ebi_wide_word *out);
+/* The least layout in which what cells show fits, each for itself at first: that of the word they
+ * come from, unless keys were removed from it. */
+void ebi_wide_guess(ebi_wide_word *w);
 
 /* Give the group of cell i a value that does not fit into it. */
 void ebi_wide_widen(const ebi_counter_array *c, uint64_t i, uint64_t value, bool sums);

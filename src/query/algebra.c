@@ -20,23 +20,17 @@ static uint64_t algebra_combined(uint64_t a, uint64_t b, eb_combination how) {
                                : ebi_min(a, b);
 }
 
-static void algebra_combine(const ebi_counting *x, const ebi_counting *y, const ebi_counting *z,
+/* Of joined cells the combined sums are no less than their own, and no sums any more. */
+static void algebra_combine(const ebi_counting *x, const ebi_counting *y, ebi_counting z,
                             eb_combination how) {
-    assert(x->n == y->n && y->n == z->n);
-    for (uint64_t i = 0; i < x->n && !x->joins; i++) {
-        const uint64_t value =
-            algebra_combined(ebi_counting_get(x, i), ebi_counting_get(y, i), how);
-        if (value > 0) ebi_counting_raise(z, i, value);
-    }
-    for (uint64_t i = 0; i < ebi_counting_words_of(x) && x->joins; i++) {
-        ebi_wide_word a, b; /* of joined cells the combined sums are no less than their own */
-        ebi_counting_word(x, i, &a);
-        ebi_counting_word(y, i, &b);
-        ebi_counting_match(x, &a, &b);
+    z.linear = false;
+    for (uint64_t i = 0; i < ebi_counting_words_of(x); i++) {
+        ebi_wide_word a, b;
+        ebi_counting_pair(x, y, i, &a, &b);
         for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++)
             a.value[cell] = algebra_combined(ebi_min(a.value[cell], EBI_COUNTER_MAX),
                                              ebi_min(b.value[cell], EBI_COUNTER_MAX), how);
-        ebi_wide_save(&z->counters, i, &a, false);
+        ebi_counting_put(&z, i, NULL, &a);
     }
 }
 
@@ -53,7 +47,7 @@ eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb
     for (uint64_t shard = 0; shard < ebi_shards(a); shard++) {
         const ebi_counting x = ebi_query_open(a, shard), y = ebi_query_open(b, shard);
         const ebi_counting z = ebi_query_open(f, shard);
-        algebra_combine(&x, &y, &z, how);
+        algebra_combine(&x, &y, z, how);
         *z.total = algebra_combined(*x.total, *y.total, how);
         *f->kind->counted->sealed(ebi_shard(f, shard)) = 1;
     }
@@ -62,7 +56,8 @@ eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb
 }
 
 /* Of a filter whose counters are no sums the larger neighbour is bound enough. */
-static void algebra_fold_words(const ebi_counting *from, const ebi_counting *into) {
+static void algebra_fold_shard(const ebi_counting *from, const ebi_counting *into) {
+    assert(from->n == 2 * into->n);
     enum { ALGEBRA_HALF = EBI_WIDE_CELLS / 2 };
     for (uint64_t i = 0; i < ebi_counting_words_of(into); i++) {
         ebi_wide_word half[2] = {{{0}, {0}}, {{0}, {0}}}, w;
@@ -72,24 +67,10 @@ static void algebra_fold_words(const ebi_counting *from, const ebi_counting *int
             const ebi_wide_word *const h = &half[cell / ALGEBRA_HALF];
             const unsigned at = cell % ALGEBRA_HALF * 2;
             const uint64_t a = h->value[at], b = h->level[at] > 0 ? 0 : h->value[at + 1];
-            w.value[cell] = from->linear ? a + b : ebi_max(a, b);
+            w.value[cell] = from->linear ? ebi_counter_sum(a, b) : ebi_max(a, b);
             w.level[cell] = h->level[at] > 0 ? h->level[at] - 1 : 0;
         }
-        ebi_wide_save(&into->counters, i, &w, from->linear);
-    }
-}
-
-static void algebra_fold_shard(const ebi_counting *from, const ebi_counting *into) {
-    assert(from->n == 2 * into->n);
-    if (into->joins) {
-        algebra_fold_words(from, into);
-        *into->total = *from->total;
-        return;
-    }
-    for (uint64_t i = 0; i < into->n; i++) {
-        const uint64_t a = ebi_counting_get(from, 2 * i), b = ebi_counting_get(from, 2 * i + 1);
-        const uint64_t value = from->linear ? ebi_counter_sum(a, b) : ebi_max(a, b);
-        if (value > 0) ebi_counting_raise(into, i, value);
+        ebi_counting_put(into, i, NULL, &w);
     }
     *into->total = *from->total;
 }

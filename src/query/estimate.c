@@ -289,9 +289,7 @@ static void estimate_groups_of(const ebi_counting *a, const ebi_counting *b, est
     memset(g, 0, sizeof *g);
     for (uint64_t i = 0; i < words; i++) {
         ebi_wide_word x, y;
-        ebi_counting_word(a, i, &x);
-        ebi_counting_word(b, i, &y);
-        ebi_counting_match(a, &x, &y);
+        ebi_counting_pair(a, b, i, &x, &y);
         for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell += 1u << x.level[cell]) {
             const unsigned level = x.level[cell];
             g->cells[level] += (double)(1u << level) / (double)(words * EBI_WIDE_CELLS);
@@ -334,15 +332,11 @@ double ebi_query_width(const ebi_counting *a, const ebi_counting *b) {
 }
 
 /* A group that lies in two parts may hold a key of either. */
-static double estimate_joined_products(const ebi_counting *a, const ebi_counting *b,
-                                       double *least) {
-    assert(a->k == b->k);
+double ebi_query_products(const ebi_counting *a, const ebi_counting *b, double *least) {
     double part[EBI_COUNTING_K_MAX + 1] = {0}, sum = 0;
     for (uint64_t i = 0; i < ebi_counting_words_of(a); i++) {
         ebi_wide_word x, y;
-        ebi_counting_word(a, i, &x);
-        ebi_counting_word(b, i, &y);
-        ebi_counting_match(a, &x, &y);
+        ebi_counting_pair(a, b, i, &x, &y);
         for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell += 1u << x.level[cell]) {
             const double product = (double)x.value[cell] * (double)y.value[cell];
             const uint64_t first = i * EBI_WIDE_CELLS + cell,
@@ -354,20 +348,6 @@ static double estimate_joined_products(const ebi_counting *a, const ebi_counting
     }
     *least = part[0];
     for (unsigned j = 1; j < a->k; j++) *least = fmin(*least, part[j]);
-    return sum;
-}
-
-double ebi_query_products(const ebi_counting *a, const ebi_counting *b, double *least) {
-    double sum = 0;
-    if (a->joins) return estimate_joined_products(a, b, least);
-    *least = INFINITY;
-    for (unsigned j = 0; j < a->k; j++) {
-        double part = 0;
-        for (uint64_t i = j * a->part; i < (j + 1) * a->part; i++)
-            part += (double)ebi_counting_get(a, i) * (double)ebi_counting_get(b, i);
-        sum += part;
-        *least = fmin(*least, part);
-    }
     return sum;
 }
 
@@ -396,7 +376,6 @@ eb_status eb_moments_of(const eb_filter *f, eb_moments *out, eb_error *err) {
 }
 
 static double estimate_median(double *x, unsigned n) {
-    assert(n > 0);
     assert(n > 0);
     for (unsigned i = 1; i < n; i++)
         for (unsigned j = i; j > 0 && x[j - 1] > x[j]; j--) {

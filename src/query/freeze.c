@@ -17,14 +17,10 @@ static void freeze_counters(const ebi_counting *from, const ebi_counting *into) 
         into->store->freeze(&into->counters, &source);
         return;
     }
-    for (uint64_t i = 0; i < ebi_counting_words_of(into) && into->joins; i++) {
+    for (uint64_t i = 0; i < ebi_counting_words_of(into); i++) {
         ebi_wide_word w;
         ebi_counting_word(from, i, &w);
-        ebi_wide_save(&into->counters, i, &w, into->linear);
-    }
-    for (uint64_t i = 0; i < from->n && !into->joins; i++) {
-        const uint64_t value = ebi_counting_get(from, i);
-        if (value > 0) (void)ebi_counting_raise(into, i, value);
+        ebi_counting_put(into, i, NULL, &w);
     }
 }
 

@@ -180,7 +180,7 @@ void ebi_counting_remove(const ebi_counting *c, const ebi_batch *b) {
     }
 }
 
-/* Counters that join */
+/* Counters word by word */
 
 uint64_t ebi_counting_words_of(const ebi_counting *c) {
     return (c->n + EBI_WIDE_CELLS - 1) / EBI_WIDE_CELLS;
@@ -189,38 +189,57 @@ uint64_t ebi_counting_words_of(const ebi_counting *c) {
 void ebi_counting_word(const ebi_counting *c, uint64_t word, ebi_wide_word *out) {
     assert(word < ebi_counting_words_of(c));
     const uint64_t first = word * EBI_WIDE_CELLS;
-    uint64_t shown[EBI_WIDE_CELLS] = {0};
     if (c->store->group) {
         ebi_wide_load(&c->counters, word, out);
         return;
     }
+    *out = (ebi_wide_word){{0}, {0}};
     ebi_source_read(&(ebi_source){c->store, &c->counters}, first,
-                    ebi_min(EBI_WIDE_CELLS, c->n - first), shown);
-    ebi_wide_guess(shown, out);
+                    ebi_min(EBI_WIDE_CELLS, c->n - first), out->value);
+    if (c->joins) ebi_wide_guess(out);
 }
 
-void ebi_counting_match(const ebi_counting *c, ebi_wide_word *a, ebi_wide_word *b) {
-    assert(c->joins);
-    ebi_wide_coarsen(a, b, c->linear);
-    ebi_wide_coarsen(b, a, c->linear);
+void ebi_counting_put(const ebi_counting *c, uint64_t word, const ebi_wide_word *was,
+                      ebi_wide_word *w) {
+    assert(word < ebi_counting_words_of(c));
+    if (c->store->group) {
+        ebi_wide_save(&c->counters, word, w, c->linear);
+        return;
+    }
+    for (uint64_t i = word * EBI_WIDE_CELLS, cell = 0; cell < EBI_WIDE_CELLS && i < c->n;
+         i++, cell++) {
+        const uint64_t before = was ? was->value[cell] : 0, after = w->value[cell];
+        if (after > before) (void)ebi_counting_raise(c, i, after - before);
+        if (after < before) c->store->sub(&c->counters, i, before - after);
+    }
+}
+
+void ebi_counting_pair(const ebi_counting *a, const ebi_counting *b, uint64_t word,
+                       ebi_wide_word *x, ebi_wide_word *y) {
+    assert(a->n == b->n && a->k == b->k && a->window == b->window && a->joins == b->joins);
+    ebi_counting_word(a, word, x);
+    ebi_counting_word(b, word, y);
+    ebi_wide_coarsen(x, y, a->linear);
+    ebi_wide_coarsen(y, x, a->linear);
 }
 
 /* Counters that are 0 need no look, and few are in use in a filter that is new. */
 EBI_INLINE uint64_t counting_next(const ebi_counting *c, uint64_t i, uint64_t end) {
-    enum { COUNTING_STRIDE = 16 };
-    if (i % COUNTING_STRIDE > 0 || i >= end || !c->store->next_used) return i;
+    if (i % EBI_WIDE_CELLS > 0 || i >= end || !c->store->next_used) return i;
     return c->store->next_used(&c->counters, i, end);
+}
+
+/* From this word on, the first that may hold something, or the end. */
+static uint64_t counting_next_word(const ebi_counting *c, uint64_t word) {
+    const uint64_t next = counting_next(c, word * EBI_WIDE_CELLS, c->n);
+    return next >= c->n ? ebi_counting_words_of(c) : next / EBI_WIDE_CELLS;
 }
 
 double ebi_counting_sum_of_all(const ebi_counting *c) {
     double sum = 0;
-    for (uint64_t i = counting_next(c, 0, c->n); i < c->n && !c->joins;
-         i = counting_next(c, i + 1, c->n))
-        sum += (double)ebi_counting_get(c, i);
-    for (uint64_t i = 0; i < ebi_counting_words_of(c) && c->joins; i++) {
+    for (uint64_t i = counting_next_word(c, 0); i < ebi_counting_words_of(c);
+         i = counting_next_word(c, i + 1)) {
         ebi_wide_word w;
-        i = counting_next(c, i * EBI_WIDE_CELLS, c->n) / EBI_WIDE_CELLS;
-        if (i == ebi_counting_words_of(c)) break;
         ebi_counting_word(c, i, &w);
         for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell += 1u << w.level[cell])
             sum += (double)w.value[cell];
@@ -228,32 +247,52 @@ double ebi_counting_sum_of_all(const ebi_counting *c) {
     return sum;
 }
 
-static void counting_merge_words(const ebi_counting *into, const ebi_counting *from) {
-    assert(into->joins && from->joins);
-    for (uint64_t i = 0; i < ebi_counting_words_of(into); i++) {
-        ebi_wide_word a, b;
-        ebi_counting_word(into, i, &a);
-        ebi_counting_word(from, i, &b);
-        ebi_counting_match(into, &a, &b);
-        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++)
-            a.value[cell] = ebi_counter_sum(ebi_min(a.value[cell], EBI_COUNTER_MAX),
-                                            ebi_min(b.value[cell], EBI_COUNTER_MAX));
-        ebi_wide_save(&into->counters, i, &a, into->linear);
-    }
-    ebi_counting_raise_total(into, *from->total);
+static uint64_t counting_times(uint64_t value, uint64_t times) {
+    uint64_t product;
+    return ebi_mul(value, times, &product) ? ebi_min(product, EBI_COUNTER_MAX) : EBI_COUNTER_MAX;
 }
 
-void ebi_counting_merge(const ebi_counting *into, const ebi_counting *from) {
-    assert(into->n == from->n && into->k == from->k && into->window == from->window);
-    if (into->joins) {
-        counting_merge_words(into, from);
-        return;
+void ebi_counting_merge(const ebi_counting *into, const ebi_counting *from, uint64_t times) {
+    assert(times >= 1);
+    for (uint64_t i = counting_next_word(from, 0); i < ebi_counting_words_of(from);
+         i = counting_next_word(from, i + 1)) {
+        ebi_wide_word a, b;
+        ebi_counting_pair(into, from, i, &a, &b);
+        const ebi_wide_word was = a;
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++)
+            a.value[cell] = ebi_counter_sum(ebi_min(a.value[cell], EBI_COUNTER_MAX),
+                                            counting_times(b.value[cell], times));
+        ebi_counting_put(into, i, &was, &a);
     }
-    for (uint64_t i = 0; i < into->n; i++) {
-        const uint64_t more = ebi_counting_get(from, i);
-        if (more > 0) (void)ebi_counting_raise(into, i, more);
+    ebi_counting_raise_total(into, counting_times(*from->total, times));
+}
+
+bool ebi_counting_contains(const ebi_counting *all, const ebi_counting *part, uint64_t times) {
+    assert(times >= 1);
+    bool contained = *all->total >= counting_times(*part->total, times);
+    for (uint64_t i = 0; contained && i < ebi_counting_words_of(all); i++) {
+        ebi_wide_word a, b;
+        ebi_counting_pair(all, part, i, &a, &b);
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++)
+            contained = contained && a.value[cell] >= counting_times(b.value[cell], times);
     }
-    ebi_counting_raise_total(into, *from->total);
+    return contained;
+}
+
+void ebi_counting_subtract(const ebi_counting *from, const ebi_counting *part, uint64_t times) {
+    assert(from->linear && times >= 1);
+    for (uint64_t i = 0; i < ebi_counting_words_of(from); i++) {
+        ebi_wide_word a, b;
+        ebi_counting_pair(from, part, i, &a, &b);
+        const ebi_wide_word was = a;
+        for (unsigned cell = 0; cell < EBI_WIDE_CELLS; cell++) {
+            if (a.value[cell] >= EBI_COUNTER_MAX) continue; /* stays */
+            a.value[cell] -= counting_times(b.value[cell], times);
+            if (a.value[cell] == 0) a.level[cell] = 0;
+        }
+        ebi_counting_put(from, i, &was, &a);
+    }
+    if (*from->total < EBI_COUNTER_MAX) *from->total -= counting_times(*part->total, times);
 }
 
 /* A fresh key's chance to find no zero: the product of the parts' shares of counters

@@ -159,13 +159,21 @@ EBI_INLINE void ebi_counting_raise_total(const ebi_counting *c, uint64_t by) {
 unsigned ebi_counting_claims(const ebi_params *p); /* of a key, the total being one of a shard's */
 size_t ebi_counting_claim(const ebi_counting *c, const ebi_batch *b, const ebi_claims *claims);
 void ebi_counting_remove(const ebi_counting *c, const ebi_batch *b);
-void ebi_counting_merge(const ebi_counting *into, const ebi_counting *from);
 
-/* Where counters join, operations go word by word: a word of counters, in whatever store they are,
- * two of them with their cells joined alike, and what a counter of the result is made of. */
+/* Operations on whole filters go word by word, 16 counters in whatever store they are, since
+ * counters may join: to read one; to write one which was `was` (NULL: zeros); and the same word of
+ * two filters, cells joined alike. */
 uint64_t ebi_counting_words_of(const ebi_counting *c);
 void ebi_counting_word(const ebi_counting *c, uint64_t word, ebi_wide_word *out);
-void ebi_counting_match(const ebi_counting *c, ebi_wide_word *a, ebi_wide_word *b);
+void ebi_counting_put(const ebi_counting *c, uint64_t word, const ebi_wide_word *was,
+                      ebi_wide_word *w);
+void ebi_counting_pair(const ebi_counting *a, const ebi_counting *b, uint64_t word,
+                       ebi_wide_word *x, ebi_wide_word *y);
+/* Another filter's counts, each so many times: add them; are they all in there; take them out,
+ * which they are. */
+void ebi_counting_merge(const ebi_counting *into, const ebi_counting *from, uint64_t times);
+bool ebi_counting_contains(const ebi_counting *all, const ebi_counting *part, uint64_t times);
+void ebi_counting_subtract(const ebi_counting *from, const ebi_counting *part, uint64_t times);
 /* Are joined counters still the sums of their cells?  A frozen filter does not say which are
  * joined.  That can be told from their values, unless removals had made them small: then each cell
  * gets what the group had, and more is found in them than was counted. */

@@ -421,7 +421,7 @@ static void dyadic_merge(const ebi_params *p, uint8_t *into, const ebi_params *q
         a.sums[i] = ebi_counter_sum(a.sums[i], b.sums[i]);
     for (uint64_t i = 0; i < UINT64_C(1) << a.top; i++)
         a.parts[i] = dyadic_part_plus(a.parts[i], b.parts[i]);
-    ebi_counting_merge(&a.nodes, &b.nodes);
+    ebi_counting_merge(&a.nodes, &b.nodes, 1);
 }
 
 /* A sum is that of its parts, or more if one of them is full. */

@@ -222,7 +222,7 @@ static void spectral_init(const ebi_params *p, uint8_t *block) {
 static void spectral_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
                            const uint8_t *from) {
     const ebi_counting a = spectral_open(p, into), b = spectral_open(q, from);
-    ebi_counting_merge(&a, &b);
+    ebi_counting_merge(&a, &b, 1);
 }
 
 static void spectral_counters(const ebi_params *p, const uint8_t *block, ebi_counting *out) {

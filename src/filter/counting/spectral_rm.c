@@ -462,7 +462,7 @@ static void spectral_rm_merge(const ebi_params *p, uint8_t *into, const ebi_para
                               const uint8_t *from) {
     const spectral_rm a = spectral_rm_open(p, into), b = spectral_rm_open(q, from);
     for (uint64_t home = 0; home < a.side.buckets; home++) spectral_rm_merge_bucket(&a, &b, home);
-    ebi_counting_merge(&a.first, &b.first);
+    ebi_counting_merge(&a.first, &b.first, 1);
 }
 
 /* The whole filter */

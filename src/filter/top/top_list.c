@@ -391,7 +391,7 @@ static void top_list_merge(const ebi_top *into, const ebi_top *from, uint64_t ti
     top_list_reach(into, era);
     for (uint64_t i = 0; i < into->sets.n; i++) top_list_merge_set(into, from, i, era);
     if (!into->halves) {
-        ebi_counting_merge(&into->light, &from->light);
+        ebi_counting_merge(&into->light, &from->light, 1);
         return;
     }
     for (uint64_t line = 0; line < into->fading.lines; line++) {
