@@ -309,8 +309,10 @@ static void thaws(const eb_filter *f, eb_filter *frozen) {
         char was[EB_SPEC_MAX], is[EB_SPEC_MAX];
         eb_filter *thawed, *again, *goes_on;
         eb_error err = {.text = ""};
-        if (ebi_thaw(&thawed, frozen, stores[i], NULL, NULL, &err) != EB_OK)
-            fail_msg("%s", err.text);
+        char changes[40];
+        (void)snprintf(changes, sizeof changes, "frozen=no%s%s", stores[i] ? ",store=" : "",
+                       stores[i] ? stores[i] : "");
+        if (eb_convert(&thawed, frozen, changes, NULL, &err) != EB_OK) fail_msg("%s", err.text);
         same_answers(f, thawed);
         (void)snprintf(was, sizeof was, "%s", eb_spec(f));
         (void)snprintf(is, sizeof is, "%s", eb_spec(thawed));
@@ -498,9 +500,12 @@ static void what_cannot_be_is_refused(void **state) {
     refused_with(eb_lengths_of(bloom, &lengths, &err), EB_ENOTSUP, &err, "bloom");
     refused_with(eb_convert(&out, f, "frozen=gamma", NULL, &err), EB_ENOTSUP, &err, "frozen=gamma");
     refused_with(ebi_thaw(&out, f, NULL, NULL, NULL, &err), EB_EINVAL, &err, "not frozen");
-    refused_with(ebi_thaw(&out, frozen, "u9", NULL, NULL, &err), EB_ESPEC, &err, "store");
-    refused_with(ebi_thaw(&out, frozen, "line", "1.5", NULL, &err), EB_EINVAL, &err,
-                 "more counter_bits");
+    refused_with(eb_convert(&out, frozen, "frozen=no,store=u9", NULL, &err), EB_ENOTSUP, &err,
+                 "store must be one of u32|line|sai|wide, not u9");
+    refused_with(eb_convert(&out, frozen, "frozen=no,store=line,counter_bits=1.5", NULL, &err),
+                 EB_EINVAL, &err, "more counter_bits");
+    refused_with(eb_convert(&out, frozen, "frozen=no,store=line,counter_bits=1.2", NULL, &err),
+                 EB_ESPEC, &err, "counter_bits must be at least 1.5");
     (void)snprintf(spec, sizeof spec, "%s", eb_spec(frozen));
     refused_with(eb_new(&out, spec, NULL, &err), EB_ESPEC, &err, "eb_convert");
     refused_with(eb_new(&out, "spectral:frozen=line", NULL, &err), EB_ESPEC, &err, "room");

@@ -596,12 +596,14 @@ static void questions_take_keys(void **state) {
 /* So are counters that found no room, wherever they go from there: frozen, thawed, merged. */
 static void saturation_is_not_forgotten(void **state) {
     (void)state;
-    static const char *const stores[] = {"u32", "line", "sai"};
+    static const char *const changes[] = {"frozen=no,store=u32,counter_bits=64",
+                                          "frozen=no,store=line,counter_bits=64",
+                                          "frozen=no,store=sai,counter_bits=64"};
     static const char *const kinds[] = {"spectral:update=plain",
                                         "spectral_rm:method=rm,second=1000"};
     static world w;
     make_world(&w, 0.5, 5);
-    for (size_t i = 0; i < SUITE_COUNT(kinds) * SUITE_COUNT(stores); i++) {
+    for (size_t i = 0; i < SUITE_COUNT(kinds) * SUITE_COUNT(changes); i++) {
         char spec[120];
         eb_filter *frozen, *thawed;
         eb_error err = {.text = ""};
@@ -613,11 +615,11 @@ static void saturation_is_not_forgotten(void **state) {
         (void)snprintf(spec, sizeof spec, "%s,k=5,cells=2000,span=0,store=line,counter_bits=3",
                        kinds[i % 2]);
         eb_filter *const f = filled(spec, &w);
-        suite_at("%s, %s", spec, stores[store]);
+        suite_at("%s, %s", spec, changes[store]);
         calls_stat(f, &full);
         HOLDS(full.saturated > 0);
         OK(ebi_freeze(&frozen, f, NULL, NULL));
-        OK(ebi_thaw(&thawed, frozen, stores[store], "64", NULL, NULL));
+        OK(eb_convert(&thawed, frozen, changes[store], NULL, NULL));
         calls_stat(thawed, &still);
         HOLDS(still.saturated == full.saturated);
         refused(eb_moments_of(thawed, &m, &err), EB_ENOTSUP, &err, "saturated");

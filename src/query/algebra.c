@@ -5,7 +5,6 @@
  * floor(x w / 2^64); in one of w/2 it is half of that, rounded down, so folding
  * adds neighbours. */
 #include "query.h"
-#include <stdio.h>
 
 static uint64_t algebra_product(uint64_t a, uint64_t b) {
     assert(a <= EBI_COUNTER_MAX && b <= EBI_COUNTER_MAX);
@@ -36,14 +35,12 @@ static void algebra_combine(const ebi_counting *x, const ebi_counting *y, ebi_co
 
 eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb_combination how,
                      const eb_allocator *mem, eb_error *err) {
-    char spec[EB_SPEC_MAX];
     eb_filter *f;
     EBI_TRY(ebi_query_equal(a, b, err));
     if (!a->kind->counted || !a->kind->counted->sealed)
         return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be combined: use spectral",
                         a->kind->info.name);
-    (void)ebi_spec_thawed(a, spec, sizeof spec);
-    EBI_TRY(eb_new(&f, spec, mem, err));
+    EBI_TRY(ebi_query_new(&f, a, NULL, NULL, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(a); shard++) {
         const ebi_counting x = ebi_query_open(a, shard), y = ebi_query_open(b, shard);
         const ebi_counting z = ebi_query_open(f, shard);
@@ -75,19 +72,9 @@ static void algebra_fold_shard(const ebi_counting *from, const ebi_counting *int
     *into->total = *from->total;
 }
 
-void ebi_query_spec_with(char spec[2 * EB_SPEC_MAX], const char *key, const char *value) {
-    char old[2 * EB_SPEC_MAX], start[40], pair[100] = "";
-    (void)snprintf(old, sizeof old, "%s", spec);
-    (void)snprintf(start, sizeof start, ",%.30s=", key);
-    const char *const found = strstr(old, start); /* never the first option */
-    const char *const at = found ? found : old + strlen(old);
-    if (value) (void)snprintf(pair, sizeof pair, "%s%.50s", start, value);
-    (void)snprintf(spec, (size_t)2 * EB_SPEC_MAX, "%.*s%s%s", (int)(at - old), old, pair,
-                   found ? at + 1 + strcspn(at + 1, ",") : at);
-}
-
 eb_status ebi_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err) {
-    char spec[2 * EB_SPEC_MAX], cells[40];
+    ebi_params change = {.opt = {0}};
+    const ebi_args given = {.given = {[EBI_O_CELLS] = true}};
     eb_filter *half;
     EBI_TRY(ebi_query_counts(f, err));
     const ebi_counting c = ebi_query_open(f, 0);
@@ -97,10 +84,8 @@ eb_status ebi_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem,
         return ebi_fail(err, EB_EINVAL,
                         "cells=%llu cannot be folded: cells/k must be even and cells at least 128",
                         (unsigned long long)c.n);
-    (void)snprintf(cells, sizeof cells, "%llu", (unsigned long long)(c.k * c.part / 2));
-    (void)ebi_spec_thawed(f, spec, sizeof spec);
-    ebi_query_spec_with(spec, "cells", cells);
-    EBI_TRY(eb_new(&half, spec, mem, err));
+    change.opt[EBI_O_CELLS] = c.k * c.part / 2;
+    EBI_TRY(ebi_query_new(&half, f, &change, &given, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
         const ebi_counting from = ebi_query_open(f, shard), into = ebi_query_open(half, shard);
         algebra_fold_shard(&from, &into);

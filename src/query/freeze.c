@@ -4,7 +4,6 @@
  * Freezing and thawing write the counters again, one by one, into another store; all
  * else is copied as it is. */
 #include "query.h"
-#include <stdio.h>
 
 static uint8_t *freeze_segment(const ebi_counting *c) {
     return (uint8_t *)c->counters.state;
@@ -61,48 +60,29 @@ static bool freeze_same_counters(const eb_filter *f, const eb_filter *g) {
     return true;
 }
 
-static eb_status freeze_can(const eb_filter *f, eb_error *err) {
-    EBI_TRY(ebi_query_counts(f, err));
-    if (f->kind->counted) return EB_OK;
-    return ebi_fail(err, EB_ENOTSUP, "%s filters cannot be frozen: use spectral or spectral_rm",
-                    f->kind->info.name);
-}
-
 eb_status ebi_freeze(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err) {
-    char thawed[EB_SPEC_MAX], spec[EB_SPEC_MAX + 64];
-    const ebi_kind *kind;
-    ebi_params p;
+    ebi_params change = {.opt = {[EBI_C_FROZEN] = 1}};
+    const ebi_args given = {.given = {[EBI_C_FROZEN] = true, [EBI_C_ROOM] = true}};
     eb_filter *frozen;
-    uint64_t room = 0;
-    const ebi_store *const store = ebi_frozen_line();
-    EBI_TRY(freeze_can(f, err));
+    uint64_t *const room = &change.opt[EBI_C_ROOM];
+    EBI_TRY(ebi_query_counts(f, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) {
         const ebi_counting c = ebi_query_open(f, shard);
-        room = ebi_max(room, store->frozen_bytes(&(ebi_source){c.store, &c.counters}));
+        *room =
+            ebi_max(*room, ebi_frozen_line()->frozen_bytes(&(ebi_source){c.store, &c.counters}));
     }
-    (void)ebi_spec_thawed(f, thawed, sizeof thawed);
-    (void)snprintf(spec, sizeof spec, "%s,frozen=%s,room=%llu", thawed, store->name,
-                   (unsigned long long)room);
-    EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
-    EBI_TRY(ebi_new(&frozen, kind, &p, mem, err));
+    EBI_TRY(ebi_query_new(&frozen, f, &change, &given, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) freeze_copy_shard(f, frozen, shard);
     *out = frozen;
     return EB_OK;
 }
 
-eb_status ebi_thaw(eb_filter **out, const eb_filter *f, const char *store, const char *bits,
-                   const eb_allocator *mem, eb_error *err) {
-    char spec[2 * EB_SPEC_MAX];
+eb_status ebi_thaw(eb_filter **out, const eb_filter *f, const ebi_params *change,
+                   const ebi_args *given, const eb_allocator *mem, eb_error *err) {
     eb_filter *thawed;
-    EBI_TRY(freeze_can(f, err));
+    EBI_TRY(ebi_query_counts(f, err));
     if (!ebi_is_frozen(f)) return ebi_fail(err, EB_EINVAL, "the filter is not frozen");
-    (void)ebi_spec_thawed(f, spec, sizeof spec);
-    if (store) {
-        ebi_query_spec_with(spec, "store", store);
-        ebi_query_spec_with(spec, "counter_bits", NULL);
-    }
-    if (bits) ebi_query_spec_with(spec, "counter_bits", bits);
-    EBI_TRY(eb_new(&thawed, spec, mem, err));
+    EBI_TRY(ebi_query_new(&thawed, f, change, given, mem, err));
     for (uint64_t shard = 0; shard < ebi_shards(f); shard++) freeze_copy_shard(f, thawed, shard);
     if (freeze_same_counters(f, thawed)) {
         *out = thawed;

@@ -19,9 +19,10 @@ eb_status ebi_query_uniform(const eb_filter *f, eb_error *err); /* of keys from 
 eb_status ebi_query_same_hashes(const eb_filter *a, const eb_filter *b, eb_error *err);
 eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err);
 
-/* Put another value for an option into a spec, or (NULL) leave the option out.  The text has
- * room for both, twice EB_SPEC_MAX. */
-void ebi_query_spec_with(char spec[2 * EB_SPEC_MAX], const char *key, const char *value);
+/* A new, empty filter like this one, thawed, but for the options of `change` that are given (NULL:
+ * for none); EBI_OFF: left out. */
+eb_status ebi_query_new(eb_filter **out, const eb_filter *f, const ebi_params *change,
+                        const ebi_args *given, const eb_allocator *mem, eb_error *err);
 
 /* The sum over counters of the products of two filters' (of a shard), all of them
  * and the least of the k parts. */
@@ -30,10 +31,9 @@ double ebi_query_f2(const ebi_counting *c); /* estimate */
 /* Counters of a part, or as many as there would be if keys met as often where counters join. */
 double ebi_query_width(const ebi_counting *a, const ebi_counting *b);
 
-/* What eb_convert is made of.  code: line, elias or steps.  store and bits: NULL for what it had.
- */
+/* What eb_convert is made of.  Thawing may change store and counter_bits. */
 eb_status ebi_freeze(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err);
-eb_status ebi_thaw(eb_filter **out, const eb_filter *f, const char *store, const char *bits,
-                   const eb_allocator *mem, eb_error *err);
+eb_status ebi_thaw(eb_filter **out, const eb_filter *f, const ebi_params *change,
+                   const ebi_args *given, const eb_allocator *mem, eb_error *err);
 eb_status ebi_fold(eb_filter **out, const eb_filter *f, const eb_allocator *mem, eb_error *err);
 #endif
