@@ -14,6 +14,13 @@ typedef struct window_sizes {
     unsigned eras, most;                 /* slots that this loop takes */
 } window_sizes;
 
+/* Tables by width: M for 0..7, and for four widths. */
+#define WINDOW_EACH_8(M, ...)                                                                      \
+    M(__VA_ARGS__, 0), M(__VA_ARGS__, 1), M(__VA_ARGS__, 2), M(__VA_ARGS__, 3), M(__VA_ARGS__, 4), \
+        M(__VA_ARGS__, 5), M(__VA_ARGS__, 6), M(__VA_ARGS__, 7)
+#define WINDOW_FOUR(M, w, ...)                                                                     \
+    M(w, __VA_ARGS__), M((w) + 1, __VA_ARGS__), M((w) + 2, __VA_ARGS__), M((w) + 3, __VA_ARGS__)
+
 /* What a loop is made for: lines of so many bytes, marks that may need more than 64 bits, so many
  * groups of fingerprints that fit in 16 bits, or of wider ones. */
 typedef struct window_shape {

@@ -25,36 +25,28 @@ typedef struct window_avx2_shorts {
     uint8_t at[8];
 } window_avx2_shorts;
 
-#define WINDOW_AVX2_SHORT_AT(w, k) (3 + (k) * (w) < 48 ? 3 + (k) * (w) : 48)
-#define WINDOW_AVX2_SHORT_BYTE(w, k, i) (3 + (k) * (w) + (i) * (w) / 8 - WINDOW_AVX2_SHORT_AT(w, k))
-#define WINDOW_AVX2_SHORT_LANE(w, k, i)                                                            \
-    (uint16_t)(WINDOW_AVX2_SHORT_BYTE(w, k, i) * 0x0101 + 0x0100)
-#define WINDOW_AVX2_EACH_8(M, w, k)                                                                \
-    M(w, k, 0), M(w, k, 1), M(w, k, 2), M(w, k, 3), M(w, k, 4), M(w, k, 5), M(w, k, 6), M(w, k, 7)
-#define WINDOW_AVX2_SHORT_TIMES(w, k, i) (uint16_t)(1 << (8 - (i) * (w) % 8))
-#define WINDOW_AVX2_SHORT_GROUP(w, g)                                                              \
+#define WINDOW_AVX2_SHORT_AT(w, last, k) (3 + (k) * (w) < (last) ? 3 + (k) * (w) : (last))
+#define WINDOW_AVX2_SHORT_LANE(w, last, k, i)                                                      \
+    (uint16_t)((3 + (k) * (w) + (i) * (w) / 8 - WINDOW_AVX2_SHORT_AT(w, last, k)) * 0x0101 + 0x0100)
+#define WINDOW_AVX2_SHORT_TIMES(w, i) (uint16_t)(1 << (8 - (i) * (w) % 8))
+#define WINDOW_AVX2_SHORT_GROUP(w, last, g)                                                        \
     {                                                                                              \
-        WINDOW_AVX2_EACH_8(WINDOW_AVX2_SHORT_LANE, w, 2 * (g)),                                    \
-            WINDOW_AVX2_EACH_8(WINDOW_AVX2_SHORT_LANE, w, 2 * (g) + 1)                             \
+        WINDOW_EACH_8(WINDOW_AVX2_SHORT_LANE, w, last, 2 * (g)),                                   \
+            WINDOW_EACH_8(WINDOW_AVX2_SHORT_LANE, w, last, 2 * (g) + 1)                            \
     }
-#define WINDOW_AVX2_SHORTS_OF(w)                                                                   \
+#define WINDOW_AVX2_SHORTS_OF(w, last)                                                             \
     {                                                                                              \
-        {WINDOW_AVX2_SHORT_GROUP(w, 0), WINDOW_AVX2_SHORT_GROUP(w, 1),                             \
-         WINDOW_AVX2_SHORT_GROUP(w, 2), WINDOW_AVX2_SHORT_GROUP(w, 3)},                            \
-            {WINDOW_AVX2_EACH_8(WINDOW_AVX2_SHORT_TIMES, w, 0),                                    \
-             WINDOW_AVX2_EACH_8(WINDOW_AVX2_SHORT_TIMES, w, 0)},                                   \
+        {WINDOW_AVX2_SHORT_GROUP(w, last, 0), WINDOW_AVX2_SHORT_GROUP(w, last, 1),                 \
+         WINDOW_AVX2_SHORT_GROUP(w, last, 2), WINDOW_AVX2_SHORT_GROUP(w, last, 3)},                \
+            {WINDOW_EACH_8(WINDOW_AVX2_SHORT_TIMES, w),                                            \
+             WINDOW_EACH_8(WINDOW_AVX2_SHORT_TIMES, w)},                                           \
         {                                                                                          \
-            WINDOW_AVX2_SHORT_AT(w, 0), WINDOW_AVX2_SHORT_AT(w, 1), WINDOW_AVX2_SHORT_AT(w, 2),    \
-                WINDOW_AVX2_SHORT_AT(w, 3), WINDOW_AVX2_SHORT_AT(w, 4),                            \
-                WINDOW_AVX2_SHORT_AT(w, 5), WINDOW_AVX2_SHORT_AT(w, 6), WINDOW_AVX2_SHORT_AT(w, 7) \
+            WINDOW_EACH_8(WINDOW_AVX2_SHORT_AT, w, last)                                           \
         }                                                                                          \
     }
-static const window_avx2_shorts window_avx2_shorts_of[WINDOW_AVX2_SHORT_MAX + 1] = {
-    WINDOW_AVX2_SHORTS_OF(0),  WINDOW_AVX2_SHORTS_OF(1),  WINDOW_AVX2_SHORTS_OF(2),
-    WINDOW_AVX2_SHORTS_OF(3),  WINDOW_AVX2_SHORTS_OF(4),  WINDOW_AVX2_SHORTS_OF(5),
-    WINDOW_AVX2_SHORTS_OF(6),  WINDOW_AVX2_SHORTS_OF(7),  WINDOW_AVX2_SHORTS_OF(8),
-    WINDOW_AVX2_SHORTS_OF(9),  WINDOW_AVX2_SHORTS_OF(10), WINDOW_AVX2_SHORTS_OF(11),
-    WINDOW_AVX2_SHORTS_OF(12), WINDOW_AVX2_SHORTS_OF(13), WINDOW_AVX2_SHORTS_OF(14)};
+static const window_avx2_shorts window_avx2_shorts_of[WINDOW_AVX2_SHORT_MAX + 2] = {
+    WINDOW_FOUR(WINDOW_AVX2_SHORTS_OF, 0, 48), WINDOW_FOUR(WINDOW_AVX2_SHORTS_OF, 4, 48),
+    WINDOW_FOUR(WINDOW_AVX2_SHORTS_OF, 8, 48), WINDOW_FOUR(WINDOW_AVX2_SHORTS_OF, 12, 48)};
 
 /* Eight fingerprints at once: a shuffle brings four bytes with each of them into its lane, a shift
  * by 0..7 puts it in place: 25 bits of it. */
@@ -62,52 +54,34 @@ typedef struct window_avx2_longs {
     uint32_t bytes[8][8], shift[8];
     uint8_t at[16];
 } window_avx2_longs;
-#define WINDOW_AVX2_LONG_AT(w, k, last) (4 + (k) * (w) / 2 < (last) ? 4 + (k) * (w) / 2 : (last))
-#define WINDOW_AVX2_LONG_BYTE(w, k, last, i)                                                       \
-    (4 + (4 * (k) + (i)) * (w) / 8 - WINDOW_AVX2_LONG_AT(w, k, last))
-#define WINDOW_AVX2_LONG_LANE(w, k, last, i)                                                       \
-    (uint32_t) WINDOW_AVX2_LONG_BYTE(w, k, last, i) * 0x01010101u + 0x03020100u
-#define WINDOW_AVX2_LONG_HALF(w, k, last)                                                          \
-    WINDOW_AVX2_LONG_LANE(w, k, last, 0), WINDOW_AVX2_LONG_LANE(w, k, last, 1),                    \
-        WINDOW_AVX2_LONG_LANE(w, k, last, 2), WINDOW_AVX2_LONG_LANE(w, k, last, 3)
-#define WINDOW_AVX2_LONG_GROUP(w, g, last)                                                         \
-    { WINDOW_AVX2_LONG_HALF(w, 2 * (g), last), WINDOW_AVX2_LONG_HALF(w, 2 * (g) + 1, last) }
-#define WINDOW_AVX2_LONG_SHIFT(w, k, i) (i) * (w) % 8
+#define WINDOW_AVX2_LONG_AT(w, last, k) (4 + (k) * (w) / 2 < (last) ? 4 + (k) * (w) / 2 : (last))
+#define WINDOW_AVX2_LONG_FAR(w, last, k) WINDOW_AVX2_LONG_AT(w, last, (k) + 8)
+#define WINDOW_AVX2_LONG_LANE(w, last, k, i)                                                       \
+    (uint32_t)(4 + (4 * (k) + (i)) * (w) / 8 - WINDOW_AVX2_LONG_AT(w, last, k)) * 0x01010101u +    \
+        0x03020100u
+#define WINDOW_AVX2_LONG_HALF(w, last, k)                                                          \
+    WINDOW_AVX2_LONG_LANE(w, last, k, 0), WINDOW_AVX2_LONG_LANE(w, last, k, 1),                    \
+        WINDOW_AVX2_LONG_LANE(w, last, k, 2), WINDOW_AVX2_LONG_LANE(w, last, k, 3)
+#define WINDOW_AVX2_LONG_GROUP(w, last, g)                                                         \
+    { WINDOW_AVX2_LONG_HALF(w, last, 2 * (g)), WINDOW_AVX2_LONG_HALF(w, last, 2 * (g) + 1) }
+#define WINDOW_AVX2_LONG_SHIFT(w, i) (i) * (w) % 8
 #define WINDOW_AVX2_LONGS_OF(w, last)                                                              \
     {                                                                                              \
-        {WINDOW_AVX2_LONG_GROUP(w, 0, last), WINDOW_AVX2_LONG_GROUP(w, 1, last),                   \
-         WINDOW_AVX2_LONG_GROUP(w, 2, last), WINDOW_AVX2_LONG_GROUP(w, 3, last),                   \
-         WINDOW_AVX2_LONG_GROUP(w, 4, last), WINDOW_AVX2_LONG_GROUP(w, 5, last),                   \
-         WINDOW_AVX2_LONG_GROUP(w, 6, last), WINDOW_AVX2_LONG_GROUP(w, 7, last)},                  \
-            {WINDOW_AVX2_EACH_8(WINDOW_AVX2_LONG_SHIFT, w, 0)}, {                                  \
-            WINDOW_AVX2_LONG_AT(w, 0, last), WINDOW_AVX2_LONG_AT(w, 1, last),                      \
-                WINDOW_AVX2_LONG_AT(w, 2, last), WINDOW_AVX2_LONG_AT(w, 3, last),                  \
-                WINDOW_AVX2_LONG_AT(w, 4, last), WINDOW_AVX2_LONG_AT(w, 5, last),                  \
-                WINDOW_AVX2_LONG_AT(w, 6, last), WINDOW_AVX2_LONG_AT(w, 7, last),                  \
-                WINDOW_AVX2_LONG_AT(w, 8, last), WINDOW_AVX2_LONG_AT(w, 9, last),                  \
-                WINDOW_AVX2_LONG_AT(w, 10, last), WINDOW_AVX2_LONG_AT(w, 11, last),                \
-                WINDOW_AVX2_LONG_AT(w, 12, last), WINDOW_AVX2_LONG_AT(w, 13, last),                \
-                WINDOW_AVX2_LONG_AT(w, 14, last), WINDOW_AVX2_LONG_AT(w, 15, last)                 \
+        {WINDOW_EACH_8(WINDOW_AVX2_LONG_GROUP, w, last)},                                          \
+            {WINDOW_EACH_8(WINDOW_AVX2_LONG_SHIFT, w)}, {                                          \
+            WINDOW_EACH_8(WINDOW_AVX2_LONG_AT, w, last),                                           \
+                WINDOW_EACH_8(WINDOW_AVX2_LONG_FAR, w, last)                                       \
         }                                                                                          \
     }
 #define WINDOW_AVX2_EACH_WIDTH(last)                                                               \
     {                                                                                              \
-        WINDOW_AVX2_LONGS_OF(0, last), WINDOW_AVX2_LONGS_OF(1, last),                              \
-            WINDOW_AVX2_LONGS_OF(2, last), WINDOW_AVX2_LONGS_OF(3, last),                          \
-            WINDOW_AVX2_LONGS_OF(4, last), WINDOW_AVX2_LONGS_OF(5, last),                          \
-            WINDOW_AVX2_LONGS_OF(6, last), WINDOW_AVX2_LONGS_OF(7, last),                          \
-            WINDOW_AVX2_LONGS_OF(8, last), WINDOW_AVX2_LONGS_OF(9, last),                          \
-            WINDOW_AVX2_LONGS_OF(10, last), WINDOW_AVX2_LONGS_OF(11, last),                        \
-            WINDOW_AVX2_LONGS_OF(12, last), WINDOW_AVX2_LONGS_OF(13, last),                        \
-            WINDOW_AVX2_LONGS_OF(14, last), WINDOW_AVX2_LONGS_OF(15, last),                        \
-            WINDOW_AVX2_LONGS_OF(16, last), WINDOW_AVX2_LONGS_OF(17, last),                        \
-            WINDOW_AVX2_LONGS_OF(18, last), WINDOW_AVX2_LONGS_OF(19, last),                        \
-            WINDOW_AVX2_LONGS_OF(20, last), WINDOW_AVX2_LONGS_OF(21, last),                        \
-            WINDOW_AVX2_LONGS_OF(22, last), WINDOW_AVX2_LONGS_OF(23, last),                        \
-            WINDOW_AVX2_LONGS_OF(24, last), WINDOW_AVX2_LONGS_OF(25, last),                        \
-            WINDOW_AVX2_LONGS_OF(26, last), WINDOW_AVX2_LONGS_OF(27, last),                        \
-            WINDOW_AVX2_LONGS_OF(28, last), WINDOW_AVX2_LONGS_OF(29, last),                        \
-            WINDOW_AVX2_LONGS_OF(30, last), WINDOW_AVX2_LONGS_OF(31, last)                         \
+        WINDOW_FOUR(WINDOW_AVX2_LONGS_OF, 0, last), WINDOW_FOUR(WINDOW_AVX2_LONGS_OF, 4, last),    \
+            WINDOW_FOUR(WINDOW_AVX2_LONGS_OF, 8, last),                                            \
+            WINDOW_FOUR(WINDOW_AVX2_LONGS_OF, 12, last),                                           \
+            WINDOW_FOUR(WINDOW_AVX2_LONGS_OF, 16, last),                                           \
+            WINDOW_FOUR(WINDOW_AVX2_LONGS_OF, 20, last),                                           \
+            WINDOW_FOUR(WINDOW_AVX2_LONGS_OF, 24, last),                                           \
+            WINDOW_FOUR(WINDOW_AVX2_LONGS_OF, 28, last)                                            \
     }
 static const window_avx2_longs window_avx2_longs_of[2][EBI_WINDOW_W_MAX + 1] = {
     WINDOW_AVX2_EACH_WIDTH(48), WINDOW_AVX2_EACH_WIDTH(112)};

@@ -37,28 +37,21 @@ typedef struct window_vbmi_lanes {
      WINDOW_VBMI_BYTE_SHIFT(w, each, q, 2) | WINDOW_VBMI_BYTE_SHIFT(w, each, q, 3) |               \
      WINDOW_VBMI_BYTE_SHIFT(w, each, q, 4) | WINDOW_VBMI_BYTE_SHIFT(w, each, q, 5) |               \
      WINDOW_VBMI_BYTE_SHIFT(w, each, q, 6) | WINDOW_VBMI_BYTE_SHIFT(w, each, q, 7))
-#define WINDOW_VBMI_EACH_LANE(M, w, each)                                                          \
-    {                                                                                              \
-        M(w, each, 0), M(w, each, 1), M(w, each, 2), M(w, each, 3), M(w, each, 4), M(w, each, 5),  \
-            M(w, each, 6), M(w, each, 7)                                                           \
-    }
 #define WINDOW_VBMI_LANES_OF(w, each)                                                              \
     {                                                                                              \
-        WINDOW_VBMI_EACH_LANE(WINDOW_VBMI_LANE_BYTES, w, each),                                    \
-            WINDOW_VBMI_EACH_LANE(WINDOW_VBMI_LANE_SHIFTS, w, each)                                \
+        {WINDOW_EACH_8(WINDOW_VBMI_LANE_BYTES, w, each)}, {                                        \
+            WINDOW_EACH_8(WINDOW_VBMI_LANE_SHIFTS, w, each)                                        \
+        }                                                                                          \
     }
-#define WINDOW_VBMI_FOUR_LANES(w, each)                                                            \
-    WINDOW_VBMI_LANES_OF(w, each), WINDOW_VBMI_LANES_OF(w + 1, each),                              \
-        WINDOW_VBMI_LANES_OF(w + 2, each), WINDOW_VBMI_LANES_OF(w + 3, each)
-
 static const window_vbmi_lanes window_vbmi_shorts_of[WINDOW_VBMI_SHORT_MAX + 1] = {
-    WINDOW_VBMI_FOUR_LANES(0, 4), WINDOW_VBMI_FOUR_LANES(4, 4), WINDOW_VBMI_FOUR_LANES(8, 4),
-    WINDOW_VBMI_FOUR_LANES(12, 4), WINDOW_VBMI_LANES_OF(16, 4)};
-static const window_vbmi_lanes window_vbmi_longs_of[WINDOW_VBMI_LONG_MAX + 1] = {
-    WINDOW_VBMI_FOUR_LANES(0, 2),  WINDOW_VBMI_FOUR_LANES(4, 2),  WINDOW_VBMI_FOUR_LANES(8, 2),
-    WINDOW_VBMI_FOUR_LANES(12, 2), WINDOW_VBMI_FOUR_LANES(16, 2), WINDOW_VBMI_FOUR_LANES(20, 2),
-    WINDOW_VBMI_FOUR_LANES(24, 2), WINDOW_VBMI_LANES_OF(28, 2),   WINDOW_VBMI_LANES_OF(29, 2),
-    WINDOW_VBMI_LANES_OF(30, 2)};
+    WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 0, 4), WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 4, 4),
+    WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 8, 4), WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 12, 4),
+    WINDOW_VBMI_LANES_OF(16, 4)};
+static const window_vbmi_lanes window_vbmi_longs_of[WINDOW_VBMI_LONG_MAX + 2] = {
+    WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 0, 2),  WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 4, 2),
+    WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 8, 2),  WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 12, 2),
+    WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 16, 2), WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 20, 2),
+    WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 24, 2), WINDOW_FOUR(WINDOW_VBMI_LANES_OF, 28, 2)};
 
 static const uint16_t window_vbmi_iota_16[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                                11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
