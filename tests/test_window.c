@@ -503,7 +503,7 @@ static const char *const shapes[] = {
 
 static const ebi_ops *portable(const ebi_params *p) {
     (void)p;
-    return ebi_window_portable();
+    return &ebi_window_portable;
 }
 
 static const ebi_ops *(*const machines[])(const ebi_params *p) = {portable, ebi_window_avx2,

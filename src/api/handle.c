@@ -6,7 +6,7 @@
 /* Parameters, and what follows from them. */
 static void handle_set(eb_filter *f, const ebi_params *p) {
     f->p = *p;
-    f->ops = f->kind->select(p);
+    f->ops = f->kind->select ? f->kind->select(p) : &f->kind->ops;
     const size_t len =
         ebi_spec_print(f->kind, p, f->spec, f->handle_bytes - offsetof(eb_filter, spec));
     assert(len < f->handle_bytes - offsetof(eb_filter, spec));

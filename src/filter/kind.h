@@ -242,8 +242,9 @@ typedef struct ebi_kind {
     /* Check the options together, choose those not given, set p->span.  Given a
      * canonical spec it must use no floating point that shapes the block. */
     eb_status (*resolve)(ebi_params *p, const ebi_args *a, eb_error *err);
-    const ebi_ops *(*select)(const ebi_params *p);
-    void (*init)(const ebi_params *p, uint8_t *block);                            /* or NULL */
+    ebi_ops ops;                                       /* whatever the parameters, or */
+    const ebi_ops *(*select)(const ebi_params *p);     /* those for them; else NULL */
+    void (*init)(const ebi_params *p, uint8_t *block); /* or NULL */
     eb_status (*check)(const ebi_params *p, const uint8_t *block, eb_error *err); /* or NULL */
     void (*stat)(const ebi_params *p, const uint8_t *block, eb_stats *s);         /* of a shard */
     /* Of a shard, in bounded time.  All members of out begin as NAN, and its size says what is

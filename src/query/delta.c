@@ -55,6 +55,19 @@ static const uint8_t *delta_bytes_at(const delta_text *t, uint64_t at, size_t *n
     return NULL;
 }
 
+static eb_status delta_copy(const delta_text *t, uint64_t at, uint64_t n, eb_write write,
+                            void *ctx) {
+    while (n > 0) {
+        size_t there;
+        const uint8_t *const p = delta_bytes_at(t, at, &there);
+        const size_t piece = (size_t)ebi_min(there, n);
+        EBI_TRY(write(ctx, p, piece));
+        at += piece;
+        n -= piece;
+    }
+    return EB_OK;
+}
+
 /* ---- Differences */
 
 typedef struct delta_writer {
@@ -70,14 +83,16 @@ static void delta_flush(delta_writer *w) {
     w->used = 0;
 }
 
-static void delta_put(delta_writer *w, const void *bytes, size_t n) {
+static eb_status delta_put(void *writer, const void *bytes, size_t n) { /* an eb_write */
+    delta_writer *const w = writer;
     if (n > DELTA_BUFFER - w->used) delta_flush(w);
     if (n > DELTA_BUFFER) {
         if (w->status == EB_OK) w->status = w->write(w->ctx, bytes, n);
-        return;
+        return w->status;
     }
     memcpy(w->buffer + w->used, bytes, n);
     w->used += n;
+    return w->status;
 }
 
 static void delta_put_number(delta_writer *w, uint64_t n) {
@@ -85,18 +100,7 @@ static void delta_put_number(delta_writer *w, uint64_t n) {
     size_t used = 0;
     for (; n >= 128; n >>= 7) bytes[used++] = (uint8_t)((n & 127) | 128);
     bytes[used++] = (uint8_t)n;
-    delta_put(w, bytes, used);
-}
-
-static void delta_put_from(delta_writer *w, const delta_text *t, uint64_t at, uint64_t n) {
-    while (n > 0) {
-        size_t there;
-        const uint8_t *const p = delta_bytes_at(t, at, &there);
-        const size_t piece = (size_t)ebi_min(there, n);
-        delta_put(w, p, piece);
-        at += piece;
-        n -= piece;
-    }
+    (void)delta_put(w, bytes, used);
 }
 
 /* How many bytes at p and q are equal, of n. */
@@ -137,15 +141,15 @@ static eb_status delta_make(const delta_text *old, const delta_text *now, eb_wri
     delta_writer w = {.write = write, .ctx = ctx};
     uint8_t length[8];
     ebi_store64(length, now->length);
-    delta_put(&w, delta_magic, sizeof delta_magic);
-    delta_put(&w, old->part[0].p, DELTA_HEAD);
-    delta_put(&w, length, sizeof length);
+    (void)delta_put(&w, delta_magic, sizeof delta_magic);
+    (void)delta_put(&w, old->part[0].p, DELTA_HEAD);
+    (void)delta_put(&w, length, sizeof length);
     for (uint64_t at = 0; at < now->length && w.status == EB_OK;) {
         const uint64_t changed = delta_end_of_same(old, now, at);
         const uint64_t end = delta_end_of_changed(old, now, changed);
         delta_put_number(&w, changed - at);
         delta_put_number(&w, end - changed);
-        delta_put_from(&w, now, changed, end - changed);
+        (void)delta_copy(now, changed, end - changed, delta_put, &w);
         at = end;
     }
     delta_flush(&w);
@@ -204,19 +208,6 @@ static eb_status delta_open(delta_reader *d, const delta_text *old, uint64_t *le
     *length = ebi_load64(d->bytes + DELTA_AT_LENGTH);
     if (*length > old->length + d->length) return delta_damaged("it brings too few bytes", err);
     d->at = DELTA_AT_PIECES;
-    return EB_OK;
-}
-
-static eb_status delta_copy(const delta_text *old, uint64_t at, uint64_t n, eb_write write,
-                            void *ctx) {
-    while (n > 0) {
-        size_t there;
-        const uint8_t *const p = delta_bytes_at(old, at, &there);
-        const size_t piece = (size_t)ebi_min(there, n);
-        EBI_TRY(write(ctx, p, piece));
-        at += piece;
-        n -= piece;
-    }
     return EB_OK;
 }
 

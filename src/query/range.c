@@ -155,41 +155,21 @@ eb_status eb_range_count(const eb_filter *f, uint64_t from, uint64_t to, eb_rang
 
 /* Quantiles */
 
-/* The first place that may have `rank` values up to it: all places before it have fewer.  Up to the
- * end of the node that it is in are at most `most`. */
-static uint64_t range_first(const range_tree *t, double rank, double all) {
+/* Ends of where the value with `rank` values up to it can be.  Place by place from the left, up to
+ * a node's end there are at most `to_near`: all places before the first where that reaches the rank
+ * have too few.  From the right, `to_near` lie behind a node's start at most: as long as that is no
+ * more than what lies behind the rank, all values in there are behind it. */
+static uint64_t range_end(const range_tree *t, double rank, double all, bool from_right) {
     assert(rank >= 0);
     uint64_t prefix = 0;
-    double before = 0, most = all;
+    double passed = 0, most = all;
     for (unsigned level = 1; level <= t->shape.width; level++) {
-        const double left = range_node(t, level, prefix *= 2);
-        if (fmin(most, before + left) >= rank) {
-            most = fmin(most, before + left);
-            continue;
-        }
-        before += left;
-        prefix++;
-        most = fmin(most, before + range_node(t, level, prefix));
-    }
-    return prefix;
-}
-
-/* The last place that may be the first with `rank` values up to it: up to it there are so many,
- * since at most `all` - rank lie behind it.  From the start of the node that it is in, there are at
- * most `most` to the end. */
-static uint64_t range_last(const range_tree *t, double rank, double all) {
-    assert(rank >= 0);
-    uint64_t prefix = 0;
-    double behind = 0, most = all;
-    for (unsigned level = 1; level <= t->shape.width; level++) {
-        const double right = range_node(t, level, (prefix *= 2) + 1);
-        if (fmin(most, behind + right) > all - rank) {
-            prefix++;
-            most = fmin(most, behind + right);
-            continue;
-        }
-        behind += right;
-        most = fmin(most, behind + range_node(t, level, prefix));
+        const uint64_t near = 2 * prefix + from_right, far = 2 * prefix + !from_right;
+        const double there = range_node(t, level, near), to_near = fmin(most, passed + there);
+        const bool reached = from_right ? to_near > all - rank : to_near >= rank;
+        prefix = reached ? near : far;
+        if (!reached) passed += there;
+        most = reached ? to_near : fmin(most, passed + range_node(t, level, far));
     }
     return prefix;
 }
@@ -222,8 +202,9 @@ eb_status eb_range_quantile(const eb_filter *f, double q, eb_quantile *out, eb_e
     const double all = range_all(&t), rank = fmin(all, fmax(1, ceil(q * all)));
     if (!(all > 0))
         return ebi_fail(err, EB_EINVAL, "there are no values, so there are no quantiles");
-    const uint64_t lower = range_first(&t, rank, all);
-    const uint64_t upper = ebi_max(lower, range_last(&t, rank, all)); /* counters may contradict */
+    const uint64_t lower = range_end(&t, rank, all, false);
+    const uint64_t upper =
+        ebi_max(lower, range_end(&t, rank, all, true)); /* counters may contradict */
     const uint64_t guess = ebi_max(lower, ebi_min(upper, range_guess(&t, rank, all)));
     o.lower = range_in_order(f, t.shape.low + lower);
     o.upper = range_in_order(f, t.shape.low + upper);

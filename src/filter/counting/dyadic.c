@@ -326,12 +326,6 @@ static void dyadic_count(const ebi_params *p, const uint8_t *block, const ebi_ba
     for (size_t i = 0; i < b->n; i++) count[i] = ebi_counter_count(dyadic_value(&d, b->hash[i]));
 }
 
-static const ebi_ops *dyadic_select(const ebi_params *p) {
-    static const ebi_ops ops = {.add = dyadic_add, .test = dyadic_test, .count = dyadic_count};
-    (void)p;
-    return &ops;
-}
-
 /* For query/range.c */
 
 uint64_t ebi_dyadic_node(const ebi_params *p, const uint8_t *block, unsigned level,
@@ -525,7 +519,7 @@ const ebi_kind ebi_kind_dyadic = {
     .traits = EBI_MERGE_BOUNDS, /* which counters find no room depends on the order */
     .caps = dyadic_caps,
     .resolve = dyadic_resolve,
-    .select = dyadic_select,
+    .ops = {.add = dyadic_add, .test = dyadic_test, .count = dyadic_count},
     .init = dyadic_init,
     .merge = dyadic_merge,
     .check = dyadic_check,

@@ -407,15 +407,6 @@ static void spectral_rm_remove(const ebi_params *p, uint8_t *block, const ebi_ba
     }
 }
 
-static const ebi_ops *spectral_rm_select(const ebi_params *p) {
-    static const ebi_ops ops = {.add = spectral_rm_add,
-                                .test = spectral_rm_test,
-                                .count = spectral_rm_count,
-                                .add_count = spectral_rm_add_count};
-    (void)p;
-    return &ops;
-}
-
 /* Merging side tables, before the counters are added up: of all keys with an entry
  * on either side, those stay that know most beyond the counters. */
 
@@ -537,7 +528,10 @@ const ebi_kind ebi_kind_spectral_rm = {
     .traits = EBI_MERGE_BOUNDS,
     .caps = spectral_rm_caps,
     .resolve = spectral_rm_resolve,
-    .select = spectral_rm_select,
+    .ops = {.add = spectral_rm_add,
+            .test = spectral_rm_test,
+            .count = spectral_rm_count,
+            .add_count = spectral_rm_add_count},
     .init = spectral_rm_init,
     .merge = spectral_rm_merge,
     .check = spectral_rm_check,

@@ -519,12 +519,6 @@ static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_bat
     }
 }
 
-static const ebi_ops *aging_select(const ebi_params *p) {
-    static const ebi_ops ops = {.add = aging_add, .test = aging_test, .count = aging_count};
-    (void)p;
-    return &ops;
-}
-
 /* The whole filter */
 
 static uint64_t aging_caps(const ebi_params *p) {
@@ -691,7 +685,7 @@ const ebi_kind ebi_kind_aging = {
     .version = 1,
     .caps = aging_caps,
     .resolve = aging_resolve,
-    .select = aging_select,
+    .ops = {.add = aging_add, .test = aging_test, .count = aging_count},
     .merge = aging_merge,
     .check = aging_check,
     .stat = aging_stat,

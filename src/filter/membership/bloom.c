@@ -15,15 +15,6 @@
 #include "math/probability.h"
 #include <math.h>
 
-enum {
-    BLOOM_O_K = EBI_BLOOM_K,
-    BLOOM_O_LAYOUT = EBI_BLOOM_LAYOUT,
-    BLOOM_O_LIMIT = EBI_BLOOM_LIMIT
-};
-enum { BLOOM_O_GROW = EBI_BLOOM_GROW, BLOOM_O_GROWN = EBI_BLOOM_GROWN };
-enum { BLOOM_O_ITEMS = EBI_BLOOM_DISTINCT, BLOOM_O_FPR = EBI_BLOOM_FPR };
-enum { BLOOM_LAYOUT_PARTS = EBI_BLOOM_PARTS, BLOOM_LAYOUT_LINE = EBI_BLOOM_LINE };
-
 static const eb_option bloom_options[] = {
     EBI_COMMON_OPTIONS,
     {"k", "int", NULL, "1", "32", "bits for each key", false},
@@ -38,17 +29,17 @@ static const eb_option bloom_options[] = {
     {0}};
 
 EBI_INLINE unsigned bloom_k(const ebi_params *p) {
-    return (unsigned)p->opt[BLOOM_O_K];
+    return (unsigned)p->opt[EBI_BLOOM_K];
 }
 
 EBI_INLINE uint64_t bloom_range(const ebi_params *p) {
-    assert(p->opt[BLOOM_O_K] >= 1);
-    return p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_PARTS ? p->opt[EBI_O_CELLS] / p->opt[BLOOM_O_K]
-                                                        : p->opt[EBI_O_CELLS];
+    assert(p->opt[EBI_BLOOM_K] >= 1);
+    return p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_PARTS ? p->opt[EBI_O_CELLS] / p->opt[EBI_BLOOM_K]
+                                                       : p->opt[EBI_O_CELLS];
 }
 
 EBI_INLINE uint64_t bloom_stride(const ebi_params *p) {
-    return p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_PARTS ? bloom_range(p) : 0;
+    return p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_PARTS ? bloom_range(p) : 0;
 }
 
 /* Parameters */
@@ -61,25 +52,25 @@ static double bloom_log_empty(double fpr, double k) { /* ln of the wanted share 
 static uint64_t bloom_choose_k(const ebi_params *p, const ebi_args *a) {
     double k = 7;
     double bits;
-    if (a->given[BLOOM_O_FPR] && p->opt[BLOOM_O_GROW] > 0)
-        ebi_bloom_grow_plan(a->real[BLOOM_O_FPR], &k, &bits);
-    else if (a->given[BLOOM_O_FPR])
-        k = round(-log2(a->real[BLOOM_O_FPR]));
-    else if (a->given[BLOOM_O_ITEMS])
+    if (a->given[EBI_BLOOM_FPR] && p->opt[EBI_BLOOM_GROW] > 0)
+        ebi_bloom_grow_plan(a->real[EBI_BLOOM_FPR], &k, &bits);
+    else if (a->given[EBI_BLOOM_FPR])
+        k = round(-log2(a->real[EBI_BLOOM_FPR]));
+    else if (a->given[EBI_BLOOM_DISTINCT])
         k = round((a->given[EBI_O_CELLS] ? a->real[EBI_O_CELLS] * (double)p->opt[EBI_O_SHARDS]
                                          : a->real[EBI_O_MEMORY] * 8) /
-                  a->real[BLOOM_O_ITEMS] * log(2));
+                  a->real[EBI_BLOOM_DISTINCT] * log(2));
     return k < 1 ? 1 : k > 32 ? 32 : (uint64_t)k;
 }
 
 /* Cells for so many keys at that rate; with grow= for the first part, so that all keep to it. */
 static double bloom_need(const ebi_params *p, double keys, double fpr) {
     assert(keys > 0 && fpr > 0);
-    const double k = (double)p->opt[BLOOM_O_K];
+    const double k = (double)p->opt[EBI_BLOOM_K];
     double bits;
-    if (p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE)
+    if (p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE)
         return EBI_BLOOM_LINE_BITS * ceil(keys / ebi_bloom_line_mean(fpr, (unsigned)k));
-    if (p->opt[BLOOM_O_GROW] == 0) return ceil(-keys * k / bloom_log_empty(fpr, k));
+    if (p->opt[EBI_BLOOM_GROW] == 0) return ceil(-keys * k / bloom_log_empty(fpr, k));
     ebi_bloom_grow_bits(fpr, k, &bits);
     return k * ceil(keys * bits + 1); /* one more: few keys set more than their share */
 }
@@ -87,8 +78,8 @@ static double bloom_need(const ebi_params *p, double keys, double fpr) {
 /* cells= for distinct= and fpr=, unless the size is given; then see that it is enough. */
 static eb_status bloom_fit_items(ebi_params *p, ebi_args *a, eb_error *err) {
     const double shards = (double)p->opt[EBI_O_SHARDS];
-    if (!a->given[BLOOM_O_ITEMS] || !a->given[BLOOM_O_FPR]) return EB_OK;
-    const double need = bloom_need(p, a->real[BLOOM_O_ITEMS] / shards, a->real[BLOOM_O_FPR]);
+    if (!a->given[EBI_BLOOM_DISTINCT] || !a->given[EBI_BLOOM_FPR]) return EB_OK;
+    const double need = bloom_need(p, a->real[EBI_BLOOM_DISTINCT] / shards, a->real[EBI_BLOOM_FPR]);
     const double have =
         a->given[EBI_O_CELLS] ? a->real[EBI_O_CELLS] : (double)ebi_budget(p) * 8 - 64;
     if (a->given[EBI_O_CELLS] || a->given[EBI_O_MEMORY]) {
@@ -96,79 +87,81 @@ static eb_status bloom_fit_items(ebi_params *p, ebi_args *a, eb_error *err) {
         return ebi_fail(
             err, EB_ESPEC,
             "bloom: distinct=%.10g at fpr=%g need %.0f bytes, and the size given is %.0f",
-            a->real[BLOOM_O_ITEMS], a->real[BLOOM_O_FPR], need * shards / 8, have * shards / 8);
+            a->real[EBI_BLOOM_DISTINCT], a->real[EBI_BLOOM_FPR], need * shards / 8,
+            have * shards / 8);
     }
     if (need > 9e14) /* with what rounding adds still below the most cells */
         return ebi_fail(err, EB_ESPEC,
                         "bloom: distinct=%.10g at fpr=%g need %.3g bytes, and the most is 2^47",
-                        a->real[BLOOM_O_ITEMS], a->real[BLOOM_O_FPR], need * shards / 8);
-    p->opt[EBI_O_CELLS] = ebi_round_up((uint64_t)need, p->opt[BLOOM_O_GROW] > 0 ? p->opt[BLOOM_O_K]
-                                                       : p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE
-                                                           ? EBI_BLOOM_LINE_BITS
-                                                           : 64 * p->opt[BLOOM_O_K]);
-    while (p->opt[EBI_O_CELLS] < 64) p->opt[EBI_O_CELLS] += p->opt[BLOOM_O_K];
+                        a->real[EBI_BLOOM_DISTINCT], a->real[EBI_BLOOM_FPR], need * shards / 8);
+    p->opt[EBI_O_CELLS] = ebi_round_up(
+        (uint64_t)need, p->opt[EBI_BLOOM_GROW] > 0                   ? p->opt[EBI_BLOOM_K]
+                        : p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE ? EBI_BLOOM_LINE_BITS
+                                                                     : 64 * p->opt[EBI_BLOOM_K]);
+    while (p->opt[EBI_O_CELLS] < 64) p->opt[EBI_O_CELLS] += p->opt[EBI_BLOOM_K];
     a->given[EBI_O_CELLS] = true;
     return EB_OK;
 }
 
 /* With one line a key fewer bits are best, since lines differ. */
 static void bloom_choose_line_k(ebi_params *p, const ebi_args *a) {
-    const uint64_t from = p->opt[BLOOM_O_K];
+    const uint64_t from = p->opt[EBI_BLOOM_K];
     double best = 0;
-    if (p->opt[BLOOM_O_LAYOUT] != BLOOM_LAYOUT_LINE || !a->given[BLOOM_O_FPR]) return;
+    if (p->opt[EBI_BLOOM_LAYOUT] != EBI_BLOOM_LINE || !a->given[EBI_BLOOM_FPR]) return;
     for (uint64_t k = from + 1; k > 0 && k + 3 > from; k--) {
-        const double mean = ebi_bloom_line_mean(a->real[BLOOM_O_FPR], (unsigned)k);
+        const double mean = ebi_bloom_line_mean(a->real[EBI_BLOOM_FPR], (unsigned)k);
         if (k > 32 || mean <= best) continue;
         best = mean;
-        p->opt[BLOOM_O_K] = k;
+        p->opt[EBI_BLOOM_K] = k;
     }
 }
 
 static eb_status bloom_check_limit(const ebi_params *p, const ebi_args *a, eb_error *err) {
-    const bool limited = a->given[BLOOM_O_LIMIT] || p->opt[BLOOM_O_GROW] > 0;
+    const bool limited = a->given[EBI_BLOOM_LIMIT] || p->opt[EBI_BLOOM_GROW] > 0;
     if (limited && p->opt[EBI_O_SHARDS] > 1)
         return ebi_fail(err, EB_ESPEC, "bloom: limit and grow need shards=1");
-    if (p->opt[BLOOM_O_GROW] > 0 && p->opt[BLOOM_O_LAYOUT] != BLOOM_LAYOUT_PARTS)
+    if (p->opt[EBI_BLOOM_GROW] > 0 && p->opt[EBI_BLOOM_LAYOUT] != EBI_BLOOM_PARTS)
         return ebi_fail(err, EB_ESPEC, "bloom: grow needs layout=parts");
-    if (p->opt[BLOOM_O_GROW] > 0 && a->given[BLOOM_O_K] && p->opt[BLOOM_O_K] > EBI_BLOOM_GROW_K_MAX)
+    if (p->opt[EBI_BLOOM_GROW] > 0 && a->given[EBI_BLOOM_K] &&
+        p->opt[EBI_BLOOM_K] > EBI_BLOOM_GROW_K_MAX)
         return ebi_fail(err, EB_ESPEC, "bloom: k must be 1..%d with grow, not %llu",
-                        EBI_BLOOM_GROW_K_MAX, (unsigned long long)p->opt[BLOOM_O_K]);
-    if (p->opt[BLOOM_O_GROWN] > 0 && (p->opt[BLOOM_O_GROW] == 0 || !a->given[BLOOM_O_LIMIT]))
+                        EBI_BLOOM_GROW_K_MAX, (unsigned long long)p->opt[EBI_BLOOM_K]);
+    if (p->opt[EBI_BLOOM_GROWN] > 0 && (p->opt[EBI_BLOOM_GROW] == 0 || !a->given[EBI_BLOOM_LIMIT]))
         return ebi_fail(err, EB_ESPEC, "bloom: grown needs grow and limit");
     return EB_OK;
 }
 
 /* Without a limit a part is full when half of its bits are set. */
 static eb_status bloom_settle_parts(ebi_params *p, eb_error *err) {
-    if (p->opt[BLOOM_O_GROW] == 0) return EB_OK;
-    if (p->opt[BLOOM_O_LIMIT] == 0)
-        p->opt[BLOOM_O_LIMIT] =
-            ebi_max(1, p->opt[EBI_O_CELLS] / p->opt[BLOOM_O_K] / 1000000 * 693147 +
-                           p->opt[EBI_O_CELLS] / p->opt[BLOOM_O_K] % 1000000 * 693147 / 1000000);
-    if (ebi_bloom_growing.set_parts(p, (uint32_t)p->opt[BLOOM_O_GROWN] + 1)) return EB_OK;
+    if (p->opt[EBI_BLOOM_GROW] == 0) return EB_OK;
+    if (p->opt[EBI_BLOOM_LIMIT] == 0)
+        p->opt[EBI_BLOOM_LIMIT] =
+            ebi_max(1, p->opt[EBI_O_CELLS] / p->opt[EBI_BLOOM_K] / 1000000 * 693147 +
+                           p->opt[EBI_O_CELLS] / p->opt[EBI_BLOOM_K] % 1000000 * 693147 / 1000000);
+    if (ebi_bloom_growing.set_parts(p, (uint32_t)p->opt[EBI_BLOOM_GROWN] + 1)) return EB_OK;
     return ebi_fail(err, EB_ESPEC, "bloom: grown=%llu parts take more than 2^47 bytes",
-                    (unsigned long long)p->opt[BLOOM_O_GROWN]);
+                    (unsigned long long)p->opt[EBI_BLOOM_GROWN]);
 }
 
 static eb_status bloom_resolve(ebi_params *p, const ebi_args *given, eb_error *err) {
     ebi_args a = *given;
-    const bool grows = p->opt[BLOOM_O_GROW] > 0;
+    const bool grows = p->opt[EBI_BLOOM_GROW] > 0;
     EBI_TRY(bloom_check_limit(p, &a, err));
-    if (a.given[BLOOM_O_LIMIT] && !a.given[BLOOM_O_ITEMS]) {
-        a.given[BLOOM_O_ITEMS] = true;
-        a.real[BLOOM_O_ITEMS] = a.real[BLOOM_O_LIMIT];
-    } else if (grows && a.given[BLOOM_O_ITEMS] && !a.given[BLOOM_O_LIMIT]) {
-        p->opt[BLOOM_O_LIMIT] = (uint64_t)a.real[BLOOM_O_ITEMS];
+    if (a.given[EBI_BLOOM_LIMIT] && !a.given[EBI_BLOOM_DISTINCT]) {
+        a.given[EBI_BLOOM_DISTINCT] = true;
+        a.real[EBI_BLOOM_DISTINCT] = a.real[EBI_BLOOM_LIMIT];
+    } else if (grows && a.given[EBI_BLOOM_DISTINCT] && !a.given[EBI_BLOOM_LIMIT]) {
+        p->opt[EBI_BLOOM_LIMIT] = (uint64_t)a.real[EBI_BLOOM_DISTINCT];
     }
-    if (!a.given[BLOOM_O_K]) {
-        p->opt[BLOOM_O_K] =
+    if (!a.given[EBI_BLOOM_K]) {
+        p->opt[EBI_BLOOM_K] =
             ebi_min(bloom_choose_k(p, &a), grows ? EBI_BLOOM_GROW_K_MAX : EBI_K_MAX);
         bloom_choose_line_k(p, &a);
     }
     EBI_TRY(bloom_fit_items(p, &a, err));
-    const uint64_t multiple = p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_PARTS  ? p->opt[BLOOM_O_K]
-                              : p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE ? EBI_BLOOM_LINE_BITS
-                                                                            : 1;
+    const uint64_t multiple = p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_PARTS  ? p->opt[EBI_BLOOM_K]
+                              : p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE ? EBI_BLOOM_LINE_BITS
+                                                                           : 1;
     EBI_TRY(ebi_size_cells(p, &a, "bloom", 1, multiple, 0, err));
     return bloom_settle_parts(p, err);
 }
@@ -240,8 +233,8 @@ EBI_INLINE void bloom_test(const ebi_params *p, const uint8_t *block, const eb_h
 EBI_LOOPS(bloom)
 
 static const ebi_ops *bloom_select(const ebi_params *p) {
-    if (p->opt[BLOOM_O_GROW] > 0) return ebi_bloom_grow_loops(p);
-    return p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE ? ebi_bloom_line_loops(p) : bloom_loops(p);
+    if (p->opt[EBI_BLOOM_GROW] > 0) return &ebi_bloom_grow_ops;
+    return p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE ? ebi_bloom_line_loops(p) : bloom_loops(p);
 }
 
 /* The whole filter */
@@ -255,13 +248,13 @@ static void bloom_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
 }
 
 static eb_status bloom_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
-    if (p->opt[BLOOM_O_GROW] > 0) return ebi_bloom_grow_check(p, block, err);
+    if (p->opt[EBI_BLOOM_GROW] > 0) return ebi_bloom_grow_check(p, block, err);
     const uint64_t cells = p->opt[EBI_O_CELLS];
     const uint64_t keys = ebi_load64(block + offsetof(ebi_block_head, items));
     const uint8_t *const bits = block + sizeof(ebi_block_head);
     if (!ebi_tail_is_zero(bits, cells, p->span - sizeof(ebi_block_head)))
         return ebi_fail(err, EB_EFORMAT, "damaged bloom filter: bits are set after its last cell");
-    if (ebi_bits_count(bits, 0, cells) / p->opt[BLOOM_O_K] > keys)
+    if (ebi_bits_count(bits, 0, cells) / p->opt[EBI_BLOOM_K] > keys)
         return ebi_fail(err, EB_EFORMAT,
                         "damaged bloom filter: more bits are set than %llu keys can set",
                         (unsigned long long)keys);
@@ -271,12 +264,12 @@ static eb_status bloom_check(const ebi_params *p, const uint8_t *block, eb_error
 static void bloom_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) {
     const uint64_t range = bloom_range(p), parts = p->opt[EBI_O_CELLS] / range;
     const uint8_t *const bits = block + sizeof(ebi_block_head);
-    if (p->opt[BLOOM_O_GROW] > 0) {
+    if (p->opt[EBI_BLOOM_GROW] > 0) {
         s->fpr = ebi_bloom_grow_stat(p, block, &s->cells, &s->cells_used);
         return;
     }
     s->cells = p->opt[EBI_O_CELLS];
-    if (p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE) {
+    if (p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE) {
         s->fpr = ebi_bloom_line_stat(p, block, &s->cells_used);
         return;
     }
@@ -286,23 +279,23 @@ static void bloom_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) {
         s->cells_used += used;
         s->fpr *= (double)used / (double)range;
     }
-    if (parts == 1) s->fpr = pow(s->fpr, (double)p->opt[BLOOM_O_K]);
+    if (parts == 1) s->fpr = pow(s->fpr, (double)p->opt[EBI_BLOOM_K]);
 }
 
 /* The rate after so many distinct keys. */
 static double bloom_rate(const ebi_params *p, double distinct, double *fill) {
     assert(distinct >= 0);
-    const double k = (double)p->opt[BLOOM_O_K],
-                 each = p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_PARTS ? 1 : k;
-    if (p->opt[BLOOM_O_GROW] > 0) return ebi_bloom_grow_rate(p, distinct, fill);
+    const double k = (double)p->opt[EBI_BLOOM_K],
+                 each = p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_PARTS ? 1 : k;
+    if (p->opt[EBI_BLOOM_GROW] > 0) return ebi_bloom_grow_rate(p, distinct, fill);
     *fill = ebi_one_minus_pow1m(1 / (double)bloom_range(p), distinct * each);
-    if (p->opt[BLOOM_O_LAYOUT] != BLOOM_LAYOUT_LINE) return pow(*fill, k);
+    if (p->opt[EBI_BLOOM_LAYOUT] != EBI_BLOOM_LINE) return pow(*fill, k);
     const double lines = (double)p->opt[EBI_O_CELLS] / EBI_BLOOM_LINE_BITS;
     return ebi_bloom_line_rate(distinct / lines, (unsigned)k);
 }
 
 static void bloom_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
-    const int steps = p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE ? 64 : 256;
+    const int steps = p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE ? 64 : 256;
     const double distinct = w->distinct > 0 ? w->distinct : w->items > 0 ? w->items : INFINITY;
     out->fill = out->fpr = 1;
     if (!isinf(distinct)) out->fpr = bloom_rate(p, distinct, &out->fill);
@@ -315,7 +308,7 @@ static void bloom_predict(const ebi_params *p, const eb_workload *w, eb_predicti
 }
 
 static bool bloom_view(const ebi_params *p, const uint8_t *block, eb_cells_view *v) {
-    if (p->opt[BLOOM_O_GROW] > 0 || p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE) return false;
+    if (p->opt[EBI_BLOOM_GROW] > 0 || p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE) return false;
     *v = (eb_cells_view){block + sizeof(ebi_block_head), bloom_range(p), bloom_stride(p),
                          bloom_k(p), 1};
     return true;
@@ -324,12 +317,12 @@ static bool bloom_view(const ebi_params *p, const uint8_t *block, eb_cells_view 
 /* Which keys a part takes, or a full filter refuses, depends on their order. */
 static uint64_t bloom_caps(const ebi_params *p) {
     return EB_CAN_MERGE | EB_NO_FALSE_NEGATIVES | EB_ADD_IS_IDEMPOTENT |
-           (p->opt[BLOOM_O_GROW] > 0 ? EB_GROWS : 0) |
-           (p->opt[BLOOM_O_LIMIT] > 0 ? 0 : EB_ORDER_FREE);
+           (p->opt[EBI_BLOOM_GROW] > 0 ? EB_GROWS : 0) |
+           (p->opt[EBI_BLOOM_LIMIT] > 0 ? 0 : EB_ORDER_FREE);
 }
 
 static double bloom_touched(const ebi_params *p) {
-    return p->opt[BLOOM_O_LAYOUT] == BLOOM_LAYOUT_LINE ? 1 : (double)p->opt[BLOOM_O_K];
+    return p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE ? 1 : (double)p->opt[EBI_BLOOM_K];
 }
 
 const ebi_kind ebi_kind_bloom = {

@@ -37,7 +37,7 @@ bool ebi_bloom_part_of(const ebi_params *p, unsigned i, ebi_bloom_part *out);
  */
 void ebi_bloom_grow_plan(double fpr, double *k, double *bits);
 void ebi_bloom_grow_bits(double fpr, double k, double *bits);
-const ebi_ops *ebi_bloom_grow_loops(const ebi_params *p);
+extern const ebi_ops ebi_bloom_grow_ops;
 double ebi_bloom_grow_rate(const ebi_params *p, double distinct, double *fill);
 double ebi_bloom_grow_stat(const ebi_params *p, const uint8_t *block, uint64_t *cells,
                            uint64_t *used);

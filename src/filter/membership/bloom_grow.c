@@ -142,11 +142,7 @@ static void bloom_grow_test(const ebi_params *p, const uint8_t *block, const ebi
     }
 }
 
-const ebi_ops *ebi_bloom_grow_loops(const ebi_params *p) {
-    static const ebi_ops ops = {.add = bloom_grow_add, .test = bloom_grow_test};
-    (void)p;
-    return &ops;
-}
+const ebi_ops ebi_bloom_grow_ops = {.add = bloom_grow_add, .test = bloom_grow_test};
 
 /* Growing */
 

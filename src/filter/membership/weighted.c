@@ -189,12 +189,6 @@ static void weighted_test(const ebi_params *p, const uint8_t *block, const ebi_b
     weighted_ask(p, block, b->hash, b->n, k, seen);
 }
 
-static const ebi_ops *weighted_select(const ebi_params *p) {
-    static const ebi_ops ops = {.add = weighted_add, .test = weighted_test};
-    (void)p;
-    return &ops;
-}
-
 /* Bits of a class: see experimental.h. */
 
 static eb_status weighted_set_k(const ebi_params *p, uint8_t *block, uint32_t class_number,
@@ -328,7 +322,7 @@ const ebi_kind ebi_kind_weighted = {
              "Is it in the set, when some classes of keys deserve more bits?"},
     .version = 1,
     .resolve = weighted_resolve,
-    .select = weighted_select,
+    .ops = {.add = weighted_add, .test = weighted_test},
     .init = weighted_init,
     .merge = weighted_merge,
     .check = weighted_check,

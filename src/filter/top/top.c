@@ -296,13 +296,6 @@ static void top_test(const ebi_params *p, const uint8_t *block, const ebi_batch 
     for (size_t i = 0; i < b->n; i++) seen[i] = count[i] > 0;
 }
 
-static const ebi_ops *top_select(const ebi_params *p) {
-    static const ebi_ops ops = {
-        .add = top_add, .test = top_test, .count = top_count, .add_count = top_add_count};
-    (void)p;
-    return &ops;
-}
-
 /* The list */
 
 static bool top_next(const ebi_params *p, const uint8_t *block, uint64_t time, uint64_t *at,
@@ -432,7 +425,7 @@ const ebi_kind ebi_kind_top = {
     .version = 1,
     .caps = top_caps,
     .resolve = top_resolve,
-    .select = top_select,
+    .ops = {.add = top_add, .test = top_test, .count = top_count, .add_count = top_add_count},
     .traits = EBI_MERGE_BOUNDS,
     .merge = top_merge,
     .keeping = &top_keeping,

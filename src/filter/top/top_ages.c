@@ -43,7 +43,7 @@ static ebi_batch top_ages_one(const eb_hash *h, const uint32_t *value, const uin
 static double top_ages_ask(const ebi_params *q, const uint8_t *block, eb_hash h, uint64_t time) {
     const ebi_batch one = top_ages_one(&h, NULL, &time);
     double count;
-    ebi_kind_aging.select(q)->count(q, block, &one, &count);
+    ebi_kind_aging.ops.count(q, block, &one, &count);
     return count;
 }
 
@@ -55,7 +55,7 @@ static bool top_ages_tell(const ebi_params *q, uint8_t *block, eb_hash h, uint32
                           uint64_t time) {
     const ebi_batch one = top_ages_one(&h, &value, &time);
     uint8_t seen;
-    ebi_kind_aging.select(q)->add(q, block, &one, &seen);
+    ebi_kind_aging.ops.add(q, block, &one, &seen);
     ebi_head(block)->clock = time;
     return seen;
 }

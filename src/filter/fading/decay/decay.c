@@ -358,12 +358,6 @@ static void decay_remove(const ebi_params *p, uint8_t *block, const ebi_batch *b
     }
 }
 
-static const ebi_ops *decay_select(const ebi_params *p) {
-    static const ebi_ops ops = {.add = decay_add, .test = decay_test, .count = decay_count};
-    (void)p;
-    return &ops;
-}
-
 /* The whole filter */
 
 static uint64_t decay_caps(const ebi_params *p) {
@@ -463,7 +457,7 @@ const ebi_kind ebi_kind_decay = {
     .traits = EBI_MERGE_BOUNDS,
     .caps = decay_caps,
     .resolve = decay_resolve,
-    .select = decay_select,
+    .ops = {.add = decay_add, .test = decay_test, .count = decay_count},
     .init = decay_init,
     .merge = decay_merge,
     .check = decay_check,

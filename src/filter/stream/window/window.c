@@ -66,12 +66,7 @@ static const eb_option window_options[] = {
      true},
     {0}};
 
-enum {
-    WINDOW_ERAS = 14,
-    WINDOW_ROTATE_ERAS = 2,
-    WINDOW_ROTATE_BITS = 504,
-    WINDOW_ROTATE_W_MAX = 8
-};
+enum { WINDOW_ERAS = 14, WINDOW_ROTATE_ERAS = 2 };
 static const double window_wide_lines_below = 1e-4;
 
 /* Parameters */
@@ -86,7 +81,7 @@ static unsigned window_bytes(const ebi_params *p) {
 
 static unsigned window_cells(const ebi_params *p) { /* of a line */
     const unsigned generations = (unsigned)p->opt[EBI_WINDOW_ERAS] + 1;
-    if (window_rotates(p)) return WINDOW_ROTATE_BITS / generations * generations;
+    if (window_rotates(p)) return EBI_WINDOW_ROTATE_BITS / generations * generations;
     return window_bytes(p) == 64 ? 64 : EBI_WINDOW_SLOTS_MAX;
 }
 
@@ -255,7 +250,8 @@ static eb_status window_settle(ebi_params *p, double lines, eb_error *err) {
 static eb_status window_check_options(const ebi_params *p, const ebi_args *a, eb_error *err) {
     if (window_rotates(p) && p->opt[EBI_WINDOW_LINE])
         return ebi_fail(err, EB_ESPEC, "window: line must be 64 for mode=rotate, not 128");
-    if (window_rotates(p) && a->given[EBI_WINDOW_W] && p->opt[EBI_WINDOW_W] > WINDOW_ROTATE_W_MAX)
+    if (window_rotates(p) && a->given[EBI_WINDOW_W] &&
+        p->opt[EBI_WINDOW_W] > EBI_WINDOW_ROTATE_W_MAX)
         return ebi_fail(err, EB_ESPEC, "window: print_bits must be 1..8 for mode=rotate, not %llu",
                         (unsigned long long)p->opt[EBI_WINDOW_W]);
     if (a->given[EBI_O_CELLS] && p->opt[EBI_O_CELLS] % window_cells(p) != 0)
@@ -302,7 +298,7 @@ static eb_status window_resolve(ebi_params *p, const ebi_args *a, eb_error *err)
 static const ebi_ops *window_select(const ebi_params *p) {
     if (window_rotates(p)) return ebi_window_rotate(p);
     const ebi_ops *const best = ebi_window_vbmi(p), *const good = ebi_window_avx2(p);
-    return best ? best : good ? good : ebi_window_portable();
+    return best ? best : good ? good : &ebi_window_portable;
 }
 
 /* The whole filter */

@@ -27,9 +27,11 @@ enum {
     EBI_WINDOW_STARTS = 32, /* more than eras, a power of 2 */
     EBI_WINDOW_HEADER = 32, /* bits */
     EBI_WINDOW_STAMPS = 256,
-    EBI_WINDOW_PAGE = 16, /* lines that are swept together */
-    EBI_WINDOW_SLACK = 4, /* free slots that a line has when it becomes wider */
-    EBI_WINDOW_AHEAD = 20 /* keys whose lines are on the way */
+    EBI_WINDOW_PAGE = 16,         /* lines that are swept together */
+    EBI_WINDOW_SLACK = 4,         /* free slots that a line has when it becomes wider */
+    EBI_WINDOW_AHEAD = 20,        /* keys whose lines are on the way */
+    EBI_WINDOW_ROTATE_BITS = 504, /* of a line, for all generations */
+    EBI_WINDOW_ROTATE_W_MAX = 8
 };
 
 /* Behind the head.  Times are ticks: of the clock, or records of this shard. */
@@ -180,7 +182,7 @@ EBI_INLINE ebi_window ebi_window_as_of(const ebi_params *p, const uint8_t *block
 }
 
 /* The loops: portable, with AVX2 or AVX-512 or NULL, and those of mode=rotate. */
-const ebi_ops *ebi_window_portable(void);
+extern const ebi_ops ebi_window_portable;
 const ebi_ops *ebi_window_vbmi(const ebi_params *p);
 const ebi_ops *ebi_window_avx2(const ebi_params *p);
 const ebi_ops *ebi_window_rotate(const ebi_params *p);

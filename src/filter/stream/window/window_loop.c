@@ -227,7 +227,4 @@ static void window_test(const ebi_params *p, const uint8_t *block, const ebi_bat
     }
 }
 
-const ebi_ops *ebi_window_portable(void) {
-    static const ebi_ops ops = {.add = window_add, .test = window_test};
-    return &ops;
-}
+const ebi_ops ebi_window_portable = {.add = window_add, .test = window_test};

@@ -62,7 +62,7 @@ static double window_elastic_fpr(const ebi_window_plan *plan, double bits) {
 
 /* Rotating generations */
 
-enum { WINDOW_PLAN_ROTATE_BITS = 504, WINDOW_PLAN_LINE_BITS = 512, WINDOW_PLAN_ROTATE_K_MAX = 8 };
+enum { WINDOW_PLAN_LINE_BITS = 512 };
 
 /* Mean of fill^k after n keys with k places each of b. */
 static double window_all_set(double n, double k, double b) {
@@ -90,7 +90,7 @@ static double window_generation_fpr(double per_line, double k, double b) {
 
 /* `eras` full generations and one that fills: its mean over the era, by Simpson's rule. */
 static double window_generations_fpr(unsigned eras, unsigned k, double per_line) {
-    const double b = WINDOW_PLAN_ROTATE_BITS / (eras + 1);
+    const double b = EBI_WINDOW_ROTATE_BITS / (eras + 1);
     const double full = window_generation_fpr(per_line, k, b);
     const double half = window_generation_fpr(per_line / 2, k, b);
     return 1 - pow(1 - full, eras) * (1 - (4 * half + full) / 6);
@@ -109,7 +109,7 @@ double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bit
 
 static unsigned window_rotate_width(const ebi_window_plan *plan, double bits) {
     unsigned best = 1;
-    for (unsigned k = 2; k <= WINDOW_PLAN_ROTATE_K_MAX; k++)
+    for (unsigned k = 2; k <= EBI_WINDOW_ROTATE_W_MAX; k++)
         if (ebi_window_rotate_fpr(plan, k, bits) < ebi_window_rotate_fpr(plan, best, bits))
             best = k;
     return best;

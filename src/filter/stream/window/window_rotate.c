@@ -7,12 +7,7 @@
  * for all generations.  When an era ends, the generation that is too old becomes the new one. */
 #include "window.h"
 
-enum {
-    WINDOW_ROTATE_STAMP_BITS = 8,
-    WINDOW_ROTATE_ALL_BITS = 504,
-    WINDOW_ROTATE_LINE_WORDS = 8,
-    WINDOW_ROTATE_K_MAX = 8
-};
+enum { WINDOW_ROTATE_STAMP_BITS = 8, WINDOW_ROTATE_LINE_WORDS = 8 };
 
 typedef struct window_rotate { /* what divisions give, once for many keys */
     unsigned g, places;
@@ -21,7 +16,7 @@ typedef struct window_rotate { /* what divisions give, once for many keys */
 
 EBI_INLINE window_rotate window_rotate_open(const ebi_window *x) {
     const unsigned g = x->eras + 1;
-    return (window_rotate){g, WINDOW_ROTATE_ALL_BITS / g, (unsigned)(x->state->era % g)};
+    return (window_rotate){g, EBI_WINDOW_ROTATE_BITS / g, (unsigned)(x->state->era % g)};
 }
 
 /* The bits of a place, the first generation lowest; more bits follow. */
@@ -32,7 +27,7 @@ EBI_INLINE uint64_t window_rotate_place(const uint8_t *line, unsigned bit) {
 
 /* Where the places of a key are. */
 typedef struct window_rotate_key {
-    unsigned bit[WINDOW_ROTATE_K_MAX];
+    unsigned bit[EBI_WINDOW_ROTATE_W_MAX];
 } window_rotate_key;
 
 EBI_INLINE window_rotate_key window_rotate_places_of(const window_rotate *r, eb_hash h,
@@ -154,22 +149,12 @@ EBI_INLINE void window_rotate_test(const ebi_params *p, const uint8_t *block, co
                                 uint8_t *seen) {                                                   \
         window_rotate_test(p, block, b, seen, k);                                                  \
     }
-WINDOW_ROTATE_LOOPS(1)
-WINDOW_ROTATE_LOOPS(2)
-WINDOW_ROTATE_LOOPS(3)
-WINDOW_ROTATE_LOOPS(4)
-WINDOW_ROTATE_LOOPS(5)
-WINDOW_ROTATE_LOOPS(6)
-WINDOW_ROTATE_LOOPS(7)
-WINDOW_ROTATE_LOOPS(8)
+#define WINDOW_ROTATE_EACH(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8)
+#define WINDOW_ROTATE_OPS(k) {.add = rotate_add_##k, .test = rotate_test_##k},
+WINDOW_ROTATE_EACH(WINDOW_ROTATE_LOOPS)
 
 const ebi_ops *ebi_window_rotate(const ebi_params *p) {
-    static const ebi_ops ops[WINDOW_ROTATE_K_MAX] = {
-        {.add = rotate_add_1, .test = rotate_test_1}, {.add = rotate_add_2, .test = rotate_test_2},
-        {.add = rotate_add_3, .test = rotate_test_3}, {.add = rotate_add_4, .test = rotate_test_4},
-        {.add = rotate_add_5, .test = rotate_test_5}, {.add = rotate_add_6, .test = rotate_test_6},
-        {.add = rotate_add_7, .test = rotate_test_7}, {.add = rotate_add_8, .test = rotate_test_8},
-    };
+    static const ebi_ops ops[EBI_WINDOW_ROTATE_W_MAX] = {WINDOW_ROTATE_EACH(WINDOW_ROTATE_OPS)};
     return &ops[p->opt[EBI_WINDOW_W] - 1];
 }
 
