@@ -114,11 +114,6 @@ static eb_status snapshot_find_kind(const ebi_snapshot_header *h, const ebi_kind
                     h->kind);
 }
 
-static bool snapshot_is_zero(const uint8_t *bytes, size_t n) {
-    while (n > 0 && bytes[n - 1] == 0) n--;
-    return n == 0;
-}
-
 /* The spec text must be canonical and padded with zeros, agree with the kind
  * number and make a block of the stated length. */
 static eb_status snapshot_read_spec(const uint8_t *bytes, const ebi_snapshot_header *h,
@@ -133,7 +128,7 @@ static eb_status snapshot_read_spec(const uint8_t *bytes, const ebi_snapshot_hea
     (void)ebi_spec_print(named, p, canonical, sizeof canonical);
     const uint32_t end = (uint32_t)sizeof *h + h->spec_len;
     if (named != kind || strlen(spec) != h->spec_len || strcmp(spec, canonical) != 0 ||
-        !snapshot_is_zero(bytes + end, h->payload_offset - end) ||
+        !ebi_is_zero(bytes + end, h->payload_offset - end) ||
         p->span * p->opt[EBI_O_SHARDS] != h->payload_len)
         return ebi_fail(err, EB_EFORMAT, "damaged snapshot: its spec and its header disagree");
     return EB_OK;
@@ -182,8 +177,7 @@ static eb_status snapshot_check_head(const eb_filter *f, const uint8_t *block, e
     const ebi_kind *const kind = f->kind;
     ebi_block_head head;
     memcpy(&head, block, sizeof head);
-    if (!(kind->traits & EBI_OWN_HEAD) &&
-        !snapshot_is_zero((const uint8_t *)head.own, sizeof head.own))
+    if (!(kind->traits & EBI_OWN_HEAD) && !ebi_is_zero(head.own, sizeof head.own))
         return ebi_fail(err, EB_EFORMAT, "damaged snapshot: a reserved field is not zero");
     const bool unknown = ebi_counts_new(kind) && head.new_keys == EB_UNKNOWN;
     if (!unknown && head.new_keys > (ebi_counts_new(kind) ? head.items : 0))

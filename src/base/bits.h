@@ -24,6 +24,13 @@ EBI_INLINE uint64_t ebi_ones(unsigned n) { /* n low bits, n = 0..64 */
     return n == 0 ? 0 : ~UINT64_C(0) >> (64 - n);
 }
 
+/* Are so many bytes all 0? */
+EBI_INLINE bool ebi_is_zero(const void *bytes, uint64_t n) {
+    const uint8_t *const p = bytes;
+    while (n > 0 && p[n - 1] == 0) n--;
+    return n == 0;
+}
+
 /* Into the second level of cache, from where a load takes a few cycles that other work hides.  The
  * first level has room for fewer lines on their way, and a core that asks it for one more waits. */
 EBI_INLINE void ebi_prefetch_read(const void *p) {

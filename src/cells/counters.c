@@ -9,9 +9,7 @@ uint64_t ebi_counters_bytes(const ebi_store *store, uint64_t n, uint64_t bits) {
 
 bool ebi_counters_plain(const ebi_store_state *state, size_t kept) {
     assert(kept <= EBI_COUNT_OF(state->reserved));
-    uint64_t any = 0;
-    for (size_t i = kept; i < EBI_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
-    return any == 0;
+    return ebi_is_zero(state->reserved + kept, sizeof state->reserved - kept * sizeof(uint64_t));
 }
 
 void ebi_source_read(const ebi_source *from, uint64_t first, uint64_t count, uint64_t *value) {
@@ -44,10 +42,11 @@ static void counters_u32_sub(const ebi_counter_array *c, uint64_t i, uint64_t by
 }
 
 static bool counters_u32_check(const ebi_counter_array *c) {
-    uint64_t any = c->state->spilled, saturated = 0;
+    uint64_t saturated = 0;
     for (uint64_t i = 0; i < c->n; i++) saturated += ebi_u32_get(c, i) == EBI_COUNTER_MAX;
-    for (uint64_t i = 4 * c->n; i < c->bytes - sizeof *c->state; i++) any |= c->cells[i];
-    return any == 0 && ebi_counters_plain(c->state, 0) && saturated == c->state->saturated;
+    return c->state->spilled == 0 && ebi_counters_plain(c->state, 0) &&
+           saturated == c->state->saturated &&
+           ebi_is_zero(c->cells + 4 * c->n, c->bytes - sizeof *c->state - 4 * c->n);
 }
 
 const ebi_store ebi_store_u32 = {.name = "u32",

@@ -106,8 +106,7 @@ EBI_INLINE void ebi_fading_peek(const ebi_fading_cells *f, uint64_t *rng) {
 
 /* Could this state have been reached with n cells? */
 EBI_INLINE bool ebi_fading_state_ok(const ebi_fading_state *s, uint64_t n, uint64_t used) {
-    uint64_t any = 0;
-    for (size_t i = 0; i < EBI_COUNT_OF(s->reserved); i++) any |= s->reserved[i];
-    return any == 0 && s->next < n && s->carried < EBI_MILLION && s->used == used;
+    return ebi_is_zero(s->reserved, sizeof s->reserved) && s->next < n &&
+           s->carried < EBI_MILLION && s->used == used;
 }
 #endif

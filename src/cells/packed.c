@@ -16,7 +16,6 @@ uint64_t ebi_cells_used(const uint8_t *cells, unsigned width, uint64_t n) {
 
 bool ebi_tail_is_zero(const uint8_t *cells, uint64_t bits, uint64_t bytes) {
     if (bits % 8 != 0 && cells[bits / 8] >> (bits % 8) != 0) return false;
-    for (uint64_t i = (bits + 7) / 8; i < bytes; i++)
-        if (cells[i] != 0) return false;
-    return true;
+    const uint64_t whole = (bits + 7) / 8;
+    return whole >= bytes || ebi_is_zero(cells + whole, bytes - whole);
 }

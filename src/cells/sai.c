@@ -379,8 +379,7 @@ static const uint8_t *sai_address(const ebi_counter_array *c, uint64_t i) {
 static bool sai_check_index(const ebi_counter_array *c) {
     const uint8_t *const end = (const uint8_t *)(c->fine + c->parts);
     uint64_t before = 0;
-    for (const uint8_t *p = end; p < c->cells; p++)
-        if (*p != 0) return false;
+    if (!ebi_is_zero(end, (uint64_t)(c->cells - end))) return false;
     for (uint64_t b = 0; b < c->parts; b++) {
         const uint64_t coarse = c->coarse[b / SAI_SUPER], start = sai_start(c, b);
         if (coarse > c->words || start >= c->words) return false;
@@ -416,9 +415,8 @@ static bool sai_check_codes(sai_block a, unsigned counters) {
 }
 
 static bool sai_check_worn(sai_block a, unsigned counters) {
-    uint64_t any = 0;
-    for (unsigned k = 1; k < a.size; k++) any |= a.w[k];
-    return any == 0 && (a.w[0] | ebi_ones(counters)) == UINT64_MAX;
+    return ebi_is_zero(a.w + 1, (a.size - 1) * sizeof *a.w) &&
+           (a.w[0] | ebi_ones(counters)) == UINT64_MAX;
 }
 
 static bool sai_check(const ebi_counter_array *c) {

@@ -180,9 +180,8 @@ bool ebi_set_check(const ebi_sets *s, const uint8_t *set, bool marked) {
     const size_t used = sets_used(set, EBI_SET_ENTRIES), room = (size_t)s->each - EBI_SET_FIXED;
     uint64_t any = 0;
     if (used > room) return false;
-    for (size_t i = used; i < room; i++) any |= set[EBI_SET_FIXED + i];
     for (unsigned i = 0; i < EBI_SET_MARKS && !marked; i++) any |= ebi_set_mark(set, i);
     for (int i = 0; i < EBI_SET_ENTRIES; i++)
         if (!sets_check_entry(s, set, i, marked)) return false;
-    return any == 0;
+    return any == 0 && ebi_is_zero(set + EBI_SET_FIXED + used, room - used);
 }

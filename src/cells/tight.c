@@ -192,9 +192,9 @@ static bool tight_check(const ebi_counter_array *c) {
         if (!tight_check_line(c, first, &sums)) return false;
     for (uint64_t k = 0; k < c->slots; k++)
         if (!tight_check_entry(c, k, &sums)) return false;
-    for (const uint8_t *p = (const uint8_t *)(c->table + c->slots); p < end; p++)
-        if (*p != 0) return false;
-    return sums.saturated == c->state->saturated && sums.marked == sums.marks_used;
+    const uint8_t *const rest = (const uint8_t *)(c->table + c->slots);
+    return ebi_is_zero(rest, (uint64_t)(end - rest)) && sums.saturated == c->state->saturated &&
+           sums.marked == sums.marks_used;
 }
 
 /* The store, for machines with BMI2, and for others: the same bytes. */

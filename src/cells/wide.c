@@ -216,13 +216,12 @@ static bool wide_check_word(uint64_t word, uint64_t cells) {
 
 static bool wide_check(const ebi_counter_array *c) {
     const uint64_t words = (c->n + EBI_WIDE_CELLS - 1) / EBI_WIDE_CELLS;
-    uint64_t any = c->state->saturated | c->state->spilled;
     for (uint64_t i = 0; i < words; i++)
         if (!wide_check_word(ebi_load64(c->cells + 8 * i),
                              ebi_min(c->n - i * EBI_WIDE_CELLS, EBI_WIDE_CELLS)))
             return false;
-    for (uint64_t i = 8 * words; i < c->bytes - sizeof *c->state; i++) any |= c->cells[i];
-    return any == 0 && ebi_counters_plain(c->state, 0);
+    return ebi_is_zero(c->state, sizeof *c->state) &&
+           ebi_is_zero(c->cells + 8 * words, c->bytes - sizeof *c->state - 8 * words);
 }
 
 static uint64_t wide_next_used(const ebi_counter_array *c, uint64_t i, uint64_t end) {

@@ -47,10 +47,9 @@ ebi_counting ebi_counting_open(const ebi_params *p, const uint8_t *block) {
 }
 
 bool ebi_counting_check(const ebi_counting *c, const ebi_counting_words *state) {
-    uint64_t any = 0;
-    for (size_t i = 0; i < EBI_COUNT_OF(state->reserved); i++) any |= state->reserved[i];
-    return any == 0 && state->sealed <= 1 && state->total <= EBI_COUNTER_MAX &&
-           c->store->check(&c->counters) && (state->sealed == 1 || ebi_counting_adds_up(c));
+    return ebi_is_zero(state->reserved, sizeof state->reserved) && state->sealed <= 1 &&
+           state->total <= EBI_COUNTER_MAX && c->store->check(&c->counters) &&
+           (state->sealed == 1 || ebi_counting_adds_up(c));
 }
 
 bool ebi_counting_is_sums(const ebi_counting *c) {

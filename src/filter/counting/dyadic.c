@@ -437,11 +437,8 @@ static bool dyadic_check_top(const dyadic *d) {
     const uint64_t sums = UINT64_C(1) << d->sum_bits, parts = UINT64_C(1) << d->top;
     for (uint64_t i = 0; i < sums; i++)
         if (!dyadic_adds_up(d, i)) return false;
-    for (uint64_t i = sums; i < dyadic_sum_bytes(d->top) / sizeof *d->sums; i++)
-        if (d->sums[i] != 0) return false;
-    for (uint64_t i = parts; i < dyadic_part_bytes(d->top) / sizeof *d->parts; i++)
-        if (d->parts[i] != 0) return false;
-    return true;
+    return ebi_is_zero(d->sums + sums, dyadic_sum_bytes(d->top) - sums * sizeof *d->sums) &&
+           ebi_is_zero(d->parts + parts, dyadic_part_bytes(d->top) - parts * sizeof *d->parts);
 }
 
 static eb_status dyadic_check(const ebi_params *p, const uint8_t *block, eb_error *err) {

@@ -317,30 +317,30 @@ EBI_INLINE void spectral_rm_follow(const spectral_rm *r, eb_hash h, const uint64
         spectral_rm_insert(r, h, pos, c, value);
 }
 
-static void spectral_rm_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
-                            uint8_t *seen) {
-    assert(b->n <= EBI_BATCH);
+/* Of seen and after one is NULL. */
+static void spectral_rm_add_all(const ebi_params *p, uint8_t *block, const ebi_batch *b,
+                                uint8_t *seen, double *after) {
+    assert(b->n <= EBI_BATCH && (seen == NULL) != (after == NULL));
     const spectral_rm r = spectral_rm_open(p, block);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
     spectral_rm_fetch(&r, b->hash, b->n, pos);
     for (size_t i = 0; i < b->n; i++) {
+        const eb_hash h = b->hash[i];
         const spectral_rm_change c = spectral_rm_raise(&r, pos + i * r.first.k, b->value[i]);
-        seen[i] = spectral_rm_answer(&r, b->hash[i], c.before) > 0;
-        spectral_rm_follow(&r, b->hash[i], pos + i * r.first.k, &c, b->value[i]);
+        if (seen) seen[i] = spectral_rm_answer(&r, h, c.before) > 0;
+        spectral_rm_follow(&r, h, pos + i * r.first.k, &c, b->value[i]);
+        if (after) after[i] = ebi_counter_count(spectral_rm_answer(&r, h, c.after));
     }
+}
+
+static void spectral_rm_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
+                            uint8_t *seen) {
+    spectral_rm_add_all(p, block, b, seen, NULL);
 }
 
 static void spectral_rm_add_count(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                   double *after) {
-    assert(b->n <= EBI_BATCH);
-    const spectral_rm r = spectral_rm_open(p, block);
-    uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];
-    spectral_rm_fetch(&r, b->hash, b->n, pos);
-    for (size_t i = 0; i < b->n; i++) {
-        const spectral_rm_change c = spectral_rm_raise(&r, pos + i * r.first.k, b->value[i]);
-        spectral_rm_follow(&r, b->hash[i], pos + i * r.first.k, &c, b->value[i]);
-        after[i] = ebi_counter_count(spectral_rm_answer(&r, b->hash[i], c.after));
-    }
+    spectral_rm_add_all(p, block, b, NULL, after);
 }
 
 static void spectral_rm_estimates(const ebi_params *p, const uint8_t *block, const eb_hash *h,

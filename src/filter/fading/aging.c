@@ -431,22 +431,6 @@ static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, u
     }
 }
 
-static void aging_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
-                       uint8_t *seen) {
-    assert(b->n <= EBI_BATCH);
-    const aging a = aging_open(p, block);
-    uint64_t at[EBI_BATCH * AGING_K_MAX];
-    aging_minima least;
-    aging_list now = {.n = 0};
-    aging_find(&a, b->hash, b->n, at);
-    for (size_t i = 0; i < b->n; i++) {
-        const uint64_t epoch = b->time[i] / a.period;
-        if (i == 0 || epoch != now.now) aging_list_at(&a, epoch, &now);
-        aging_least(&a, aging_key(&a, at, i, b->n), &now, &least);
-        seen[i] = aging_has(&a, &least);
-    }
-}
-
 /* The functions of age */
 
 static double aging_polygon(uint64_t shape, double age) { /* of the window, 0..1 */
@@ -499,9 +483,10 @@ static double aging_weigh(const aging_minima *least, unsigned n, const double *w
     return count;
 }
 
-static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
-                        double *count) {
-    assert(b->n <= EBI_BATCH);
+/* Of seen and count one is NULL. */
+static void aging_ask(const ebi_params *p, const uint8_t *block, const ebi_batch *b, uint8_t *seen,
+                      double *count) {
+    assert(b->n <= EBI_BATCH && (seen == NULL) != (count == NULL));
     const aging a = aging_open(p, block);
     uint64_t at[EBI_BATCH * AGING_K_MAX];
     aging_minima least;
@@ -512,11 +497,24 @@ static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_bat
         const uint64_t epoch = b->time[i] / a.period;
         if (i == 0 || epoch != now.now) {
             aging_list_at(&a, epoch, &now);
-            aging_weights(p, &now, weight);
+            if (count) aging_weights(p, &now, weight);
         }
         aging_least(&a, aging_key(&a, at, i, b->n), &now, &least);
-        count[i] = aging_weigh(&least, now.n, weight);
+        if (count)
+            count[i] = aging_weigh(&least, now.n, weight);
+        else
+            seen[i] = aging_has(&a, &least);
     }
+}
+
+static void aging_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                       uint8_t *seen) {
+    aging_ask(p, block, b, seen, NULL);
+}
+
+static void aging_count(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                        double *count) {
+    aging_ask(p, block, b, NULL, count);
 }
 
 /* The whole filter */
@@ -551,20 +549,18 @@ static void aging_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
 static bool aging_record_ok(const aging *a, const uint8_t *record, uint64_t epoch) {
     const uint64_t stamp = aging_stamp(a, record);
     aging_list then;
-    uint8_t any = 0;
     if (stamp > epoch || stamp < a->state->base) return false;
     aging_list_at(a, stamp, &then);
-    for (uint64_t i = AGING_STAMP + then.n * AGING_BYTES; i < a->stride; i++) any |= record[i];
-    return any == 0;
+    const uint64_t used = AGING_STAMP + then.n * AGING_BYTES;
+    return ebi_is_zero(record + used, a->stride - used);
 }
 
 static eb_status aging_check(const ebi_params *p, const uint8_t *block, eb_error *err) {
     const aging a = aging_open(p, block);
-    uint64_t any = 0;
-    for (size_t i = 0; i < EBI_COUNT_OF(a.state->reserved); i++) any |= a.state->reserved[i];
     const uint64_t bytes = p->opt[EBI_O_CELLS] * a.stride;
-    for (uint64_t i = bytes; i < ebi_round_up(bytes, 64); i++) any |= a.records[i];
-    bool good = any == 0 && a.state->base <= aging_epoch(&a, block);
+    bool good = ebi_is_zero(a.state->reserved, sizeof a.state->reserved) &&
+                ebi_is_zero(a.records + bytes, ebi_round_up(bytes, 64) - bytes) &&
+                a.state->base <= aging_epoch(&a, block);
     for (uint64_t i = 0; good && i < p->opt[EBI_O_CELLS]; i++)
         good = aging_record_ok(&a, a.records + i * a.stride, aging_epoch(&a, block));
     return good ? EB_OK

@@ -246,7 +246,6 @@ static void weighted_merge(const ebi_params *p, uint8_t *into, const ebi_params 
 
 static bool weighted_state_ok(const ebi_params *p, const weighted_state *s) {
     uint64_t any = 0;
-    for (size_t i = 0; i < EBI_COUNT_OF(s->reserved); i++) any |= s->reserved[i];
     for (unsigned c = 0; c < EB_CLASSES_MAX; c++) {
         const unsigned insert = s->insert[c], query = s->query[c], lowest = s->lowest[c];
         if (c >= weighted_classes(p))
@@ -254,7 +253,8 @@ static bool weighted_state_ok(const ebi_params *p, const weighted_state *s) {
         else if (query < 1 || query > lowest || lowest > insert || insert > EB_CLASS_K_MAX)
             return false;
     }
-    return any == 0 && s->listed <= p->opt[WEIGHTED_O_HOT];
+    return any == 0 && ebi_is_zero(s->reserved, sizeof s->reserved) &&
+           s->listed <= p->opt[WEIGHTED_O_HOT];
 }
 
 static eb_status weighted_check(const ebi_params *p, const uint8_t *block, eb_error *err) {

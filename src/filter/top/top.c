@@ -349,10 +349,8 @@ static uint64_t top_caps(const ebi_params *p) {
 }
 
 static bool top_check_words(const ebi_top *t, uint64_t time) {
-    uint64_t any = 0;
-    if (!t->words) return true;
-    for (size_t i = 0; i < EBI_COUNT_OF(t->words->reserved); i++) any |= t->words->reserved[i];
-    return any == 0 && t->words->first <= ebi_plus(time, 1);
+    return !t->words || (ebi_is_zero(t->words->reserved, sizeof t->words->reserved) &&
+                         t->words->first <= ebi_plus(time, 1));
 }
 
 static bool top_check_set(const ebi_top *t, uint64_t i) {

@@ -162,11 +162,10 @@ static bool decay_cells_check_pool(const ebi_decay *d) {
 }
 
 bool ebi_decay_check(const ebi_decay *d, uint64_t era) {
-    uint64_t any = 0;
-    for (size_t i = 0; i < EBI_COUNT_OF(d->state->reserved); i++) any |= d->state->reserved[i];
-    for (uint64_t i = d->room; i < ebi_decay_rest_bytes(d->room) / sizeof *d->rest; i++)
-        any |= d->rest[i];
-    if (any != 0 || d->state->base > era) return false;
+    const uint64_t digits = d->room * sizeof *d->rest;
+    if (!ebi_is_zero(d->state->reserved, sizeof d->state->reserved) || d->state->base > era ||
+        !ebi_is_zero(d->rest + d->room, ebi_decay_rest_bytes(d->room) - digits))
+        return false;
     for (uint64_t line = 0; line < d->lines; line++) {
         if (decay_cells_era(d, line) > era || decay_cells_era(d, line) < d->state->base)
             return false;
