@@ -45,9 +45,9 @@ EB_API unsigned eb_version(void); /* of the library that was linked */
 /* Zeroes a structure and sets its size: eb_stats s; EB_INIT(s); */
 #define EB_INIT(s) (memset(&(s), 0, sizeof(s)), (void)((s).size = sizeof(s)))
 
-/* Errors.  EB_EINVAL and EB_ESIZE are bugs in the calling program.  EB_EKEY, EB_EVALUE and
- * EB_ETIME are bad input: err.at is the index of the first key that was refused, so a host can
- * report the line, or skip it and go on.  Treat unknown codes as failures. */
+/* Errors.  EB_EINVAL and EB_ESIZE are bugs in the calling program.  EB_EKEY, EB_EVALUE and EB_ETIME
+ * are bad input: err.at is the index of the first key that was refused, so a host can report the
+ * line, or skip it and continue.  Treat unknown codes as failures. */
 typedef enum eb_status {
     EB_OK = 0,
     EB_ENOMEM = -1,    /* the allocator returned NULL, or the size does not fit in size_t */
@@ -69,11 +69,11 @@ typedef enum eb_status {
 } eb_status;
 
 #define EB_NOWHERE UINT64_MAX
-typedef struct eb_error { /* always 512 bytes; need not be initialised; pass NULL if nobody reads */
+typedef struct eb_error { /* always 512 bytes; need not be initialised; pass NULL to ignore */
     int32_t status;       /* what the function returned */
     uint32_t reserved;
     uint64_t at;    /* index of the refused key, or a byte: see eb_status; EB_NOWHERE: none */
-    char text[496]; /* one sentence: what is wrong, where, and what would be right */
+    char text[496]; /* one sentence: what is wrong, where, and what is allowed */
 } eb_error;
 EB_API const char *eb_status_name(eb_status s);
 
@@ -91,16 +91,15 @@ typedef struct eb_allocator {
     void (*free)(void *ctx, void *p, size_t bytes);
 } eb_allocator;
 
-/* Life.  Spec: kind[:key=value{,key=value}]; sizes take K, M, G (powers of
- * 1024), counts take 1e9 or 10M (powers of ten); eb_kinds() lists kinds and
- * options.  The canonical spec holds only what shapes the block (cells, k,
- * seed, ...), never the wishes it was derived from (memory, fpr, ...): equal
- * filters have equal canonical specs, and making a filter from it gives the
- * same filter again.  Without seed= the seed is 0.  Who knows the seed can choose
- * keys that all fall into one part of a filter, and fill it: of choosy and window,
- * 100 000 keys raise the false positives of a 64th from 1 % to 70 % and more.  If
- * keys may come from strangers, draw a seed (eb_spec_seed) and say hash=sip.
- * Filters that are to be merged need the same seed: draw it once for all. */
+/* Life.  Spec: kind[:key=value{,key=value}]; sizes take K, M, G (powers of 1024), counts take 1e9
+ * or 10M (powers of ten); eb_kinds() lists kinds and options.  The canonical spec holds only what
+ * shapes the block (cells, k, seed, ...), never the wishes that led to it (memory, fpr, ...): equal
+ * filters have equal canonical specs, and making a filter from it gives the same filter again.
+ * Without seed= the seed is 0.  Anyone who knows the seed can choose keys that all fall into one
+ * part of a filter, and fill it: in choosy and window, 100 000 such keys raise the false positives
+ * of 1/64 of all keys from 1 % to 70 % and more.  If untrusted parties choose the keys, draw a seed
+ * (eb_spec_seed) and use hash=sip.  Filters to be merged need the same seed: draw one for all of
+ * them. */
 typedef struct eb_filter eb_filter;
 enum { EB_SPEC_MAX = 448 }; /* bytes of a canonical spec, with its final NUL */
 EB_API eb_status eb_new(eb_filter **out, const char *spec, const eb_allocator *mem, eb_error *err);
@@ -110,11 +109,10 @@ EB_API eb_status eb_clone(eb_filter **out, const eb_filter *f, const eb_allocato
                           eb_error *err);
 EB_API eb_status eb_clear(eb_filter *f, eb_error *err); /* as new; EB_EREADONLY */
 EB_API const char *eb_spec(const eb_filter *f); /* canonical; valid until the filter changes */
-/* What a spec costs and can do, without making the filter: nothing is allocated.  bytes is what
- * eb_new asks a host's allocator for, in total; the library's own gives up to 128 fewer.  It may be
- * more than memory= by the length of the spec.  Check it
- * before eb_new: where memory is overcommitted, any size is granted, and the process is killed
- * later. */
+/* What a filter with this spec will need and can do; nothing is allocated. bytes is the total that
+ * eb_new requests from a host's allocator; with the library's own it is up to 128 bytes less.  It
+ * may exceed memory= by the length of the spec.  Check it before eb_new: where memory is
+ * overcommitted, any size is granted, and the process may be killed later. */
 typedef struct eb_spec_info {
     size_t size;
     const char *kind; /* its name; of the library */
@@ -137,15 +135,15 @@ EB_API eb_status eb_spec_get(const char *spec, const char *key, char *text, size
  */
 EB_API eb_status eb_spec_set(const char *spec, const char *key, const char *value, char *out,
                              size_t cap, eb_error *err);
-/* Write the spec with a seed that the caller drew, from getrandom or its like: if it says
- * seed=random, or if it gives no seed and filters of its kind can never be merged.  Otherwise as it
- * is.  Other functions refuse seed=random: the library draws nothing.  out may be the buffer of
- * spec. */
+/* Write the spec with a seed that the caller drew, such as from getrandom, if it says seed=random,
+ * or if it gives no seed and filters of its kind can never be merged.  Otherwise write it
+ * unchanged.  Other functions refuse seed=random: the library itself draws no random numbers. out
+ * may be the buffer of spec. */
 EB_API eb_status eb_spec_seed(const char *spec, uint64_t seed, char *out, size_t cap,
                               eb_error *err);
 
-/* Keys.  The filter says what its keys are (option keys=).  The caller says what it has
- * (eb_keys.type).
+/* Keys.  The option keys= says which type of keys the filter has; eb_keys.type says which type the
+ * caller has.
  *
  *   caller has        keys=text (default)     keys=i64, keys=u64            keys=bytes
  *   EB_TEXT           the bytes               read as decimal number        EB_EKEY
@@ -155,8 +153,8 @@ EB_API eb_status eb_spec_seed(const char *spec, uint64_t seed, char *out, size_t
  *
  * So the integer 42 in a database column and the line "42" in a pipe are the same key in every
  * host.  Decimal text has no plus sign, leading zeros or spaces; other text, and numbers that do
- * not fit, are EB_EKEY.  EB_STRING is for hosts that cannot tell text from bytes.  Text is UTF-8 by
- * convention; it is neither checked nor normalised. */
+ * not fit, are EB_EKEY. EB_STRING is for hosts that cannot distinguish text from bytes.  Text is
+ * UTF-8 by convention; it is neither checked nor normalised. */
 typedef enum eb_key_type {
     EB_TEXT = 1,
     EB_BYTES = 2,
@@ -187,8 +185,8 @@ typedef struct eb_keys { /* data and offsets may have any alignment */
 } eb_keys;
 
 /* The hashes of keys.  They depend on keys=, hash=, secret= and seed= only: a client can compute
- * them with a small filter of its own.  Any 64-bit numbers that are uniformly distributed may
- * serve as hashes, too.  With EB_KEYS_ARE_NUMBERS the hash is the number, in order: of keys=i64
+ * them with a small filter of its own.  Other 64-bit numbers can be used as hashes if they are
+ * uniformly distributed.  With EB_KEYS_ARE_NUMBERS the hash is the number, in order: of keys=i64
  * (uint64_t)x + 2^63. */
 typedef uint64_t eb_hash;
 EB_API eb_status eb_hash_keys(const eb_filter *f, const eb_keys *keys, size_t n, eb_hash *out,
@@ -222,15 +220,15 @@ EB_API eb_status eb_remove(eb_filter *f, const void *key, size_t len, eb_error *
  * of half-lives and windows in the spec.  Asking never changes the filter, so a read-only view
  * can be asked about the present.
  *
- * seen: 1 if the key is probably there (adds: was there before).  count needs EB_CAN_COUNT (else
- * EB_ENOTSUP).  In adds it is what a question right after this key would have said (less, if
- * a counter found no room just then).  Counts that do not fade are whole numbers, exact in a
- * double.  INFINITY: the counters of the key are full (eb_stats.saturated), and tell nothing more.
+ * seen: 1 if the key is probably there (adds: was there before). count needs EB_CAN_COUNT (else
+ * EB_ENOTSUP).  In adds it is the count right after this key was added (less, if a counter found no
+ * room just then).  Counts that do not fade are whole numbers, exact in a double.  INFINITY: the
+ * counters of the key are full (eb_stats.saturated), and the count is unknown.
  *
- * Removing needs EB_CAN_REMOVE (else EB_ENOTSUP).  EB_EVALUE, with nothing removed, if a key cannot
- * have been there so often.  That is not always known: taking out what was never added makes counts
- * of other keys too low.  What the keys of a call take is added up before any is taken, in memory
- * from the filter's allocator (36 bytes a counter): EB_ENOMEM. */
+ * Removing needs EB_CAN_REMOVE (else EB_ENOTSUP).  EB_EVALUE, with nothing removed, if a key was
+ * certainly not added so often.  This is not always known: removing what was never added makes
+ * counts of other keys too low.  A call first adds up what all its keys remove, in memory from the
+ * filter's allocator (36 bytes a counter): EB_ENOMEM. */
 enum {                     /* flags */
        EB_SAME_TIME = 1,   /* time points to one time, for all keys */
        EB_SAME_VALUE = 2,  /* value points to one value, for all keys */
@@ -268,8 +266,8 @@ EB_API eb_status eb_merge(eb_filter *into, const eb_filter *from, int64_t weight
 
 /* Threads.  A filter with shards=S (a power of two) is S filters in one block, and a key belongs to
  * shard eb_shard_of(f, hash).  Threads may use one filter at the same time as long as no thread
- * uses a shard that another one is changing.  The easy way: compute hashes in slices, then let each
- * thread call eb_add_batch with the same batch and its own EB_SHARD_RANGE.  The result does
+ * uses a shard that another one is changing.  The simplest way: compute the hashes in slices, then
+ * let each thread call eb_add_batch with the same batch and its own EB_SHARD_RANGE. The result does
  * not depend on the number of threads.  A call that fails has changed none of its shards.
  *
  * Clocks.  A question with a time gets the same answer in every shard.  Without times the latest
@@ -299,8 +297,8 @@ EB_API eb_status eb_save(const eb_filter *f, void *buf, size_t cap /* >= eb_save
 
 /* What the start of a snapshot says.  EB_SNAPSHOT_FRONT bytes are always enough; more are ignored.
  * EB_EFORMAT if this is not a snapshot or too short.  Checks the header and the spec, not the
- * block: quick.  Snapshots with equal ids are equal, unless somebody forged them: hosts use the id
- * to cache loaded filters. */
+ * block: quick.  Snapshots with equal ids are equal unless someone forged them: hosts use the id to
+ * cache loaded filters. */
 typedef struct eb_snapshot_info {
     size_t size;
     uint64_t bytes; /* of the whole snapshot; what follows it is not part of it */
@@ -316,8 +314,8 @@ typedef struct eb_limits {
     uint64_t bytes; /* of memory for the filter, in total: else EB_ELIMIT */
     uint64_t caps;  /* that the filter must have: else EB_ENOTSUP */
 } eb_limits;
-/* Copy a snapshot.  Everything is checked: the bytes may come from anyone.  There may be more bytes
- * behind it. */
+/* Load a snapshot, by copying it.  Everything is checked: the bytes may come from anyone.  More
+ * bytes may follow the snapshot. */
 EB_API eb_status eb_load(eb_filter **out, const void *bytes, size_t len, const eb_limits *limits,
                          const eb_allocator *mem, eb_error *err);
 /* The same in chunks.  eb_loader_feed says how many bytes of the chunk it used: fewer than n only
@@ -337,15 +335,15 @@ EB_API eb_status eb_loader_feed(eb_loader *l, const void *chunk, size_t n, size_
 EB_API eb_status eb_loader_finish(eb_loader *l, eb_filter **out, eb_error *err);
 EB_API void eb_loader_free(eb_loader *l); /* NULL is fine; does not free the filter */
 /* A read-only filter on the caller's bytes, such as a mapped file or a value in a database.  They
- * must stay in place and unchanged.  Any alignment will do; at addresses that 8 does not divide,
- * kinds other than bloom copy the block.  mem is for the handle, and for that copy.  EB_TRUST skips
- * the checksum of the block, and for bloom every look at it. */
+ * must stay in place and unchanged.  Any alignment works; at addresses that are not multiples of 8,
+ * kinds other than bloom copy the block. mem is for the handle and for that copy.  EB_TRUST skips
+ * the checksum of the block; for bloom the block is then not read at all. */
 enum { EB_TRUST = 1 };
 EB_API eb_status eb_view(eb_filter **out, const void *bytes, size_t len, uint32_t flags,
                          const eb_allocator *mem, eb_error *err);
 
-/* What it holds.  Quick without EB_STAT_CELLS: what needs a pass over all cells is then NAN or
- * EB_UNKNOWN. */
+/* What a filter holds.  Quick without EB_STAT_CELLS: members that need a pass over all cells are
+ * then NAN or EB_UNKNOWN. */
 #define EB_UNKNOWN UINT64_MAX
 enum { EB_STAT_CELLS = 1 };
 typedef struct eb_stats {
@@ -366,10 +364,10 @@ typedef struct eb_stats {
     double too_high;   /* and too high by this share of them, besides what other keys add */
     /* With EB_STAT_CELLS: */
     uint64_t cells, cells_used;
-    uint64_t saturated; /* counters that found no room, or reached their end: upper bounds now */
+    uint64_t saturated; /* counters that found no room or reached their limit: upper bounds */
     double fill;        /* cells_used / cells */
     double fpr;         /* of a fresh key, from the cells as they are */
-    double window; /* every key of so much time, or so many records, was known; 0: no promise */
+    double window; /* no key of so much time, or so many records, was forgotten; 0: no promise */
 } eb_stats;
 EB_API eb_status eb_stat(const eb_filter *f, uint32_t what, eb_stats *out, eb_error *err);
 /* The share of a count that fades in a period: 1 - lambda for a decay factor of
@@ -378,7 +376,7 @@ EB_API eb_status eb_stat(const eb_filter *f, uint32_t what, eb_stats *out, eb_er
  * age (kind aging): the period over the sum of what all ages count. */
 EB_API double eb_faded(const eb_filter *f, double period);
 
-/* The kinds there are, with everything that help, completion and bindings print. */
+/* All kinds, with everything that help, completion and bindings print. */
 enum { /* capabilities; a mask is a uint64_t */
        EB_CAN_COUNT = 1 << 0,
        EB_CAN_REMOVE = 1 << 1,
@@ -406,19 +404,19 @@ typedef struct eb_kind_info {
     const char *name, *summary, *paper;
     uint64_t caps;            /* all that some options give; eb_spec_describe: with these */
     const eb_option *options; /* ends with a NULL key */
-    const char *question;     /* what it answers; NULL: kept as published, to be compared with */
+    const char *question;     /* what it answers; NULL: kept as published, for comparison */
 } eb_kind_info;
 EB_API const eb_kind_info *const *eb_kinds(size_t *n); /* those with a question first */
 EB_API uint64_t eb_caps(const eb_filter *f);           /* of this filter, with its options */
 
-/* What it will hold: prediction and planning. */
+/* Prediction and planning. */
 typedef enum eb_order { /* of the repeats in a stream */
                         EB_ORDER_UNKNOWN = 0,
                         EB_ORDER_SHUFFLED =
-                            1, /* anywhere: a key comes with the same chance at every place */
+                            1, /* anywhere: a key is as likely at one place as at another */
                         EB_ORDER_RECENT = 2 /* soon after the key itself, as in logs */
 } eb_order;
-/* A description of a stream.  0 means: not given; then the text in brackets holds. */
+/* A description of a stream. 0 means not given; the default is in brackets. */
 typedef struct eb_workload {
     size_t size;
     double items;    /* keys in the stream, repeats included [endless] */
@@ -430,7 +428,7 @@ typedef struct eb_workload {
     uint32_t order;  /* eb_order: for plans; formulas without a gap are for shuffled streams */
     uint32_t reserved;
 } eb_workload;
-enum { /* what was told of a stream but is not in the formulas of a kind */
+enum { /* what was given of a stream but a kind's formulas do not use */
        EB_UNUSED_DISTINCT = 1,
        EB_UNUSED_ZIPF = 2,
        EB_UNUSED_GAP = 4,
@@ -443,14 +441,14 @@ typedef struct eb_prediction {
     double fpr, fnr, fill;     /* of the next key after that many */
     double settles_after;      /* keys until the rates stop moving; 0: never */
     double mean_fpr, mean_fnr; /* over the whole stream so far */
-    double accuracy; /* mean rates are right to this part of them, as far as it was measured */
-    double fpr_low, fpr_high; /* mean_fpr and mean_fnr lie in these bounds: the formula with its */
-    double fnr_low, fnr_high; /* accuracy, or what is sure without one */
+    double accuracy;           /* relative error of the mean rates, as far as it was measured */
+    double fpr_low, fpr_high;  /* mean_fpr and mean_fnr lie in these bounds: the formula with its */
+    double fnr_low, fnr_high;  /* accuracy, or what is sure without one */
     /* Kinds that count, of keys that are there, in random order; NAN: no formula. */
     double wrong;       /* share whose count is wrong */
     double error;       /* root of the mean square error of all counts */
     double error_bound; /* but for a share e^-k counts are off by less, whatever the frequencies */
-    double bits;        /* that a counter needs in its store: give bits= no less */
+    double bits;        /* that a counter needs in its store; bits= should not be less */
     /* mean_fpr is at most this for so many distinct keys, whatever their order and skew; NAN: there
      * is no such bound. */
     double most_fpr;
@@ -486,11 +484,11 @@ typedef struct eb_offer {
     double bytes;
     double mean_fpr, mean_fnr; /* expected; if the order is not known: of a shuffled stream */
     double most_fpr, most_fnr; /* if the order is not known: at worst; else the same */
-    double regret; /* if the order is not known: how many times the misses of the best offer it has
-                      on the stream that suits it least; else 1 */
-    double lines;  /* cache lines that a key touches, about */
-    double error;  /* kinds that count: as in eb_prediction */
-    char spec[EB_SPEC_MAX]; /* canonical */
+    double regret;             /* if the order is not known: its misses as a multiple of the
+                                  best offer's, on the stream that suits it least; else 1 */
+    double lines;              /* cache lines that a key touches, about */
+    double error;              /* kinds that count: as in eb_prediction */
+    char spec[EB_SPEC_MAX];    /* canonical */
 } eb_offer;
 /* One prediction, after load->items (items NULL, n 1); or a curve: n ascending positions in the
  * same stream, none beyond load->items.  A curve costs little more than its last point: at most
@@ -499,14 +497,14 @@ EB_API eb_status eb_predict(const char *spec, const eb_workload *load, const dou
                             size_t n, eb_prediction *out, eb_error *err);
 /* The best offer of each kind, best first; *n of them, at most cap.
  *
- * If the order of the repeats is told (order, or gap), rates are those of that stream.  Else the
+ * If the order of the repeats is given (order, or gap), rates are for that stream.  Otherwise the
  * bound on false positives is kept in any order and with any skew (eb_prediction.most_fpr), and
- * EB_FEWEST_MISSES puts that offer first whose misses are at worst the fewest times those of the
- * best, over shuffled streams and repeats that are near.
+ * EB_FEWEST_MISSES ranks offers by their worst ratio to the misses of the best offer, over shuffled
+ * streams and streams whose repeats are near.
  *
- * EB_ELIMIT if no kind keeps the bounds; the text says what is possible, and how much memory no
- * structure whatever could do without.  A filter that knows hardly more than a coin would (fpr +
- * fnr above 0.99) is never offered.  Seldom more than 0.5 s, but with all_kinds up to 3. */
+ * EB_ELIMIT if no kind keeps the bounds; the text says what is possible, and how much memory any
+ * structure would need.  A filter that is hardly better than tossing a coin (fpr + fnr above 0.99)
+ * is never offered.  Takes seldom more than 0.5 s, but up to 3 s with all_kinds. */
 EB_API eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_error *err);
 
 /* Makers: structures with their sizes set, for C and C++.  They set field after field, because with

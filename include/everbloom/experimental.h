@@ -13,14 +13,14 @@ extern "C" {
 
 /* ---- Defragmentation ------------------------------------------------------------------------- */
 
-/* A host whose allocator moves memory: move gets what alloc gave, copies it elsewhere, frees it,
- * and returns the new address, aligned to 16 bytes; or NULL: it stays.  *f is the filter
- * afterwards. With the library's own allocator nothing moves.  Parts of snapshots and lists of keys
- * that point into the filter are no longer valid. */
+/* For a host whose allocator moves memory: move gets what alloc returned, copies it elsewhere,
+ * frees it, and returns the new address, aligned to 16 bytes; or NULL to leave it in place.  *f is
+ * the filter afterwards.  With the library's own allocator nothing moves.  Parts of snapshots and
+ * lists of keys that point into the filter are no longer valid. */
 typedef void *eb_mover(void *ctx, void *p, size_t bytes);
 EB_API void eb_move(eb_filter **f, eb_mover *move, void *ctx);
 
-/* ---- Cells, for an inline test of one's own -------------------------------------------------- */
+/* ---- Cells, for an inline test -------------------------------------------------------------- */
 
 /* High half of a 64 x 64 bit product: maps a uniform x to 0..range-1.  Where sizes have 32 bits,
  * compilers make a call of such a product, and ranges seldom need more than two halves of it. */
@@ -64,8 +64,8 @@ static inline bool eb_cells_test(const eb_cells_view *v, eb_hash h) {
 
 /* ---- Classes of keys for weighted filters ---------------------------------------------------- */
 
-/* Classes of keys for `weighted` filters: more bits for keys that
- * are asked for often and are rarely members, fewer for the others.
+/* Classes of keys for `weighted` filters: more bits for keys that are queried often and are rarely
+ * members, fewer for the others.
  *
  *   1. eb_weigh solves the number of bits for each class; make the filter with
  *      them: weighted:memory=64M,class_bits=4:9:12.
@@ -73,9 +73,9 @@ static inline bool eb_cells_test(const eb_cells_view *v, eb_hash h) {
  *      with hot=N, from a list in the filter: eb_classify names up to N keys per
  *      shard before the first add, all others are of class 1, and plain eb_add and
  *      eb_ask do the rest.
- *   3. Bits may change later, class by class (eb_set_class_k); a member is never
- *      missed, since the library refuses to ask for more bits than every member
- *      of the class has set. */
+ *   3. Bits may change later, class by class (eb_set_class_k).  A member is never
+ *      missed: the library refuses to check more bits than every member of the
+ *      class has set. */
 
 enum { EB_CLASSES_MAX = 8, EB_CLASS_K_MAX = 32 };
 
@@ -97,10 +97,10 @@ EB_API eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err);
 
 /* Bits that adds of a class set and that queries look at.
  *
- * Lower the query bits whenever you like.  To raise them: raise the insert bits,
- * add every member of the class again, then raise the query bits with `renewed`
- * true, which says that you did.  Refused: query bits above the insert bits, or,
- * without `renewed`, above the lowest insert bits that the class ever had. */
+ * You may lower the query bits at any time.  To raise them: raise the insert bits, add every member
+ * of the class again, then raise the query bits with `renewed` true, which says that you did.
+ * Refused: query bits above the insert bits, or, without `renewed`, above the lowest insert bits
+ * that the class ever had. */
 EB_API eb_status eb_class_k(const eb_filter *f, uint32_t class_number, uint32_t *insert_k,
                             uint32_t *query_k);
 EB_API eb_status eb_set_class_k(eb_filter *f, uint32_t class_number, uint32_t insert_k,
@@ -114,7 +114,7 @@ typedef struct eb_moments {
 } eb_moments;
 EB_API eb_status eb_moments_of(const eb_filter *f, eb_moments *out, eb_error *err);
 
-/* What the counters are like: counters[b] of them hold a number of b bits, 0 having none. */
+/* Sizes of the counters: counters[b] of them hold a number of b bits; 0 has no bits. */
 typedef struct eb_lengths {
     size_t size;
     double bits; /* of memory for each counter */
@@ -135,9 +135,10 @@ EB_API eb_status eb_average_batch(const eb_filter *sums, const eb_filter *counts
 
 /* The same by bifocal sampling: a and b are hashes of keys of tuples that were drawn at random,
  * without replacement, from each stream, in random order, repeats of a key as they came.
- * eb_join_sample_size says how many tuples are published to do; more is better.  Sparse keys
- * are looked up for the first sparse_n tuples of each (0: all).  Filters of the same seed; join is
- * a little too high as far as their counts are, and error, which may be chosen by, counts that in.
+ * eb_join_sample_size says how many tuples the paper recommends; more is better.  Sparse keys are
+ * looked up for the first sparse_n tuples of each (0: all).  The filters need the same seed. join
+ * is slightly too high where their counts are; error includes that, so the smaller error can be
+ * chosen.
  */
 typedef struct eb_join_samples {
     const eb_hash *a, *b;
@@ -156,7 +157,7 @@ EB_API eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter
 
 /* ---- Numbers --------------------------------------------------------------------------------- */
 
-/* The share of keys whose minimum is too high with so many distinct keys. */
+/* The share of keys whose smallest counter is too high with so many distinct keys. */
 EB_API double eb_count_error_rate(double counters, unsigned k, double distinct);
 
 /* ---- Deltas of bytes --------------------------------------------------------------------------
