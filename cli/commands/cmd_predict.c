@@ -1,4 +1,4 @@
-/* cmd_predict.c - predict: what mathematics says of filters, as numbers or as curves. */
+/* cmd_predict.c - predict: what theory predicts for filters, as numbers or as curves. */
 #include "io.h"
 #include "options/options.h"
 #include "output/plot.h"

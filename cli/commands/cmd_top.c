@@ -2,8 +2,8 @@
  *
  * Everything is in one filter of the kind top: the most frequent keys with their counts, and the
  * watermark, above which no key is missing.  What is below needs the input again, and exact counts
- * (--verify) do, too: again.h.  What is shown on the way is shown by the clock, or, if lines have a
- * time and nobody watches, by the time of the lines. */
+ * (--verify) do, too: again.h.  Lists during the run are printed by the clock or, if lines have a
+ * time and there is no screen, by the time of the lines. */
 #include "parts/again.h"
 #include "parts/fade.h"
 #include "parts/filterfile.h"

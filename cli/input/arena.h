@@ -1,5 +1,5 @@
-/* arena.h - bytes that are needed for one batch of lines: given out one after the other, taken back
- * all at once.  What was given stays where it is until then. */
+/* arena.h - memory for one batch of lines: allocated piece by piece, freed all at once.  Until then
+ * no piece moves. */
 #ifndef EVERBLOOM_ARENA_H
 #define EVERBLOOM_ARENA_H
 #include <stddef.h>

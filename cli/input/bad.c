@@ -1,4 +1,4 @@
-/* bad.c - lines without a key that can be read: one policy for all commands. */
+/* bad.c - lines whose key cannot be read: one policy for all commands. */
 #include "bad.h"
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* bad.h - lines without a key that can be read: one policy for all commands.
+/* bad.h - lines whose key cannot be read: one policy for all commands.
  *
  * A line is bad if it lacks a field of its key, its time or its weight, or if one of them cannot be
  * read.  It is skipped, passed on as it is, or ends the command. */

@@ -1,6 +1,6 @@
 /* reader.c - records from files, block by block.
  *
- * The buffer holds, from begin to end, bytes that nobody has taken yet:
+ * The buffer holds, from begin to end, bytes that were not taken yet:
  *
  *     buf ....... begin ======= scanned ------- end ....... cap
  *                 | no record ends here | not looked at

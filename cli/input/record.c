@@ -1,8 +1,8 @@
 /* record.c - from a record to its key: fields in columns, JSON values, groups of --regex.
  *
- * A key of one field, or of plain fields that stand side by side, is where the line has it.  Others
- * are put together in the reader's arena, with the delimiter between.  Where fields can hold the
- * delimiter (CSV, JSON, --regex), those get quotes that need them, so that "a,b" and c are not
+ * A key of one field, or of plain fields that stand side by side, stays in the line.  Other keys
+ * are built in the reader's arena, with the delimiter between the fields.  Where fields can hold
+ * the delimiter (CSV, JSON, --regex), those get quotes that need them, so that "a,b" and c are not
  * taken for a and "b,c". */
 #include "cli.h"
 #include "io.h"

@@ -4,7 +4,7 @@
  * number of the process.  The kernel releases it however the process ends.  It is removed at the
  * end; one that is left behind by a process that was killed locks nothing.
  *
- * Whoever gets the lock must make sure that the file still has its name: another run may have
+ * A run that gets the lock must make sure that the file still has its name: another run may have
  * removed it between opening and locking. */
 #include "cli.h"
 #include "io.h"

@@ -1,6 +1,6 @@
 /* mapped.c - files in memory.  A mapped file costs no memory of its own, and several runs share it;
- * but if somebody makes it shorter while it is in use, reading it raises SIGBUS.  That ends the
- * program with a message. There is no way to go on: answers from half a filter would be wrong. */
+ * but if the file shrinks while it is in use, reading it raises SIGBUS.  That ends the program with
+ * a message, because answers from half a filter would be wrong. */
 #include "cli.h"
 #include "io.h"
 #include <errno.h>

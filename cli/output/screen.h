@@ -1,5 +1,5 @@
-/* screen.h - a table that is drawn again and again on a terminal, and the keys that steer it:
- * q ends, space stops and goes on, arrows move through the rows. */
+/* screen.h - a live table on a terminal, and its keys: q quits, space pauses and resumes, arrows
+ * scroll. */
 #ifndef EVERBLOOM_SCREEN_H
 #define EVERBLOOM_SCREEN_H
 #include "cli.h"

@@ -1,8 +1,8 @@
-/* table.h - rows of answers: with tabs between (TSV), as CSV, or aligned for people.
+/* table.h - rows of answers: TSV, CSV, or aligned for people.
  *
- * TSV: a key is printed as it is, and stands last since it may hold tabs; one with a line end in it
- * is put in quotes, quotes inside doubled.  CSV: RFC 4180.  Aligned, on a terminal unless --as says
- * otherwise: bytes that could move the cursor are shown as ?. */
+ * TSV: the key is printed unchanged, as the last column because it may contain tabs; a key that
+ * contains a newline is quoted, with quotes inside doubled.  CSV: RFC 4180.  Aligned, on a terminal
+ * unless --as says otherwise: bytes that could move the cursor are shown as ?. */
 #ifndef EVERBLOOM_TABLE_H
 #define EVERBLOOM_TABLE_H
 #include "cli.h"

@@ -1,9 +1,9 @@
-/* again.h - the input of top once more, for exact counts.
+/* again.h - reads the input of top again, for exact counts.
  *
- * The filter of the first reading is a sieve: its counts are never too low, so whoever it gives
- * fewer than `least` came fewer times.  All other keys are counted exactly, in bounded memory and
- * temporary files (tally.h).  So the answer is complete and right, however small the filter is; a
- * larger one leaves less to count. */
+ * The filter of the first reading is a sieve: its counts are never too low, so a key for which it
+ * gives less than `least` occurs less often.  All other keys are counted exactly, in bounded memory
+ * and temporary files (tally.h).  So the answer is complete and right, however small the filter is;
+ * a larger one leaves less to count. */
 #ifndef EVERBLOOM_AGAIN_H
 #define EVERBLOOM_AGAIN_H
 #include "stream.h"

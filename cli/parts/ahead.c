@@ -2,7 +2,7 @@
  *
  * A block goes round: free, waiting (it has bytes), working (a thread has it), ready, and free
  * again when its lines are printed.  Blocks that are not free stand in a queue in the order of the
- * input.  One lock guards stages and queue; whoever works on a block has it alone. */
+ * input.  One lock guards stages and queue; a thread that works on a block owns it. */
 #include "ahead.h"
 #include "input/pattern.h"
 #include <errno.h>

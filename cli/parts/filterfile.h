@@ -8,9 +8,9 @@
 eb_filter *filter_open(const cli_command *c, const settings *set);
 /* The spec of a new filter that the options ask for, with a seed; 2 * EB_SPEC_MAX bytes. */
 void filter_spec(const cli_command *c, const settings *set, char *spec);
-/* The same, with the seed of a filter whose keys it shall know. */
+/* The same, with the seed of a filter whose keys it must recognise. */
 void filter_spec_like(const cli_command *c, const settings *set, const eb_filter *f, char *spec);
-/* What dedup takes if it was not told the order, and has seen it to be random. */
+/* What dedup uses if --order was not given and the first lines look random. */
 extern const char order_seen_shuffled[];
 /* The same, of numbers: for range. */
 eb_filter *filter_open_numbers(const cli_command *c, const settings *set);
@@ -20,12 +20,12 @@ void spec_drop(char *spec, const char *key);
 void refuse_numbers(const cli_command *c, const eb_filter *f);
 /* What -m says. */
 double size_in_bytes(const cli_command *c, const char *option, const char *text);
-/* The same as a spec takes it, which knows no 64MB. */
+/* The same in the form that specs accept, which is not 64MB. */
 const char *size_for_spec(const cli_command *c, const char *option, const char *text,
                           char number[32]);
-/* What its canonical spec says. */
+/* Is it of this kind? */
 bool filter_is(const eb_filter *f, const char *kind);
-/* What the library says of a filter; no return if it cannot. */
+/* eb_stat of a filter; ends the program if that fails. */
 eb_stats filter_stats(const eb_filter *f);
 /* The canonical form of a spec. */
 eb_status spec_resolve(const char *spec, char canonical[EB_SPEC_MAX], eb_error *err);
@@ -39,7 +39,7 @@ uint64_t filter_saturated(const eb_filter *f); /* counters without room; a walk 
 uint64_t filter_option(const eb_filter *f, const char *key);
 /* Writes a snapshot to path, whole or not at all.  "-": standard output. */
 void filter_save(const eb_filter *f, const char *path);
-/* No snapshot, nor what else it is, goes to a terminal by accident. */
+/* Refuses to write a snapshot, or `what`, to a terminal without --force. */
 void refuse_terminal(const cli_command *c, const settings *set, const char *what);
 
 /* A snapshot in a file, mapped and verified.  A file that cannot be read ends the program; one

@@ -1,7 +1,7 @@
 /* late.h - lines whose times are not in order count at their own place.
  *
  * The clock of a filter never goes back.  So dedup remembers the keys of lines that are late, or
- * whose times nobody believes yet, beside the filter, each until its own window has ended; and
+ * whose times are not yet accepted, beside the filter, until the window of each has ended; and
  * count and top hold lines back, to give them to the filter in the order of their times. */
 #ifndef EVERBLOOM_LATE_H
 #define EVERBLOOM_LATE_H

@@ -1,7 +1,7 @@
-/* question.h - what people want to know of filters, and the answer: as plan prints it, and as the
- * page in web/ shows it.
+/* question.h - questions about filters and their answers, as plan prints them and as the page in
+ * web/ shows them.
  *
- * Whatever of memory, number of keys, gap, and rates is 0 is what is looked for. */
+ * Of memory, number of keys, gap and rates, the answer finds those that are 0. */
 #ifndef EVERBLOOM_QUESTION_H
 #define EVERBLOOM_QUESTION_H
 #include <everbloom/everbloom.h>

@@ -1,5 +1,5 @@
-/* statefile.h - what stands behind the snapshot in a --state file: how keys were made, and a
- * journal of what has changed since the snapshot was written.
+/* statefile.h - what follows the snapshot in a --state file: how keys were made, and a journal of
+ * what has changed since the snapshot was written.
  *
  * A small change is appended, not the whole filter written again: docs/FORMAT.md, "States".  Every
  * section has a checksum.  One that a crash cut off is the last, and is left out; what was saved

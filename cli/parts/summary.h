@@ -1,4 +1,4 @@
-/* summary.h - dedup --summary: how often a line was repeated in its window, said when that has
+/* summary.h - dedup --summary: how often a line was repeated in its window, printed when that has
  * ended.
  *
  * Only keys that were repeated are kept, and only until their windows end: a window is over, at the

@@ -1,4 +1,5 @@
-/* window.c - dedup --window: what filter it takes, the times of lines, and what became of it.
+/* window.c - dedup --window: which filter it uses, the times of lines, and how much of the window
+ * was kept.
  *
  * A window is a number of lines, or a time.  Times go to the filter in milliseconds.  Logs are
  * seldom quite in order: late.h. */

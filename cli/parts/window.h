@@ -1,5 +1,5 @@
-/* window.h - dedup --window: what filter it takes, the times of lines, and what became of it.
- * Times are also for filters whose counts fade. */
+/* window.h - dedup --window: which filter it uses, the times of lines, and how much of the window
+ * was kept.  Times are also for filters whose counts fade. */
 #ifndef EVERBLOOM_WINDOW_H
 #define EVERBLOOM_WINDOW_H
 #include "cli.h"

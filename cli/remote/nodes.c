@@ -1,4 +1,4 @@
-/* nodes.c - which server has a key, and what to do when it has not. */
+/* nodes.c - which server has a key, and what to do if it does not. */
 #include "nodes.h"
 #include "cli.h"
 #include "io.h"
