@@ -500,10 +500,8 @@ static void aging_ask(const ebi_params *p, const uint8_t *block, const ebi_batch
             if (count) aging_weights(p, &now, weight);
         }
         aging_least(&a, aging_key(&a, at, i, b->n), &now, &least);
-        if (count)
-            count[i] = aging_weigh(&least, now.n, weight);
-        else
-            seen[i] = aging_has(&a, &least);
+        if (count) count[i] = aging_weigh(&least, now.n, weight);
+        if (seen) seen[i] = aging_has(&a, &least);
     }
 }
 
