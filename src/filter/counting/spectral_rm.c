@@ -318,8 +318,8 @@ EBI_INLINE void spectral_rm_follow(const spectral_rm *r, eb_hash h, const uint64
 }
 
 /* Of seen and after one is NULL. */
-static void spectral_rm_add_all(const ebi_params *p, uint8_t *block, const ebi_batch *b,
-                                uint8_t *seen, double *after) {
+EBI_INLINE void spectral_rm_add_all(const ebi_params *p, uint8_t *block, const ebi_batch *b,
+                                    uint8_t *seen, double *after) {
     assert(b->n <= EBI_BATCH && (seen == NULL) != (after == NULL));
     const spectral_rm r = spectral_rm_open(p, block);
     uint64_t pos[EBI_BATCH * EBI_COUNTING_K_MAX];

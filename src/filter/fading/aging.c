@@ -484,8 +484,8 @@ static double aging_weigh(const aging_minima *least, unsigned n, const double *w
 }
 
 /* Of seen and count one is NULL. */
-static void aging_ask(const ebi_params *p, const uint8_t *block, const ebi_batch *b, uint8_t *seen,
-                      double *count) {
+EBI_INLINE void aging_ask(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
+                          uint8_t *seen, double *count) {
     assert(b->n <= EBI_BATCH && (seen == NULL) != (count == NULL));
     const aging a = aging_open(p, block);
     uint64_t at[EBI_BATCH * AGING_K_MAX];
