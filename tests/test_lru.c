@@ -703,8 +703,20 @@ static void predictions_hold(void **state) {
     shuffled_is_predicted("lru:memory=64K,shards=2", 200000, 1000000);
 }
 
+/* A fresh key is compared with the slots that hold something; fewer do on the way. */
+static void false_positives_grow_with_the_fill(void **state) {
+    (void)state;
+    const eb_workload w = {.size = sizeof w, .items = 40000, .distinct = 20000};
+    eb_prediction p = {.size = sizeof p};
+    OK(eb_predict("lru:memory=128K", &w, NULL, 1, &p, NULL));
+    HOLDS(p.fill > 0.1 && p.fill < 0.9);
+    NEAR(p.fpr, p.most_fpr * p.fill, 1e-12);
+    NEAR(p.mean_fpr, p.fpr / 2, 0.1 * p.fpr);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(false_positives_grow_with_the_fill),
         cmocka_unit_test(twin_portable_and_avx2_are_equal),
         cmocka_unit_test(duels_agree),
         cmocka_unit_test(duels_by_importance_agree),

@@ -441,10 +441,31 @@ static void promised_counts_are_never_too_low(void **state) {
     }
 }
 
+/* A span holds all k counters of a key, and fits into the array. */
+static void spans_are_from_k_to_all_cells(void **state) {
+    (void)state;
+    static const struct {
+        const char *options;
+        eb_status status;
+    } spans[] = {{"k=5,cells=1000,span=0", EB_OK},
+                 {"k=5,cells=1000,span=5", EB_OK},
+                 {"k=5,cells=1000,span=1000", EB_OK},
+                 {"k=5,cells=1000,span=4", EB_ESPEC},
+                 {"k=5,cells=1000,span=1001", EB_ESPEC}};
+    for (size_t i = 0; i < SUITE_COUNT(spans); i++) {
+        char spec[EB_SPEC_MAX];
+        eb_spec_info info = {.size = sizeof info};
+        (void)snprintf(spec, sizeof spec, "spectral:store=u32,%s", spans[i].options);
+        suite_at("%s", spec);
+        GIVES(spans[i].status, eb_spec_describe(spec, &info, NULL));
+    }
+}
+
 int main(void) {
     const char *const wanted = getenv("EVERBLOOM_OPERATIONS");
     if (wanted) checks_wanted = strtod(wanted, NULL);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spans_are_from_k_to_all_cells),
         cmocka_unit_test(errors_are_as_known),
         cmocka_unit_test(keys_share_a_small_side_table),
         cmocka_unit_test(errors_after_removals_are_as_known),
