@@ -212,7 +212,7 @@ arm64: $(B)/everbloom ## the command for arm64 makes the same snapshots, in an e
 	@$(MAKE) --no-print-directory -s -j$(JOBS) FLAVOUR=arm64 build/arm64/everbloom
 	@.ci/arm64
 
-mutate: ## break lines of src/ and count what `make check` notices (MUTATE_FLAGS="--count 150"; an hour)
+mutate: everything ## break lines of src/ and count what `make check` notices (MUTATE_FLAGS="--rest" lets the long tests judge, too)
 	@tests/mutate.py $(MUTATE_FLAGS)
 
 soak: ## the heavy tests and hours of fuzzing (SOAK_SECONDS=3600)

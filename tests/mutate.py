@@ -1,38 +1,48 @@
 #!/usr/bin/env python3
 """mutate.py - a test of the tests: break a line of src/, and see whether a test notices.
 
-    tests/mutate.py [--count 150] [--seed 1] [--only TEXT] [--skip N] [--list]
+    tests/mutate.py [--count 150] [--seed 1] [--only TEXT] [--workers 2] [--list] [--again] [--rest]
 
-A mutation changes one operator or one number on one line.  The lines are drawn with a fixed seed, so many from each
-folder that large folders have more and no folder has none; ALWAYS names some that are never left out.  Lines that only
-fetch memory ahead of its use are left out: they change no answer.
+A mutation changes one operator or one number, or leaves out a statement.  It counts if it compiles without a warning and
+gives other object code.  Every folder has its share, by the number of mutations that it allows, and no folder has fewer
+than LEAST.  A mutation's rank comes from the seed and the text of its line, so a change elsewhere draws the same ones.
+Lines that only fetch memory ahead of its use are left out: they change no answer.
 
-The mutated library is built with its asserts under build/mutate/, as a shared library that the tests of build/release/
-load, so that a mutation costs one compilation and one link.  The quick tests run until the first failure, those first
-whose names have a word of the file's path; if all pass, the tests of the command run.
+Each worker has the library as a shared one, built with its asserts, so that a mutation costs one compilation and one
+link; for a header, the tests that include it are compiled, too.  The tests of `make check` run until the first failure,
+those first whose names have a word of the file's path; the scripts of the command come last.  A test that does not call
+the function of the line cannot notice, and is left out: a run with -finstrument-functions says who calls what.
 
-    noticed    a test failed or took too long, or the line no longer compiles without a warning
+    noticed    a test failed, or took far more processor time than without the mutation
     survived   everything passed: the line is not tested, or the change means nothing
 
-The last line is the score.  --list prints the mutations and runs nothing; --only takes those in files whose path
-contains TEXT; --skip leaves out the first ones.
+Verdicts are kept in build/mutate/record, so that a run that was stopped goes on where it was; the verdict of a file that
+changed since is not used.  --again judges survivors again, --rest lets also the long tests of `make test` judge them.
+--list prints the mutations with what the record knows, --only takes those in files whose path contains TEXT.
 """
 import argparse
+import collections
 import glob
+import hashlib
+import json
 import os
-import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
-import time
+import threading
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-WORK = os.path.join(ROOT, "build", "mutate")
-BUILT = os.path.join(ROOT, "build", "release")
-FLAGS = ("-std=c11 -D_DEFAULT_SOURCE -O1 -fPIC -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wvla -Werror").split()
-SECONDS = 120  # for one test
-LABORATORY = ("test_lab", "test_rivals")  # tests of other programs
+os.chdir(ROOT)
+WORK = "build/mutate"
+BUILT = "build/release"
+RECORD = os.path.join(WORK, "record")
+CC = "cc -std=c11 -O2 -Wall -Wextra -Wconversion -Wshadow -Wcast-qual -Wvla -Werror -MMD -c".split()
+LEAST = 4  # mutations of a folder
+MORE_TIME, LEAST_SECONDS = 2, 5  # of processor time: so many times what a test takes with its calls noted, which is slow
+LONG_SECONDS = 600  # of a long test
+WAIT = 3600  # time on the wall, for a test that sleeps
 
 CHANGES = [
     (r"(?<![<>=!-])<=(?!=)", "<"), (r"(?<![<>=!-])>=(?!=)", ">"),
@@ -41,17 +51,25 @@ CHANGES = [
     (r" && ", " || "), (r" \|\| ", " && "), (r" & ", " | "), (r" \| ", " & "), (r" \^ ", " | "),
     (r" << ", " >> "), (r" >> ", " << "), (r"\+\+", "--"), (r" \+= ", " -= "), (r" -= ", " += "),
     (r"\btrue\b", "false"), (r"\bfalse\b", "true"), (r"(?<![\w.\"])([1-9]\d?)(?![\w.\"])", None),
-    (r"\bebi_min\b", "ebi_max"), (r"\bebi_max\b", "ebi_min"), (r"\bif \((?=\w)", "if (!"),
+    (r"\bebi_min\b", "ebi_max"), (r"\bebi_max\b", "ebi_min"), (r"\bif \((?=\w[^ ]*\) )", "if (!"),
+    (r"(?<=^    )\s*(?:[\w\].>*[-]+ (?:[-+*|&^]|<<|>>)?= .*|[a-z]\w+\(.*\));$", ";"),
 ]
 ALWAYS = [("src/api/plan.c", "x < y ? -1 : 1", "x < y ? 1 : -1")]  # the planner takes the worst offer
 ONLY_SPEED = re.compile(r"prefetch|fetch_|_ahead|AHEAD|is_far|\bfar\b|__builtin_expect|unroll")
 
+Mutation = collections.namedtuple("Mutation", "path number old new")  # lines without their ends
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read().splitlines()
+
 
 def sources():
-    for folder, _, names in sorted(os.walk(os.path.join(ROOT, "src"))):
+    for folder, _, names in sorted(os.walk("src")):
         for name in sorted(names):
             if name.endswith((".c", ".h")):
-                yield os.path.relpath(os.path.join(folder, name), ROOT)
+                yield os.path.join(folder, name)
 
 
 def is_code(line):
@@ -60,136 +78,355 @@ def is_code(line):
             and not text.endswith("*/") and not ONLY_SPEED.search(text))
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.readlines()
-
-
-def candidates(path):
-    """Every (path, line number, old line, new line) of a file."""
-    found, comment = [], False
-    for number, line in enumerate(read(os.path.join(ROOT, path)), 1):
+def mutations(path):
+    comment = False
+    for number, line in enumerate(read(path), 1):
         if comment or not is_code(line):
             comment = (comment or "/*" in line) and "*/" not in line
             continue
-        code = line.split("/*")[0]
+        code = line.split("/*")[0].rstrip()
         for pattern, new in CHANGES:
             for match in re.finditer(pattern, code):
                 text = new if new is not None else str(int(match.group(1)) + 1)
-                found.append((path, number, line.strip(), line[:match.start()] + text + line[match.end():]))
-    return found
+                yield Mutation(path, number, line, line[:match.start()] + text + line[match.end():])
 
 
-def always(path, old, new):
-    for number, line in enumerate(read(os.path.join(ROOT, path)), 1):
-        if old in line:
-            return path, number, line.strip(), line.replace(old, new)
-    sys.exit(f"mutate: {path} has no line with '{old}'")
-
-
-def draw(count, seed, only):
-    by_folder = {}
+def shares(count, seed, only):
+    """What to draw from each folder: how many, and all there are, in their order."""
+    folders = {}
     for path in sources():
         if only in path:
-            by_folder.setdefault(os.path.dirname(path), []).extend(candidates(path))
-    rng, total, chosen = random.Random(seed), sum(map(len, by_folder.values())), []
-    for folder in sorted(by_folder):
-        have = by_folder[folder]
-        chosen += rng.sample(have, min(len(have), max(2, round(count * len(have) / total))))
-    rng.shuffle(chosen)
-    named = [always(*mutation) for mutation in ALWAYS if only in mutation[0]]
-    return named + chosen[:max(count - len(named), 0)]
+            folders.setdefault(os.path.dirname(path), []).extend(mutations(path))
+    total = sum(map(len, folders.values()))
+    for folder, have in sorted(folders.items()):
+        have.sort(key=lambda m: hashlib.sha256(f"{seed}:{m.path}:{m.old}:{m.new}".encode()).digest())
+        for path, old, new in ALWAYS:
+            if os.path.dirname(path) == folder and only in path:
+                lines = [(number, line) for number, line in enumerate(read(path), 1) if old in line]
+                if not lines:
+                    sys.exit(f"mutate: {path} has no line with '{old}'")
+                have.insert(0, Mutation(path, *lines[0], lines[0][1].replace(old, new)))
+        yield folder, min(len(have), max(LEAST, round(count * len(have) / total))), have
 
 
-def quietly(command, **options):
-    """Whether a command succeeds, in time."""
+class Record:
+    """Verdicts, by mutation and the file that it was tried in."""
+
+    def __init__(self):
+        self.verdicts = dict(json.loads(line) for line in (read(RECORD) if os.path.exists(RECORD) else []))
+        self.texts = {path: hashlib.sha256("\n".join(read(path)).encode()).hexdigest()[:16] for path in sources()}
+
+    def key(self, m):
+        return f"{m.path}:{m.number}: {m.old.strip()}  ->  {m.new.strip()}  @{self.texts[m.path]}"
+
+    def get(self, m):
+        return self.verdicts.get(self.key(m))
+
+    def set(self, m, verdict):
+        self.verdicts[self.key(m)] = verdict
+        with open(RECORD, "a", encoding="utf-8") as file:
+            file.write(json.dumps([self.key(m), verdict]) + "\n")
+
+
+running = set()
+
+
+def run(command, seconds=LONG_SECONDS, **options):
+    """Whether a command succeeds; each of its processes may take so many seconds of processor time."""
+    limited = ["sh", "-c", f'ulimit -t {int(seconds) + 1}; exec "$@"', "sh", *command]
+    child = subprocess.Popen(limited, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                             start_new_session=True, **options)
+    running.add(child.pid)
     try:
-        return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                              stderr=subprocess.DEVNULL, **options).returncode == 0
+        return child.wait(WAIT) == 0
     except subprocess.TimeoutExpired:
-        return False
+        os.killpg(child.pid, signal.SIGKILL)
+        return child.wait() == 0
+    finally:
+        running.remove(child.pid)
+
+
+def stop(*_):
+    for pid in list(running):
+        os.killpg(pid, signal.SIGKILL)
+    os._exit(1)
+
+
+def compile_unit(folder, unit, to, *flags):
+    return run([*CC, *flags, "-D_DEFAULT_SOURCE", "-fPIC", "-Iinclude", "-Isrc", "-o", os.path.abspath(to), unit], cwd=folder)
+
+
+def uses(object_):
+    """The files that an object is made of, by the .d file beside it."""
+    path = object_[:-1] + "d"
+    return set(" ".join(read(path)).replace("\\", " ").split()) if os.path.exists(path) else set()
 
 
 class Library:
-    """The library in WORK, of a copy of src/."""
+    """Copies of src/ and include/ and their objects, compiled from the same relative paths as each worker compiles."""
 
     def __init__(self):
-        shutil.rmtree(WORK, ignore_errors=True)
-        shutil.copytree(os.path.join(ROOT, "src"), os.path.join(WORK, "src"))
-        self.units = sorted(path for path in sources() if path.endswith(".c"))
-        if not all(self.compile(unit) for unit in self.units) or not self.link():
-            sys.exit("mutate: the library does not build")
-        self.uses = {unit: open(self.object(unit)[:-1] + "d", encoding="utf-8").read() for unit in self.units}
+        self.folder = os.path.join(WORK, "base")
+        os.makedirs(self.folder, exist_ok=True)
+        changed = {path for path in [*sources(), "src/filter/kinds.def", *glob.glob("include/everbloom/*")]
+                   if not os.path.exists(self.path(path)) or read(path) != read(self.path(path))}
+        for folder in ("src", "include"):
+            shutil.copytree(folder, self.path(folder), dirs_exist_ok=True)
+        self.units = [path for path in sources() if path.endswith(".c")]
+        for unit in self.units:
+            used = uses(self.object(unit))
+            if not os.path.exists(self.object(unit)) or changed & used or not used:
+                print(f"compiling {unit}", flush=True)
+                if not compile_unit(self.folder, unit, self.object(unit)):
+                    sys.exit(f"mutate: {unit} does not compile")
+            if not os.path.exists(self.called(unit)) or changed & used or not used:
+                compile_unit(self.folder, unit, self.called(unit), *CALLS_FLAGS)
+        self.users = {path: [unit for unit in self.units if path in uses(self.object(unit))] for path in sources()}
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
 
     def object(self, unit):
-        return os.path.join(WORK, unit[:-1] + "o")
+        return self.path(unit[:-1] + "o")
 
-    def compile(self, unit):
-        return quietly(["cc", *FLAGS, "-I" + os.path.join(ROOT, "include"), "-Isrc", "-MMD", "-c", "-o",
-                        self.object(unit), unit], cwd=WORK)
-
-    def link(self):
-        return quietly(["cc", "-shared", "-o", os.path.join(WORK, "libmutant.so"),
-                        *map(self.object, self.units), "-lm"])
-
-    def build(self, path):
-        return all(self.compile(unit) for unit in self.units if path in self.uses[unit]) and self.link()
+    def called(self, unit):
+        return self.path(unit[:-1] + "calls.o")
 
 
-class Tests:
-    """The quick tests and the command, which load the library in WORK."""
+def programs():
+    """Each test and the command: its sources and libraries."""
+    def sources_of(pattern, but=()):
+        return [path for path in sorted(glob.glob(pattern, recursive=True)) if path not in but]
+    tests = sources_of("tests/test_*.c")
+    helpers = sources_of("tests/*.c", [*tests, "tests/fuzz.c"])
+    lab = sources_of("lab/**/*.c", ["lab/main.c"])
+    for path in tests:
+        more = lab if path in ("tests/test_lab.c", "tests/test_rivals.c") else []
+        yield os.path.basename(path)[:-2], [path, *helpers, *more], ["-lcmocka"]
+    yield "everbloom", sources_of("cli/**/*.c"), re.findall(r"-l\w\S*", "".join(read(BUILT + "/libraries.mk")))
 
-    def __init__(self):
-        self.seconds = {}
-        library = ["-L" + WORK, "-lmutant", "-Wl,-rpath," + WORK, "-pthread", "-lm"]
-        for path in sorted(glob.glob(os.path.join(ROOT, "tests/test_*.c"))):
-            name = os.path.basename(path)[:-2]
-            built = os.path.join(BUILT, "tests", name + ".o")
-            if name in LABORATORY:
-                continue
-            if not quietly(["cc", "-o", os.path.join(WORK, name), built, os.path.join(BUILT, "tests/helpers.a"),
-                            *library, "-lcmocka"]):
-                sys.exit(f"mutate: cannot link {name}")
-            self.seconds[name] = 0
-        command = glob.glob(os.path.join(BUILT, "cli/**/*.o"), recursive=True)
-        with open(os.path.join(BUILT, "libraries.mk"), encoding="utf-8") as file:
-            libraries = re.findall(r"-l\w[\w-]*", file.read())
-        if not quietly(["cc", "-o", os.path.join(WORK, "everbloom"), *command, *library, *libraries]):
-            sys.exit("mutate: cannot link the command")
-        for name in self.seconds:
-            start = time.monotonic()
-            if not self.passes(name):
-                sys.exit(f"mutate: {name} fails without a mutation")
-            self.seconds[name] = time.monotonic() - start
 
-    def passes(self, name):
-        return quietly([os.path.join(WORK, name)], cwd=ROOT, timeout=SECONDS,
-                       env=dict(os.environ, EVERBLOOM_QUICK="1"))
+class Worker:
+    """A copy of src/ to mutate, and the programs linked with a library of its own."""
 
-    def first_failure(self, path):
-        words = set(re.split(r"\W|_", path)) - {"src", "c", "h", "filter"}
-        near = {name: bool(words & set(name.split("_")[1:])) for name in self.seconds}
-        for name in sorted(self.seconds, key=lambda name: (not near[name], self.seconds[name])):
-            if not self.passes(name):
-                return name
-        if not quietly([os.path.join(ROOT, "tests/cli/run"), os.path.join(WORK, "everbloom")],
-                       cwd=ROOT, timeout=5 * SECONDS):
-            return "the command"
+    def __init__(self, name, library, users):
+        self.folder, self.library, self.users = os.path.join(WORK, name), library, users
+        shutil.rmtree(self.folder, ignore_errors=True)
+        for folder in ("src", "include"):
+            shutil.copytree(library.path(folder), self.path(folder), ignore=shutil.ignore_patterns("*.o", "*.d"))
+        self.link_library({})
+        self.programs = {program: (parts, libraries) for program, parts, libraries in programs()}
+        for program in self.programs:
+            if not self.link(program, {}):
+                sys.exit(f"mutate: {program} does not link")
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def link_library(self, objects):
+        return run(["cc", "-shared", "-o", self.path("libmutant.so"),
+                    *(objects.get(unit, self.library.object(unit)) for unit in self.library.units), "-lm"])
+
+    def link(self, program, objects):
+        parts, libraries = self.programs[program]
+        return run(["cc", "-o", self.path(program), *(objects.get(part, BUILT + "/" + part[:-1] + "o") for part in parts),
+                    "-L" + self.folder, "-lmutant", "-Wl,-rpath," + os.path.abspath(self.folder), "-pthread", *libraries, "-lm"])
+
+    def update(self, program, header):
+        """Compiles what of a program includes a header."""
+        defines = re.findall(r"-D\S+", "".join(read(BUILT + "/libraries.mk")))
+        objects = {}
+        for part in self.programs[program][0]:
+            if header in self.users and part in self.users[header]:
+                objects[part] = self.path("object-" + part.replace("/", "-")[:-1] + "o")
+                if not run([*CC, "-D_GNU_SOURCE", "-pthread", "-Iinclude", "-I" + self.path("src"), "-Icli", "-Ilab", *defines,
+                            "-o", objects[part], part]):
+                    return False
+        return not objects or self.link(program, objects)
+
+    def passes(self, program, seconds, quick):
+        environment = {name: value for name, value in os.environ.items() if name != "EVERBLOOM_QUICK"}
+        if quick:
+            environment["EVERBLOOM_QUICK"] = "1"
+        command = [self.path(program)] if program != "everbloom" else ["tests/cli/run", self.path(program)]
+        return run(command, seconds, env=environment)
+
+    def build(self, m):
+        """The changed objects; None if one does not compile."""
+        objects = {}
+        for unit in self.library.users[m.path]:
+            new = self.path("object-" + unit.replace("/", "-")[:-1] + "o")
+            if not compile_unit(self.folder, unit, new):
+                return None
+            with open(new, "rb") as after, open(self.library.object(unit), "rb") as before:
+                if after.read() != before.read():
+                    objects[unit] = new
+        return objects
+
+    def judge(self, m, order, quick_ones, long_ones):
+        """The program that notices; "" if none does, None if the mutation is not real."""
+        lines = read(self.path(m.path))
+        with open(self.path(m.path), "w", encoding="utf-8") as file:
+            file.write("\n".join(lines[:m.number - 1] + [m.new] + lines[m.number:]) + "\n")
+        updated = []
+        try:
+            objects = self.build(m)
+            if not objects or not self.link_library(objects):
+                return None
+            for quick in (True,) * quick_ones + (False,) * long_ones:
+                for program, seconds in order(m):
+                    if program not in updated:
+                        updated.append(program)
+                        if not self.update(program, m.path):
+                            return None
+                    if not self.passes(program, seconds if quick else LONG_SECONDS, quick):
+                        return program if quick else "long " + program
+            return ""
+        finally:
+            shutil.copyfile(self.library.path(m.path), self.path(m.path))
+            if m.path.endswith(".h"):
+                for program in updated:
+                    self.link(program, {})
+
+
+# Each function of the library marks its place; at the end the places are written, from the beginning of the library.
+CALLS_FLAGS = ("-O1", "-finstrument-functions", "-Wno-error")
+CALLS = """
+#include <stdio.h>
+#include <stdlib.h>
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+enum { MOST = 1 << 23 };
+static char called[MOST];
+void __cyg_profile_func_enter(char *f, void *from) { (void)from; called[f - __ehdr_start] = 1; }
+void __cyg_profile_func_exit(char *f, void *from) { (void)f, (void)from; }
+__attribute__((destructor)) static void write_calls(void) {
+    FILE *const out = getenv("CALLS") ? fopen(getenv("CALLS"), "a") : NULL;
+    for (long i = 0; out && i < MOST; i++) if (called[i]) fprintf(out, "%lx\\n", i);
+    if (out) fclose(out);
+}
+"""
+
+
+def first_run(worker):
+    """Of each program, without a mutation: how many seconds it takes, and what functions it calls."""
+    library, known = worker.library, os.path.join(WORK, "calls.json")
+    newest = max(os.stat(library.called(unit)).st_mtime for unit in library.units)
+    if os.path.exists(known) and os.stat(known).st_mtime > newest:
+        with open(known, encoding="utf-8") as file:
+            return json.load(file)
+    with open(os.path.join(WORK, "calls.c"), "w", encoding="utf-8") as file:
+        file.write(CALLS)
+    so = worker.path("libmutant.so")
+    if not run(["cc", "-O2", "-fPIC", "-shared", "-o", so, os.path.join(WORK, "calls.c"), *map(library.called, library.units),
+                "-lm"]):
+        sys.exit("mutate: the library that tells what is called does not link")
+    symbols = subprocess.run(["nm", "--defined-only", so], check=True, capture_output=True, text=True).stdout
+    names = {int(line.split()[0], 16): line.split()[2].split(".")[0] for line in symbols.splitlines()}
+    result = {}
+    for program in worker.programs:
+        calls = os.path.abspath(os.path.join(WORK, program + ".calls"))
+        if os.path.exists(calls):
+            os.remove(calls)
+        os.environ["CALLS"] = calls
+        before = os.times()
+        if not worker.passes(program, LONG_SECONDS, True):
+            sys.exit(f"mutate: {program} fails without a mutation")
+        after = os.times()
+        seconds = after.children_user + after.children_system - before.children_user - before.children_system
+        places = {int(line, 16) for line in (read(calls) if os.path.exists(calls) else [])}
+        result[program] = seconds, sorted({names[place] for place in places if place in names})
+    del os.environ["CALLS"]
+    worker.link_library({})
+    with open(known, "w", encoding="utf-8") as file:
+        json.dump(result, file)
+    return result
+
+
+def function_of(m):
+    """The function of a mutation's line; None if it is in none, but in a macro or a table."""
+    for line in reversed(read(m.path)[:m.number]):
+        if line.startswith(("}", "#")):
+            return None
+        if re.match(r"\w", line):
+            name = re.search(r"(\w+)\(", line)
+            return name.group(1) if name else None
+    return None
+
+
+def ordered(first, users):
+    """The programs for a mutation, with the processor time that each may take."""
+    known = {name for _, names in first.values() for name in names}  # others have their names from macros
+
+    def order(m):
+        words, function = set(re.split(r"\W|_", m.path)) - {"src", "c", "h", "filter"}, function_of(m)
+        parts = {program: parts for program, parts, _ in programs()}
+
+        def may_notice(program):
+            return function not in known or function in first[program][1] or users[m.path] & set(parts[program])
+
+        def rank(program):
+            return program == "everbloom", not words & set(program.split("_")[1:]), first[program][0]
+        return [(program, max(LEAST_SECONDS, MORE_TIME * first[program][0]))
+                for program in sorted(filter(may_notice, first), key=rank)]
+    return order
+
+
+def real_ones(share, have, record):
+    """The first of a folder's mutations that are real or not yet known."""
+    real = [m for m in have if record.get(m) is not None or record.key(m) not in record.verdicts]
+    return real[:share]
+
+
+def judge_all(folders, options, record):
+    library = Library()
+    users = collections.defaultdict(set)
+    for part in {part for _, parts, _ in programs() for part in parts}:
+        for path in uses(BUILT + "/" + part[:-1] + "o"):
+            users[path].add(part)
+    workers = [Worker(f"worker{i}", library, users) for i in range(options.workers)]
+    order = ordered(first_run(workers[0]), users)
+    lock, tried = threading.Lock(), set()
+
+    def next_one():
+        with lock:
+            drawn = [(m.path.endswith(".h"), i / share, m)
+                     for _, share, have in folders for i, m in enumerate(real_ones(share, have, record))]
+            for _, _, m in sorted(drawn):  # of each folder as far; headers, which cost more, last
+                known = record.get(m)
+                if m not in tried and (known is None or known == "" and (options.again or options.rest)):
+                    tried.add(m)
+                    return m
         return None
 
+    def work(worker):
+        while (m := next_one()) is not None:
+            verdict = worker.judge(m, order, options.again or record.get(m) != "", options.rest)
+            with lock:
+                record.set(m, verdict)
+                print(f"{told(verdict):24} {m.path}:{m.number}: {m.old.strip()}  ->  {m.new.strip()}", flush=True)
 
-def judge(library, tests, mutation):
-    path, number, _, changed = mutation
-    full = os.path.join(WORK, path)
-    lines = read(full)
-    with open(full, "w", encoding="utf-8") as file:
-        file.writelines(lines[:number - 1] + [changed] + lines[number:])
-    try:
-        return tests.first_failure(path) if library.build(path) else "the compiler"
-    finally:
-        with open(full, "w", encoding="utf-8") as file:
-            file.writelines(lines)
-        library.build(path)
+    threads = [threading.Thread(target=work, args=(worker,)) for worker in workers]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def told(verdict):
+    return "not real" if verdict is None else f"noticed by {verdict}" if verdict else "survived"
+
+
+def table(folders, record):
+    rows = []
+    for folder, share, have in folders:
+        verdicts = [verdict for verdict in map(record.get, real_ones(share, have, record)) if verdict is not None]
+        quick = sum(bool(verdict) and not verdict.startswith("long ") for verdict in verdicts)
+        rows.append((folder, len(verdicts), quick, sum(map(bool, verdicts))))
+    rows.append(("all", *(sum(row[i] for row in rows) for i in (1, 2, 3))))
+    print("\n| folder | mutations | noticed by `make check` | with the long tests |\n| --- | --- | --- | --- |")
+    for row in rows:
+        print("| " + " | ".join(map(str, row)) + " |")
+    print(f"{100 * rows[-1][3] / max(rows[-1][1], 1):.1f} % were noticed; {sum(share for _, share, _ in folders)} were drawn")
 
 
 def main():
@@ -197,24 +434,23 @@ def main():
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
-    parser.add_argument("--skip", type=int, default=0)
-    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--workers", type=int, default=2)
+    for flag in ("--list", "--again", "--rest"):
+        parser.add_argument(flag, action="store_true")
     options = parser.parse_args()
-    chosen = draw(options.count, options.seed, options.only)[options.skip:]
+    os.makedirs(WORK, exist_ok=True)
+    os.nice(2)
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    folders, record = list(shares(options.count, options.seed, options.only)), Record()
     if options.list:
-        for path, number, old, new in chosen:
-            print(f"{path}:{number}: {old}  ->  {new.strip()}")
-        return 0
-    library = Library()
-    tests = Tests()
-    noticed = 0
-    for done, mutation in enumerate(chosen, 1):
-        who = judge(library, tests, mutation)
-        noticed += who is not None
-        path, number, old, new = mutation
-        verdict = f"noticed by {who}" if who else "survived"
-        print(f"{done:4} {verdict:28} {path}:{number}: {old}  ->  {new.strip()}", flush=True)
-    print(f"{noticed} of {len(chosen)} mutations were noticed: {100 * noticed / len(chosen):.0f} %")
+        for _, share, have in folders:
+            for m in real_ones(share, have, record):
+                known = told(record.get(m)) if record.key(m) in record.verdicts else ""
+                print(f"{known:24} {m.path}:{m.number}: {m.old.strip()}  ->  {m.new.strip()}")
+    else:
+        judge_all(folders, options, record)
+    table(folders, record)
     return 0
 
 
