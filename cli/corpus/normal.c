@@ -3,32 +3,20 @@
  * Text is taken run by run; a run ends at white space.  Most characters are plain: normalised they
  * are one character, whatever stands beside them, which a table of the first 65,536 code points
  * knows.  A run with any other character (a combining mark, a ligature, an emoji) goes through
- * utf8proc as a whole.  Bytes that are no UTF-8 stay as they are. */
-#include "text.h"
+ * utf8proc as a whole.  Bytes that are no UTF-8 stay as they are.
+ *
+ * ASCII is most of most texts: it is taken a block at a time, if there is AVX2 by normal_avx2.c,
+ * which must do what normal_block does. */
+#include "normal.h"
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_UTF8PROC
 #include <utf8proc.h>
 #endif
 
-enum {
-    NORMAL_BMP = 0x10000,
-    CLASS_SPACE = 1,
-    CLASS_PUNCT = 2,
-    CLASS_ALONE = 4, /* a word of its own: scripts without blanks between words */
-    CLASS_HARD = 8,  /* not plain */
-    KIND_LETTER = 1,
-    KIND_SPACE = 2,
-    NORMAL_BLOCK = 4096
-};
-struct normaliser {
-    unsigned what;
-    uint16_t map[NORMAL_BMP];
-    uint8_t class[NORMAL_BMP];
-    /* Of ASCII: whether it is passed on, and as what, or white space, or left out. */
-    uint8_t kind[128];
-    char low[128];
-};
+enum { CLASS_SPACE = 1, CLASS_PUNCT = 2, CLASS_ALONE = 4, CLASS_HARD = 8 };
+enum { NORMAL_BLOCK = 4096, NORMAL_FEW = 16 }; /* bytes */
+/* ALONE: a word of its own, in scripts without blanks between words.  HARD: not plain. */
 
 static const char *const normal_names[] = {"nfkc", "case", "space", "punct"};
 enum { NORMAL_NAMES = 4 };
@@ -138,6 +126,10 @@ static void normal_set_wide(normaliser *z, int32_t c) {
 }
 #endif
 
+bool normaliser_joins(const normaliser *z) {
+    return (z->what & NORMAL_SPACE) != 0;
+}
+
 static void normal_fill(normaliser *z) {
     for (int32_t c = 0; c < NORMAL_BMP; c++) {
         if (c >= 0x80) {
@@ -148,11 +140,17 @@ static void normal_fill(normaliser *z) {
         z->class[c] = normal_is_ascii_space((uint32_t)c)   ? CLASS_SPACE
                       : normal_is_ascii_punct((uint32_t)c) ? CLASS_PUNCT
                                                            : 0;
-        z->low[c] = (char)(z->class[c] & CLASS_SPACE ? ' ' : z->map[c]);
-        z->kind[c] = z->class[c] & CLASS_SPACE                             ? KIND_SPACE
-                     : z->class[c] & CLASS_PUNCT && z->what & NORMAL_PUNCT ? 0
-                                                                           : KIND_LETTER;
+        const bool space = (z->class[c] & CLASS_SPACE) != 0;
+        const bool left_out = z->class[c] & CLASS_PUNCT && z->what & NORMAL_PUNCT;
+        z->low[c] = (char)(space && normaliser_joins(z) ? ' ' : z->map[c]);
+        z->kind[c] = space ? KIND_SPACE : left_out ? 0 : KIND_LETTER;
+        z->spaces[c & 15] |= (uint8_t)(space << (c >> 4));
+        z->left_out[c & 15] |= (uint8_t)(left_out << (c >> 4));
     }
+    for (unsigned m = 0; m < 256; m++)
+        for (unsigned bit = 0, n = 0; bit < 8; bit++)
+            if (m >> bit & 1) z->places[m] |= (uint64_t)bit << 8 * n++;
+    z->has_avx2 = normal_can_avx2();
 }
 
 const normaliser *normaliser_new(unsigned what) {
@@ -166,25 +164,9 @@ const normaliser *normaliser_new(unsigned what) {
     return made[what];
 }
 
-bool normaliser_joins(const normaliser *z) {
-    return (z->what & NORMAL_SPACE) != 0;
-}
-
 /* ---- Output. */
 
-/* Where the line stands, and the words of the run under way. */
-typedef struct normal_run {
-    const normaliser *z;
-    normalised *to;
-    const char *text;
-    uint32_t at;        /* in the text */
-    uint32_t run_begin; /* in the text */
-    size_t run_out;     /* length of the output at its begin */
-    size_t run_words, run_counted;
-    bool in_word;
-} normal_run;
-
-static void normal_room(normalised *to, size_t more) {
+void normal_room(normalised *to, size_t more) {
     if (more > UINT32_MAX - to->n) cli_fail("a normalised text is longer than 4 GiB");
     if (to->n + more > to->cap) to->bytes = cli_grow(to->bytes, &to->cap, to->n + more);
 }
@@ -274,9 +256,9 @@ static void normal_space(normal_run *r, uint32_t length) {
 
 /* White space that is not ASCII ends no hard run: one that holds it is rare, and the same text is
  * always cut in the same way. */
-static uint32_t normal_run_end(const normal_run *r, uint32_t end) {
+static uint32_t normal_run_end(const normal_run *r) {
     uint32_t at = r->at;
-    while (at < end && !normal_is_ascii_space((unsigned char)r->text[at])) at++;
+    while (at < r->end && !normal_is_ascii_space((unsigned char)r->text[at])) at++;
     return at;
 }
 
@@ -319,8 +301,8 @@ static bool normal_hard(normal_run *r, uint32_t end) {
 }
 #endif
 
-static void normal_run_again(normal_run *r, uint32_t end) {
-    const uint32_t stop = normal_run_end(r, end);
+static void normal_run_again(normal_run *r) {
+    const uint32_t stop = normal_run_end(r);
     r->to->n = r->run_out;
     r->to->words = r->run_words;
     r->to->counted = r->run_counted;
@@ -331,12 +313,12 @@ static void normal_run_again(normal_run *r, uint32_t end) {
 }
 
 /* A character that is not ASCII. */
-static void normal_wide(normal_run *r, uint32_t end) {
+static void normal_wide(normal_run *r) {
     uint32_t c = 0;
     char out[4];
-    const size_t n = normal_decode((const unsigned char *)r->text + r->at, end - r->at, &c);
+    const size_t n = normal_decode((const unsigned char *)r->text + r->at, r->end - r->at, &c);
     if (n == 0 || r->z->class[c] & CLASS_HARD) {
-        normal_run_again(r, end);
+        normal_run_again(r);
         return;
     }
     const uint8_t class = r->z->class[c];
@@ -349,41 +331,19 @@ static void normal_wide(normal_run *r, uint32_t end) {
     r->at += (uint32_t)n;
 }
 
-/* Letters of ASCII, one after the other, of one word. */
-static void normal_ascii(normal_run *r, uint32_t end) {
-    const normaliser *const z = r->z;
-    const unsigned char *const text = (const unsigned char *)r->text;
-    const uint8_t skip = z->what & NORMAL_PUNCT ? CLASS_PUNCT : 0;
-    uint32_t at = r->at, reached = at;
-    normal_room(r->to, end - at);
-    char *const start = r->to->bytes + r->to->n, *out = start;
-    for (; at < end && text[at] < 0x80; at++) {
-        const uint8_t class = z->class[text[at]];
-        if (class & CLASS_SPACE) break;
-        if (class & skip) continue;
-        if (out == start && !r->in_word) normal_word_begin(r, at);
-        *out++ = (char)z->map[text[at]];
-        reached = at + 1;
-    }
-    r->at = at;
-    if (out == start) return;
-    r->to->n += (size_t)(out - start);
-    normal_word_reaches(r, reached);
-}
-
-/* Text of ASCII, words and white space, if white space becomes one blank.  Where words end cannot
- * be foretold, so nothing branches on it: each byte is written, and counts or not.  Ends at a byte
- * that is not ASCII; *spaces: white space was met. */
-static inline __attribute__((always_inline)) void normal_block(normal_run *r, uint32_t end,
-                                                               bool want_words, bool *spaces) {
+/* ASCII up to `end`; false: the run is still the same.  Where words end cannot be foretold, so
+ * nothing branches on it: each byte is written, and counts or not. */
+static inline __attribute__((always_inline)) bool normal_block(normal_run *r, uint32_t end,
+                                                               bool want_words) {
     const normaliser *const z = r->z;
     normalised *const to = r->to;
     const unsigned char *const text = (const unsigned char *)r->text;
     span *const word = to->word, *const source = to->source;
     char *const bytes = to->bytes;
+    const uint32_t all = !normaliser_joins(z);
     uint32_t at = r->at, n = (uint32_t)to->n, any = 0;
-    uint32_t empty = !r->in_word; /* of the run */
-    size_t words = to->words, counted = to->counted;
+    uint32_t empty = to->n == r->run_out, apart = !r->in_word; /* of the run; of words */
+    size_t words = to->words, counted = to->counted, newlines = to->newlines;
     uint32_t word_end = words && want_words ? word[words - 1].end : 0;
     uint32_t source_end = words && want_words ? source[words - 1].end : 0;
     for (; at < end && text[at] < 0x80; at++) {
@@ -392,94 +352,88 @@ static inline __attribute__((always_inline)) void normal_block(normal_run *r, ui
         if (want_words) {
             word[words].begin = n;
             source[words].begin = at;
-            words += letter & empty;
+            words += letter & apart;
             word_end = letter ? n + 1 : word_end;
             source_end = letter ? at + 1 : source_end;
             const size_t last = words - (words > 0);
             word[last].end = word_end;
             source[last].end = source_end;
         }
-        counted += letter & empty;
-        n += letter | (space & (empty ^ 1));
+        if (to->want_newlines) {
+            to->newline[newlines] = (text_place){at, n};
+            newlines += text[at] == '\n';
+        }
+        counted += letter & apart;
+        n += letter | (space & (all | (empty ^ 1)));
         empty = (empty & (letter ^ 1)) | space;
+        apart = (apart & (letter ^ 1)) | space;
         any |= space;
     }
     r->at = at;
-    r->in_word = !empty;
+    r->in_word = !apart;
     to->n = n;
     to->words = words;
     to->counted = counted;
-    *spaces |= any != 0;
+    to->newlines = newlines;
+    return any != 0;
 }
 
-static void normal_blocks(normal_run *r, uint32_t end, size_t from) {
+/* A little of it: one block. */
+static bool normal_some(normal_run *r, uint32_t most) {
     normalised *const to = r->to;
-    bool spaces = false;
-    const uint32_t start = r->at;
-    while (r->at < end && (unsigned char)r->text[r->at] < 0x80) {
-        const uint32_t stop = end - r->at > NORMAL_BLOCK ? r->at + NORMAL_BLOCK : end;
-        normal_room(to, stop - r->at + 1);
-        if (to->want_words) {
-            const size_t most = to->words + (stop - r->at) / 2 + 2;
-            to->word = cli_grow(to->word, &to->word_cap, most * sizeof *to->word);
-            to->source = cli_grow(to->source, &to->source_cap, most * sizeof *to->source);
-            normal_block(r, stop, true, &spaces);
-        } else
-            normal_block(r, stop, false, &spaces);
-    }
-    if (!spaces || r->at == end) return;
-    /* Where the run began that goes on with another character. */
+    const uint32_t n = r->end - r->at < most ? r->end - r->at : most;
+    normal_room(to, n + 1);
+    if (to->want_newlines)
+        to->newline =
+            cli_grow(to->newline, &to->newline_cap, (to->newlines + n + 1) * sizeof *to->newline);
+    if (!to->want_words) return normal_block(r, r->at + n, false);
+    const size_t words = to->words + n / 2 + 2;
+    to->word = cli_grow(to->word, &to->word_cap, words * sizeof *to->word);
+    to->source = cli_grow(to->source, &to->source_cap, words * sizeof *to->source);
+    return normal_block(r, r->at + n, true);
+}
+
+/* Where the run began that is under way, in ASCII that began at `from`. */
+static void normal_find_run(normal_run *r, uint32_t from) {
+    normalised *const to = r->to;
+    size_t letters = 0;
     r->run_begin = r->at;
-    while (r->run_begin > start &&
-           r->z->kind[(unsigned char)r->text[r->run_begin - 1]] != KIND_SPACE)
-        r->run_begin--;
-    r->run_out = to->n;
-    while (r->run_out > from && to->bytes[r->run_out - 1] != ' ') r->run_out--;
+    for (; r->run_begin > from; r->run_begin--) {
+        const uint8_t kind = r->z->kind[(unsigned char)r->text[r->run_begin - 1]];
+        if (kind == KIND_SPACE) break;
+        letters += kind;
+    }
+    r->run_out = to->n - letters;
     r->run_words = to->words - (r->in_word && to->want_words);
     r->run_counted = to->counted - r->in_word;
 }
 
-/* A line of ASCII that stays as it is; only its words are counted. */
-static bool normal_copy(const char *line, size_t n, normalised *to) {
-    unsigned all = 0, space = 1;
-    size_t words = 0;
-    for (size_t i = 0; i < n; i++) {
-        const unsigned c = (unsigned char)line[i], before = space;
-        all |= c;
-        space = (unsigned)(c == ' ') | (unsigned)(c - '\t' <= '\r' - '\t');
-        words += before & (space ^ 1);
-    }
-    if (all >= 0x80) return false;
-    normal_room(to, n);
-    if (n > 0) memcpy(to->bytes + to->n, line, n);
-    to->n += n;
-    to->counted += words;
-    return true;
+static void normal_ascii(normal_run *r) {
+    const uint32_t from = r->at;
+    const bool in_step = r->in_word == (r->to->n > r->run_out);
+    const bool alone = from + 1 < r->end && (unsigned char)r->text[from + 1] >= 0x80;
+    const bool fast = r->z->has_avx2 && in_step && !alone;
+    if (fast ? normal_blocks_avx2(r) : normal_some(r, r->z->has_avx2 ? NORMAL_FEW : NORMAL_BLOCK))
+        normal_find_run(r, from);
 }
 
-void normalise_line(const normaliser *z, const char *text, uint32_t begin, uint32_t end,
-                    normalised *to) {
-    if (z->what == 0 && !to->want_words && normal_copy(text + begin, end - begin, to)) return;
-    normal_run r = {.z = z, .to = to, .text = text, .at = begin};
+void normalise_text(const normaliser *z, const char *text, uint32_t length, normalised *to) {
+    normal_run r = {.z = z, .to = to, .text = text, .end = length};
     const size_t from = to->n;
+    to->newlines = 0;
     normal_new_run(&r);
-    while (r.at < end) {
-        const unsigned char c = (unsigned char)text[r.at];
-        if (c >= 0x80)
-            normal_wide(&r, end);
-        else if (z->what & NORMAL_SPACE && r.in_word == (to->n > r.run_out))
-            normal_blocks(&r, end, from);
-        else if (normal_is_ascii_space(c))
-            normal_space(&r, 1);
+    while (r.at < length)
+        if ((unsigned char)text[r.at] < 0x80)
+            normal_ascii(&r);
         else
-            normal_ascii(&r, end);
-    }
-    if (z->what & NORMAL_SPACE && to->n > from && to->bytes[to->n - 1] == ' ') to->n--;
+            normal_wide(&r);
+    if (normaliser_joins(z) && to->n > from && to->bytes[to->n - 1] == ' ') to->n--;
 }
 
 void normalised_free(normalised *n) {
     free(n->bytes);
     free(n->word);
     free(n->source);
+    free(n->newline);
     *n = (normalised){0};
 }

@@ -27,24 +27,23 @@ static void parse_units(const corpus_run *run, chunk *c, document *d) {
     }
 }
 
-/* *room: where the next unescaped text goes. */
+/* *room: where the next text goes. */
 static void parse_record(const corpus_run *run, chunk *c, document *d, char **room) {
     const char *const p = c->bytes + d->begin, *end = c->bytes + d->end;
+    record_text text = {.bytes = *room};
     end -= end > p && end[-1] == '\n';
-    d->state = record_find(p, end, &run->text, &d->raw, &d->why);
+    d->state = record_find(p, end, &run->text, &text);
+    d->why = text.why;
     if (d->state != RECORD_TEXT) return;
-    d->text = d->raw.p;
-    d->length = (uint32_t)d->raw.len;
-    if (d->raw.escaped) {
-        d->length = (uint32_t)json_unescape(d->raw.p, d->raw.len, *room);
-        d->text = *room;
-        *room += d->length;
-    }
+    d->raw = text.raw;
+    d->text = text.bytes;
+    d->length = (uint32_t)text.length;
+    *room += text.length;
     parse_units(run, c, d);
 }
 
 static void parse_lines(const corpus_run *run, chunk *c) {
-    c->text = cli_grow(c->text, &c->text_cap, c->n + 1);
+    c->text = cli_grow(c->text, &c->text_cap, c->n + TEXT_PAD);
     char *room = c->text;
     for (size_t at = 0; at < c->n;) {
         const char *const newline = memchr(c->bytes + at, '\n', c->n - at);
@@ -78,12 +77,18 @@ static void parse_ask(const corpus_run *run, chunk *c, size_t m) {
 
 void chunk_parse(const corpus_run *run, chunk *c) {
     c->docs = 0;
+    c->bytes = cli_grow(c->bytes, &c->cap, c->n + TEXT_PAD);
+    memset(c->bytes + c->n, 0, TEXT_PAD);
     for (size_t i = 0; i < run->forms; i++) {
         normalised *const z = &c->form[i].z;
         z->n = z->words = z->counted = 0;
-        z->want_words = false;
-        for (size_t r = 0; r < run->rules; r++)
-            z->want_words |= run->form[r] == i && run->rule[r].words > 0;
+        z->want_words = z->want_newlines = false;
+        for (size_t r = 0; r < run->rules; r++) {
+            const unit_kind kind = run->rule[r].kind;
+            if (run->form[r] != i) continue;
+            z->want_words |= kind == UNIT_NGRAM || kind == UNIT_NEAR;
+            z->want_newlines |= kind == UNIT_PARAGRAPH || kind == UNIT_LINE;
+        }
     }
     for (size_t i = 0; i < run->rules; i++) c->list[i].n = 0;
     if (run->files.file[c->file].json)

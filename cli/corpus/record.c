@@ -1,8 +1,11 @@
 /* record.c - the text of a JSON record, and a check of all of the record.
  *
- * json_find looks only at what stands before the value.  Here a record that is cut off, has an
+ * json_locate looks only at what stands before the value.  Here a record that is cut off, has an
  * unknown escape, a raw control character or half of a surrogate pair is bad as a whole: its text
- * is not what its author meant, and readers downstream would stop at it. */
+ * is not what its author meant, and readers downstream would stop at it.
+ *
+ * Each string is read once: what is checked is copied in the same pass, if it is the text.  Behind
+ * a record stands a newline or a zero, so a string that does not end is found without counting. */
 #include "text.h"
 #include <string.h>
 
@@ -10,6 +13,8 @@ enum { RECORD_DEPTH = 256 };
 
 typedef struct record_walk {
     const char *p, *end, *why;
+    const char *wanted; /* the quote before the text; NULL: it was not found */
+    record_text *text;
 } record_walk;
 
 static bool record_wrong(record_walk *w, const char *why) {
@@ -36,55 +41,90 @@ static long record_hex4(const char *p) {
     return unit;
 }
 
-/* p is at the u; a high surrogate must have its low one behind it. */
-static bool record_unicode(record_walk *w) {
+/* p is behind the u; a high surrogate must have its low one behind it. */
+static bool record_unicode(record_walk *w, char **out) {
     const char *const p = w->p;
-    const long unit = w->end - p < 5 ? -1 : record_hex4(p + 1);
+    const long unit = w->end - p < 4 ? -1 : record_hex4(p);
     if (unit < 0) return record_wrong(w, "\\u needs four hexadecimal digits");
-    w->p += 5;
-    if (unit < 0xd800 || unit > 0xdfff) return true;
+    w->p += 4;
+    if (unit < 0xd800 || unit > 0xdfff) {
+        if (out) *out = json_put_utf8(*out, (unsigned long)unit);
+        return true;
+    }
     const bool pair = unit < 0xdc00 && w->end - w->p >= 6 && w->p[0] == '\\' && w->p[1] == 'u';
     const long low = pair ? record_hex4(w->p + 2) : -1;
     if (low < 0xdc00 || low > 0xdfff) return record_wrong(w, "half of a surrogate pair");
     w->p += 6;
+    const long code = 0x10000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+    if (out) *out = json_put_utf8(*out, (unsigned long)code);
     return true;
 }
 
-static bool record_escape(record_walk *w) {
-    w->p++;
-    if (w->p == w->end) return record_wrong(w, "a string does not end");
-    if (*w->p == 'u') return record_unicode(w);
-    if (!memchr("\"\\/bfnrt", *w->p, 8)) return record_wrong(w, "an unknown escape in a string");
-    w->p++;
-    return true;
-}
-
-/* The first of quote, backslash and control character: eight bytes at a time. */
-static const char *record_plain(const char *p, const char *end) {
-    const uint64_t ones = UINT64_C(0x0101010101010101), highs = ones << 7;
-    for (; end - p >= 8; p += 8) {
-        uint64_t b;
-        memcpy(&b, p, 8);
-        const uint64_t quote = b ^ ones * '"', slash = b ^ ones * '\\';
-        const uint64_t control = (b - ones * 0x20) & ~b;
-        const uint64_t mark = ((quote - ones) & ~quote) | ((slash - ones) & ~slash);
-        if ((control | mark) & highs) break;
+/* p is at the backslash. */
+static inline bool record_escape(record_walk *w, char **out) {
+    static const char meant[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                                    ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
+    const char letter = w->p[1], byte = meant[(unsigned char)letter];
+    if (byte) {
+        w->p += 2;
+        if (out) *(*out)++ = byte;
+        return true;
     }
-    while (p < end && *p != '"' && *p != '\\' && (unsigned char)*p >= 0x20) p++;
-    return p;
+    if (++w->p == w->end) return record_wrong(w, "a string does not end");
+    if (letter != 'u') return record_wrong(w, "an unknown escape in a string");
+    w->p++;
+    return record_unicode(w, out);
+}
+
+/* Sixteen bytes, compared at once: those for which it is true become 255, the others 0. */
+typedef uint8_t record_bytes __attribute__((vector_size(16)));
+
+/* Goes on to the first quote, backslash or control character; what stands before it is copied to
+ * out, with up to 15 bytes more, unless that is NULL. */
+static inline void record_plain(record_walk *w, char **out) {
+    for (const char *p = w->p;; p += sizeof(record_bytes)) {
+        record_bytes b;
+        uint64_t half[2];
+        memcpy(&b, p, sizeof b);
+        const record_bytes found = (record_bytes)((b == '"') | (b == '\\') | (b < 0x20));
+        memcpy(half, &found, sizeof half);
+        if (out) memcpy(*out + (p - w->p), &b, sizeof b);
+        if (!(half[0] | half[1])) continue;
+        p += (half[0] ? __builtin_ctzll(half[0]) : 64 + __builtin_ctzll(half[1])) / 8;
+        if (out) *out += p - w->p;
+        w->p = p;
+        return;
+    }
+}
+
+/* p is at the quote; out: where the text goes that it stands for, or NULL. */
+static inline __attribute__((always_inline)) bool record_walk_string(record_walk *w, char **out) {
+    w->p++;
+    for (;;) {
+        record_plain(w, out);
+        if (*w->p == '\\') {
+            if (!record_escape(w, out)) return false;
+            continue;
+        }
+        if (w->p == w->end) return record_wrong(w, "a string does not end");
+        if (*w->p != '"') return record_wrong(w, "a control character in a string");
+        w->p++;
+        return true;
+    }
+}
+
+static bool record_text_string(record_walk *w) {
+    char *out = w->text->bytes;
+    const char *const from = w->p + 1;
+    if (!record_walk_string(w, &out)) return false;
+    const size_t raw = (size_t)(w->p - 1 - from), length = (size_t)(out - w->text->bytes);
+    w->text->raw = (json_value){from, raw, .string = true, .escaped = raw != length};
+    w->text->length = length;
+    return true;
 }
 
 static bool record_string(record_walk *w) {
-    for (w->p++;;) {
-        w->p = record_plain(w->p, w->end);
-        if (w->p == w->end) return record_wrong(w, "a string does not end");
-        if (*w->p == '"') {
-            w->p++;
-            return true;
-        }
-        if (*w->p != '\\') return record_wrong(w, "a control character in a string");
-        if (!record_escape(w)) return false;
-    }
+    return w->p == w->wanted ? record_text_string(w) : record_walk_string(w, NULL);
 }
 
 static bool record_digits(record_walk *w) {
@@ -190,25 +230,28 @@ static bool record_valid(record_walk *w) {
     return w->p == w->end || record_wrong(w, "something stands behind the record");
 }
 
-record_state record_find(const char *p, const char *end, const json_path *path, json_value *text,
-                         const char **why) {
-    record_walk w = {p, end, NULL};
+record_state record_find(const char *p, const char *end, const json_path *path, record_text *text) {
+    record_walk w = {.p = p, .end = end, .text = text};
     record_blanks(&w);
     if (w.p == end) return RECORD_BLANK;
     if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) w.p = p + 3;
     if (*w.p != '{')
         record_wrong(&w, "no JSON object");
-    else if (record_valid(&w)) {
-        if (json_find(p, end, path, text) != JSON_FOUND)
-            record_wrong(&w, "it has no such member");
-        else if (!text->string)
-            record_wrong(&w, "the member is no string");
-        else if (text->len > RECORD_TEXT_MAX)
-            record_wrong(&w, "the text is longer than 2 GiB");
-        else
-            return RECORD_TEXT;
+    else {
+        text->raw = (json_value){0};
+        const json_found found = json_locate(p, end, path, &w.wanted);
+        if (record_valid(&w)) {
+            if (found != JSON_FOUND)
+                record_wrong(&w, "it has no such member");
+            else if (!text->raw.string)
+                record_wrong(&w, "the member is no string");
+            else if (text->raw.len > RECORD_TEXT_MAX)
+                record_wrong(&w, "the text is longer than 2 GiB");
+            else
+                return RECORD_TEXT;
+        }
     }
-    *why = w.why;
+    text->why = w.why;
     return RECORD_BAD;
 }
 

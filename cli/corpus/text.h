@@ -8,14 +8,23 @@
 #include "cli.h"
 #include "input/json.h"
 
+/* So many bytes behind a text can be read, whatever they are: it is looked at in blocks. */
+enum { TEXT_PAD = 64 };
+
 /* ---- record.c: JSON lines. */
 
 #define RECORD_TEXT_MAX (UINT32_MAX / 2) /* bytes; places in a text have 32 bits */
 typedef enum record_state { RECORD_TEXT, RECORD_BLANK, RECORD_BAD } record_state;
+typedef struct record_text {
+    char *bytes; /* where the text goes: with room for the record's bytes and TEXT_PAD more */
+    size_t length;
+    json_value raw;
+    const char *why; /* what is wrong with a bad record */
+} record_text;
 /* The text of a record.  The whole record must be JSON as RFC 8259 has it: what is passed on shall
- * not break whoever reads it next.  `why` says what is wrong with a bad one. */
-record_state record_find(const char *p, const char *end, const json_path *path, json_value *text,
-                         const char **why);
+ * not break whoever reads it next.  At its end stands a newline or a zero, and TEXT_PAD bytes can
+ * be read. */
+record_state record_find(const char *p, const char *end, const json_path *path, record_text *text);
 /* Where bytes of the unescaped text stand between the quotes: `at` holds n ascending offsets, which
  * become those in `raw`. */
 void record_raw_offsets(const json_value *raw, uint32_t *at, size_t n);
@@ -32,21 +41,26 @@ bool normal_has_unicode(void); /* built with utf8proc */
 typedef struct span {
     uint32_t begin, end;
 } span;
+/* The same byte of a text and of its normalised form. */
+typedef struct text_place {
+    uint32_t text, out;
+} text_place;
 /* Bytes as they are compared.  With words, each one's place in `bytes` and in the text. */
 typedef struct normalised {
     char *bytes;
     size_t n, cap;
-    bool want_words;
+    bool want_words, want_newlines;
     span *word, *source;
     size_t words, word_cap, source_cap;
-    size_t counted; /* words, also if they are not wanted */
+    size_t counted;      /* words, also if they are not wanted */
+    text_place *newline; /* of the last text; out: where what becomes of it would stand */
+    size_t newlines, newline_cap;
 } normalised;
 typedef struct normaliser normaliser;
 const normaliser *normaliser_new(unsigned what); /* lives as long as the program */
 bool normaliser_joins(const normaliser *z);      /* white space is one blank */
-/* Appends the line text[begin..end), which holds no newline. */
-void normalise_line(const normaliser *z, const char *text, uint32_t begin, uint32_t end,
-                    normalised *to);
+/* Appends a text, behind which TEXT_PAD bytes can be read. */
+void normalise_text(const normaliser *z, const char *text, uint32_t length, normalised *to);
 void normalised_free(normalised *n);
 
 /* ---- units.c */
@@ -69,7 +83,7 @@ typedef struct unit_rule {
 bool unit_read(const char *text, double similarity, unsigned normal, unit_rule *rule);
 bool unit_same(const unit_rule *a, const unit_rule *b);
 
-/* A text with the lines that it has, normalised. */
+/* A text, normalised; with want_newlines, with the lines that it has. */
 typedef struct unit_text {
     const char *text;
     uint32_t length;
@@ -78,6 +92,7 @@ typedef struct unit_text {
     span *line, *source; /* of z's bytes, and of the text without the newline */
     size_t lines, line_cap, source_cap;
 } unit_text;
+/* TEXT_PAD bytes behind the text can be read. */
 void unit_text_set(unit_text *t, const normaliser *z, const char *text, uint32_t length);
 void unit_text_free(unit_text *t);
 

@@ -47,38 +47,35 @@ bool unit_same(const unit_rule *a, const unit_rule *b) {
 
 /* ---- Lines. */
 
-static void units_add_line(unit_text *t, span source, span line) {
-    t->line = cli_grow(t->line, &t->line_cap, (t->lines + 1) * sizeof *t->line);
-    t->source = cli_grow(t->source, &t->source_cap, (t->lines + 1) * sizeof *t->source);
-    t->line[t->lines] = line;
-    t->source[t->lines++] = source;
-}
-
-static void units_separate(normalised *z, char byte) {
-    z->bytes = cli_grow(z->bytes, &z->cap, z->n + 1);
-    z->bytes[z->n++] = byte;
+/* Where the lines of the text and of its normalised form are.  A blank that a newline became, or
+ * that stands before one, belongs to no line. */
+static void units_cut_lines(unit_text *t, bool joins) {
+    const normalised *const z = &t->z;
+    const uint32_t all = (uint32_t)z->n;
+    t->lines = z->newlines + 1;
+    t->line = cli_grow(t->line, &t->line_cap, t->lines * sizeof *t->line);
+    t->source = cli_grow(t->source, &t->source_cap, t->lines * sizeof *t->source);
+    text_place from = {0, (uint32_t)t->z_begin};
+    for (size_t i = 0; i < t->lines; i++) {
+        const text_place to =
+            i < z->newlines ? z->newline[i] : (text_place){.text = t->length, .out = all};
+        const uint32_t out = to.out < all ? to.out : all;
+        const bool before = joins && out > from.out && z->bytes[out - 1] == ' ';
+        const bool becomes = !joins || (out < all && z->bytes[out] == ' ');
+        t->source[i] = (span){from.text, to.text};
+        t->line[i] = (span){from.out, out - before};
+        from = (text_place){to.text + 1, out + becomes};
+    }
 }
 
 void unit_text_set(unit_text *t, const normaliser *how, const char *text, uint32_t length) {
-    const bool blanks = !normaliser_joins(how); /* all of them count */
-    normalised *const z = &t->z;
     t->text = text;
     t->length = length;
     t->lines = 0;
-    t->z_begin = z->n;
-    t->word_begin = z->words;
-    for (uint32_t at = 0; at <= length;) {
-        const char *const newline = at < length ? memchr(text + at, '\n', length - at) : NULL;
-        const uint32_t end = newline ? (uint32_t)(newline - text) : length;
-        const size_t before = z->n;
-        if (blanks ? t->lines > 0 : z->n > t->z_begin) units_separate(z, blanks ? '\n' : ' ');
-        const size_t from = z->n;
-        normalise_line(how, text, at, end, z);
-        if (z->n == from && !blanks) z->n = before; /* nothing: no separator either */
-        units_add_line(t, (span){at, end},
-                       (span){(uint32_t)(z->n > before ? from : z->n), (uint32_t)z->n});
-        at = end + 1;
-    }
+    t->z_begin = t->z.n;
+    t->word_begin = t->z.words;
+    normalise_text(how, text, length, &t->z);
+    if (t->z.want_newlines) units_cut_lines(t, normaliser_joins(how));
 }
 
 void unit_text_free(unit_text *t) {

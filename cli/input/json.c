@@ -79,7 +79,7 @@ static long read_unit(const char *p, const char *end) {
     return unit;
 }
 
-static char *put_utf8(char *out, unsigned long code) {
+char *json_put_utf8(char *out, unsigned long code) {
     if (code < 0x80) {
         *out++ = (char)code;
         return out;
@@ -104,7 +104,7 @@ static const char *put_unicode(const char *p, const char *end, char **out) {
         } else
             code = 0xfffd;
     }
-    *out = put_utf8(*out, (unsigned long)code);
+    *out = json_put_utf8(*out, (unsigned long)code);
     return p;
 }
 
@@ -200,7 +200,8 @@ static json_found take_value(const char *p, const char *end, json_value *value) 
     return JSON_FOUND;
 }
 
-json_found json_find(const char *p, const char *end, const json_path *path, json_value *value) {
+json_found json_locate(const char *p, const char *end, const json_path *path, const char **value) {
+    *value = NULL;
     if (end - p >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) p += 3; /* a byte order mark */
     p = skip_blanks(p, end);
     if (p == end || (*p != '{' && *p != '[')) return JSON_BROKEN;
@@ -211,7 +212,14 @@ json_found json_find(const char *p, const char *end, const json_path *path, json
         if (found != JSON_FOUND) return found;
         assert(p < end);
     }
-    return take_value(p, end, value);
+    *value = p;
+    return JSON_FOUND;
+}
+
+json_found json_find(const char *p, const char *end, const json_path *path, json_value *value) {
+    const char *from;
+    const json_found found = json_locate(p, end, path, &from);
+    return found == JSON_FOUND ? take_value(from, end, value) : found;
 }
 
 /* ---- Paths. */

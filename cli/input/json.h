@@ -31,7 +31,10 @@ typedef struct json_value {
 /* The value in the document from p to end; of two members with the same name the first.  Only what
  * stands before the value is looked at, and that not too closely. */
 json_found json_find(const char *p, const char *end, const json_path *path, json_value *value);
+/* The same, but only where the value begins.  *value: NULL if it is not there. */
+json_found json_locate(const char *p, const char *end, const json_path *path, const char **value);
 /* The text that an escaped string stands for, in UTF-8, to `out`, which has room for len bytes.
  * SIZE_MAX: there is an escape that does not exist. */
 size_t json_unescape(const char *p, size_t len, char *out);
+char *json_put_utf8(char *out, unsigned long code); /* returns where it ends */
 #endif
