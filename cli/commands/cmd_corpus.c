@@ -189,9 +189,10 @@ int run_corpus(const cli_command *c, const settings *set, char **operands, size_
                      run->files.file[i].path);
     if (resume_begin(run)) corpus_work(run);
     for (size_t m = 0; m < run->matchers; m++)
-        if (run->match[m].own)
+        if (run->match[m].own) {
             eb_free(run->match[m].filter);
-        else
+            free(run->match[m].known);
+        } else
             against_close(&run->match[m]);
     eb_free(run->hash);
     eb_free(run->top);

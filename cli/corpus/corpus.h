@@ -99,7 +99,13 @@ typedef struct matcher {
     double room;  /* keys that it may take in the memory it has; INFINITY: it forgets */
     double taken; /* new keys so far, at most */
     bool told;    /* that there are more than planned */
+    eb_hash
+        *known; /* some of the hashes that the filter has, by their low bits; NULL: it forgets */
+    size_t known_mask;
 } matcher;
+static inline void matcher_knows(const matcher *m, eb_hash hash) {
+    m->known[hash & m->known_mask] = hash;
+}
 
 typedef struct corpus_counts {
     uint64_t documents, kept, bad, empty;

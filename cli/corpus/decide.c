@@ -14,11 +14,38 @@ static void decide_ok(const matcher *m, eb_status status, const eb_error *err) {
     if (status != EB_OK) cli_fail("%s: %s", m->name, err->text);
 }
 
-static void decide_ask(const matcher *m, const eb_hash *hash, size_t n, uint8_t *seen) {
+static void decide_ask_filter(const matcher *m, const eb_hash *hash, size_t n, uint8_t *seen) {
     eb_batch b = eb_batch_hashes(hash, n);
     eb_error err;
     b.seen = seen;
     decide_ok(m, eb_ask_batch(m->filter, &b, &err), &err);
+}
+
+/* What the filter surely has is found in a small table, so that only others cost all of their
+ * positions in the filter. */
+static void decide_ask(const matcher *m, const eb_hash *hash, size_t n, uint8_t *seen) {
+    eb_hash batch[DECIDE_BATCH];
+    size_t from[DECIDE_BATCH], used = 0;
+    uint8_t answer[DECIDE_BATCH];
+    if (!m->known) {
+        decide_ask_filter(m, hash, n, seen);
+        return;
+    }
+    for (size_t i = 0; i <= n; i++) {
+        if (used == DECIDE_BATCH || (i == n && used > 0)) {
+            decide_ask_filter(m, batch, used, answer);
+            for (size_t j = 0; j < used; j++) {
+                seen[from[j]] = answer[j];
+                if (answer[j]) matcher_knows(m, batch[j]);
+            }
+            used = 0;
+        }
+        if (i == n) break;
+        seen[i] = 1;
+        batch[used] = hash[i];
+        from[used] = i;
+        used += m->known[hash[i] & m->known_mask] != hash[i];
+    }
 }
 
 /* Tells the filter: all units, or those that it knows, so that it does not forget them.  What it
@@ -33,6 +60,7 @@ static bool decide_learn(corpus_run *run, chunk *c, matcher *m, const eb_hash *h
             eb_error err;
             if (!filters_take(run, c, m, used)) return false;
             decide_ok(m, eb_add_batch(m->filter, &b, &err), &err);
+            for (size_t j = 0; j < used && m->known; j++) matcher_knows(m, batch[j]);
             used = 0;
         }
         if (i < n && (seen[i] ? !m->idempotent : all)) batch[used++] = hash[i];

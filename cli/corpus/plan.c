@@ -227,12 +227,24 @@ void filters_plan(corpus_run *run) {
     for (size_t i = 0; i < run->rules; i++) fresh_free(&s.fresh[i]);
 }
 
+/* A quarter of the filter's size, and not much more than what caches hold. */
+static void plan_known(matcher *m) {
+    enum { LEAST = 1 << 8, MOST = 1 << 20 };
+    size_t n = LEAST;
+    while (n < MOST && 2 * n * sizeof *m->known <= plan_bytes(eb_spec(m->filter)) / 4) n *= 2;
+    m->known = cli_alloc(n * sizeof *m->known);
+    m->known_mask = n - 1;
+    memset(m->known, 0, n * sizeof *m->known);
+    m->known[0] = 1; /* another place's hash: 0 is not known */
+}
+
 void filters_ready(corpus_run *run) {
     const double most = plan_most(run);
     for (size_t i = 0; i < run->matchers; i++) {
         matcher *const m = &run->match[i];
         if (!m->own) continue;
         m->idempotent = (eb_caps(m->filter) & EB_ADD_IS_IDEMPOTENT) != 0;
+        if (m->idempotent) plan_known(m);
         m->room = m->idempotent ? plan_room(m->filter, most) : INFINITY;
     }
 }
