@@ -199,6 +199,7 @@ static void render_document(const corpus_run *run, chunk *c, const document *d, 
     }
     c->kept.kept_bytes += d->length;
     c->kept.kept_words += d->words;
+    if (!run->out) return;
     if (run->action == ACTION_ANNOTATE)
         render_annotated(run, c, d);
     else
@@ -213,7 +214,7 @@ void chunk_render(const corpus_run *run, chunk *c) {
         const document *const d = &c->doc[i];
         if (d->state == RECORD_TEXT)
             render_document(run, c, d, file->json);
-        else if (d->state == RECORD_BLANK || run->on_bad == BAD_PASS)
+        else if (run->out && (d->state == RECORD_BLANK || run->on_bad == BAD_PASS))
             render_put(c, c->bytes + d->begin, d->end - d->begin);
     }
     const bool wanted = run->out && (c->out_n > 0 || c->last);

@@ -33,21 +33,24 @@ struct source {
     char in[SOURCE_BLOCK];
 };
 
+/* Bytes of the file after those of `in`, which were used; -1: why. */
+static long source_next(source *s, char *to, size_t most, char *why, size_t cap) {
+    ssize_t n;
+    do n = read(s->fd, to, most);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) snprintf(why, cap, "%s", strerror(errno));
+    s->before += s->n;
+    s->used = s->n = 0;
+    s->ended = n == 0;
+    return (long)n;
+}
+
 /* False: it cannot be read. */
 static bool source_fill(source *s, char *why, size_t cap) {
     if (s->used < s->n || s->ended) return true;
-    ssize_t n;
-    do n = read(s->fd, s->in, sizeof s->in);
-    while (n < 0 && errno == EINTR);
-    if (n < 0) {
-        snprintf(why, cap, "%s", strerror(errno));
-        return false;
-    }
-    s->before += s->n;
-    s->used = 0;
-    s->n = (size_t)n;
-    s->ended = n == 0;
-    return true;
+    const long n = source_next(s, s->in, sizeof s->in, why, cap);
+    if (n > 0) s->n = (size_t)n;
+    return n >= 0;
 }
 
 static bool source_begin(source *s, char *why, size_t cap) {
@@ -153,9 +156,13 @@ static long source_zstd(source *s, char *to, size_t most, char *why, size_t cap)
 #endif
 
 static long source_plain(source *s, char *to, size_t most, char *why, size_t cap) {
-    if (!source_fill(s, why, cap)) return -1;
     const size_t there = s->n - s->used, n = there < most ? there : most;
-    memcpy(to, s->in + s->used, n);
+    if (n == 0 && !s->ended) {
+        const long got = source_next(s, to, most, why, cap);
+        if (got > 0) s->before += (uint64_t)got;
+        return got;
+    }
+    memcpy(to, s->in + s->used, n); /* what the format was known by */
     s->used += n;
     return (long)n;
 }
