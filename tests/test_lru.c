@@ -1,4 +1,4 @@
-/* test_lru.c - lru: slow twin, portable code and AVX2 give the same answers and
+/* test_lru.c - lru: slow twin, portable code, AVX2 and AVX-512 give the same answers and
  * the same bytes for every width and every b; the option rule; damage is found;
  * rates are those that the formulas promise. */
 #include "filter/stream/lru/lru.h"
@@ -35,18 +35,36 @@ static eb_hash awkward_hash(uint64_t *rng, unsigned w) {
     return suite_below(rng, UINT64_C(1) << 32) << 32 | (low & ebi_ones(bits));
 }
 
-/* The bytes of a bucket with these slots, set bit by bit as lru.c draws them. */
-static void lay_out(const ebi_params *p, const model *m, uint64_t bucket, uint8_t *out) {
+/* Where bit j of slot i lies in a bucket, as lru.c draws it. */
+static unsigned place_of(const ebi_params *p, unsigned i, unsigned j) {
     const bool line = p->opt[EBI_LRU_BUCKET] == EBI_LRU_LINE;
-    const unsigned w = (unsigned)p->opt[EBI_LRU_W], n = line ? 128 / w : 64 / w;
-    const unsigned plane = line ? w / 2 : w, b = ebi_lru_b(p);
-    memset(out, 0, line ? 64 : 8);
-    for (unsigned i = 0; i < b; i++)
-        for (unsigned j = 0; j < w; j++) {
-            const unsigned word = i / n + 4 * (j / plane), bit = i % n * plane + j % plane;
-            const uint64_t value = model_cell(m, bucket * b + i) >> j & 1;
-            out[word * 8 + bit / 8] = (uint8_t)(out[word * 8 + bit / 8] | value << bit % 8);
-        }
+    const unsigned w = (unsigned)p->opt[EBI_LRU_W];
+    if (!line || w % 8 == 0) return i * w + j;
+    const unsigned n = 128 / w, half = w / 2;
+    return 64 * (i / n + 4 * (j / half)) + i % n * half + j % half;
+}
+
+static uint64_t slot_of(const ebi_params *p, const uint8_t *bucket, unsigned i) {
+    uint64_t print = 0;
+    for (unsigned j = 0; j < p->opt[EBI_LRU_W]; j++) {
+        const unsigned at = place_of(p, i, j);
+        print |= (uint64_t)(bucket[at / 8] >> at % 8 & 1) << j;
+    }
+    return print;
+}
+
+static void set_slot(const ebi_params *p, uint8_t *bucket, unsigned i, uint64_t print) {
+    for (unsigned j = 0; j < p->opt[EBI_LRU_W]; j++) {
+        const unsigned at = place_of(p, i, j);
+        bucket[at / 8] = (uint8_t)((bucket[at / 8] & ~(1u << at % 8)) | (print >> j & 1) << at % 8);
+    }
+}
+
+/* The bytes of a bucket with the twin's slots. */
+static void lay_out(const ebi_params *p, const model *m, uint64_t bucket, uint8_t *out) {
+    memset(out, 0, p->opt[EBI_LRU_BUCKET] == EBI_LRU_LINE ? 64 : 8);
+    for (unsigned i = 0; i < ebi_lru_b(p); i++)
+        set_slot(p, out, i, model_cell(m, bucket * ebi_lru_b(p) + i));
 }
 
 static uint64_t lines_with_copies(const ebi_params *p) {
@@ -91,9 +109,10 @@ static void code_agrees(const char *spec, const ebi_ops *(*ops)(const ebi_params
 static void codes_agree(const char *spec) {
     code_agrees(spec, ebi_lru_portable);
     code_agrees(spec, ebi_lru_avx2);
+    code_agrees(spec, ebi_lru_avx512);
 }
 
-static void twin_portable_and_avx2_are_equal(void **state) {
+static void twin_and_all_loops_are_equal(void **state) {
     (void)state;
     each_shape(codes_agree);
 }
@@ -163,6 +182,11 @@ static unsigned duel_agrees(const char *spec, code_of *ops) {
     return winners;
 }
 
+static unsigned duels_of(const char *spec) {
+    return duel_agrees(spec, ebi_lru_portable) | duel_agrees(spec, ebi_lru_avx2) |
+           duel_agrees(spec, ebi_lru_avx512);
+}
+
 static void duels_agree(void **state) {
     (void)state;
     SUITE_LONG();
@@ -174,7 +198,7 @@ static void duels_agree(void **state) {
             (void)snprintf(spec, sizeof spec, "lru:print_bits=%u,slots=%u,cells=%u", widths[i], b,
                            80 * b);
             suite_at("%s", spec);
-            winners |= duel_agrees(spec, ebi_lru_portable) | duel_agrees(spec, ebi_lru_avx2);
+            winners |= duels_of(spec);
         }
     HOLDS(winners == 7); /* each of them won somewhere */
 }
@@ -193,7 +217,7 @@ static void duels_by_importance_agree(void **state) {
                            "lru:print_bits=%u,slots=%u,cells=%u,keep=important%s", widths[i], b,
                            80 * b, ranges[j]);
             suite_at("%s", spec);
-            winners |= duel_agrees(spec, ebi_lru_portable) | duel_agrees(spec, ebi_lru_avx2);
+            winners |= duels_of(spec);
         }
     HOLDS(winners == 31);
 }
@@ -321,35 +345,35 @@ static void contradictions_are_refused(void **state) {
 
 /* Damage */
 
+static void bucket_is_refused(const eb_filter *f, uint8_t *bucket, const uint8_t *kept) {
+    const size_t bytes = f->p.opt[EBI_LRU_BUCKET] == EBI_LRU_LINE ? 64 : 8;
+    HOLDS(memcmp(bucket, kept, bytes) != 0);
+    HOLDS(f->kind->check(&f->p, f->block, NULL) == EB_EFORMAT);
+    memcpy(bucket, kept, bytes);
+}
+
 static void damage_is_found(const char *spec) {
     eb_filter *const f = suite_filled(spec, 400, 3), *const part = suite_filled(spec, 8, 4);
     const ebi_params *const p = &f->p;
-    uint8_t *const bucket = f->block + sizeof(ebi_block_head);
+    uint8_t *const bucket = f->block + ebi_lru_first(p), kept[64];
     const bool line = p->opt[EBI_LRU_BUCKET] == EBI_LRU_LINE;
-    const unsigned w = (unsigned)p->opt[EBI_LRU_W], plane = line ? w / 2 : w;
-    const unsigned n = line ? 128 / w : 64 / w, last = ebi_lru_b(p) - 1;
+    const unsigned w = (unsigned)p->opt[EBI_LRU_W], b = ebi_lru_b(p);
+    memcpy(kept, bucket, line ? 64 : 8);
     HOLDS(f->kind->check(p, f->block, NULL) == EB_OK);
     HOLDS(f->kind->check(p, part->block, NULL) == EB_OK);
-    if (n * plane < 64) { /* a bit above the fields */
-        bucket[7] ^= 0x80;
-        HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
-        bucket[7] ^= 0x80;
+    bool is_slots[512] = {false};
+    for (unsigned i = 0; i < b; i++)
+        for (unsigned j = 0; j < w; j++) is_slots[place_of(p, i, j)] = true;
+    for (unsigned at = 0; at < (line ? 512 : 64); at++) { /* a bit of no slot */
+        if (is_slots[at]) continue;
+        bucket[at / 8] = (uint8_t)(bucket[at / 8] ^ 1u << at % 8);
+        bucket_is_refused(f, bucket, kept);
     }
-    if (last + 1 < (line ? 4 : 1) * n) { /* a slot that b leaves unused */
-        const unsigned bit = (last + 1) % n * plane, at = (last + 1) / n * 8 + bit / 8;
-        bucket[at] = (uint8_t)(bucket[at] ^ 1u << bit % 8);
-        HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
-        bucket[at] = (uint8_t)(bucket[at] ^ 1u << bit % 8);
-    }
-    if (last > 0) { /* the first two slots made equal, or the first one empty */
-        const uint64_t low = ebi_load64(bucket), high = ebi_load64(bucket + 32);
-        const uint64_t first = ebi_ones(plane), second = first << plane;
-        ebi_store64(bucket, (low & ~second) | (low & first) << plane);
-        if (line) ebi_store64(bucket + 32, (high & ~second) | (high & first) << plane);
-        HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
-        ebi_store64(bucket, low & ~first);
-        if (line) ebi_store64(bucket + 32, high & ~first);
-        HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
+    if (b > 1) { /* the first two slots made equal, or the first one empty */
+        set_slot(p, bucket, 1, slot_of(p, bucket, 0));
+        bucket_is_refused(f, bucket, kept);
+        set_slot(p, bucket, 0, 0);
+        bucket_is_refused(f, bucket, kept);
     }
     eb_free(f);
     eb_free(part);
@@ -394,12 +418,10 @@ static void damaged_copies_and_scores_are_refused(void **state) {
     *duel = kept;
     for (unsigned e = 1; e < ebi_lru_experts(p); e++) { /* a gap in a copy */
         uint8_t *const copy = f->block + ebi_lru_first(p) + ebi_lru_copy(p, 0, e) * 64;
-        const uint64_t low = ebi_load64(copy), high = ebi_load64(copy + 32);
-        ebi_store64(copy, low & ~ebi_ones(12));
-        ebi_store64(copy + 32, high & ~ebi_ones(12));
+        const uint64_t first = slot_of(p, copy, 0);
+        set_slot(p, copy, 0, 0);
         HOLDS(f->kind->check(p, f->block, NULL) == EB_EFORMAT);
-        ebi_store64(copy, low);
-        ebi_store64(copy + 32, high);
+        set_slot(p, copy, 0, first);
     }
     HOLDS(f->kind->check(p, f->block, NULL) == EB_OK);
     eb_free(f);
@@ -717,7 +739,7 @@ static void false_positives_grow_with_the_fill(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(false_positives_grow_with_the_fill),
-        cmocka_unit_test(twin_portable_and_avx2_are_equal),
+        cmocka_unit_test(twin_and_all_loops_are_equal),
         cmocka_unit_test(duels_agree),
         cmocka_unit_test(duels_by_importance_agree),
         cmocka_unit_test(important_keys_stay),

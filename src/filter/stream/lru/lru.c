@@ -13,10 +13,12 @@
  *
  *     bucket=word   one 64-bit word: b <= 64/w fields of w bits, slot 0 lowest
  *
- *     bucket=line   64 bytes, n = floor(128/w) fields in each word, 3n < b <= 4n:
+ *     bucket=line   64 bytes.  print_bits = 16, 24, 32: slot i is bytes i w/8 to (i+1) w/8 - 1
+ *                   other widths: n = floor(128/w) fields in each word,
  *                   | word 0: low halves of slots 0..n-1 | ... | word 3: 3n..4n-1 |
  *                   | word 4: their high halves          | ... | word 7           |
  *                   slot i is field i mod n, of w/2 bits, of words i/n and 4 + i/n
+ *                   3 floor(128/w) < b <= 4 floor(128/w), whatever the width
  *
  * Invariants, which check() holds loaded bytes to: fingerprints are 1..2^w-1, 0
  * is an empty slot; empty slots are last; no fingerprint is twice in a bucket;
@@ -237,8 +239,8 @@ static eb_status lru_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
 }
 
 static const ebi_ops *lru_select(const ebi_params *p) {
-    const ebi_ops *const fast = ebi_lru_avx2(p);
-    return fast ? fast : ebi_lru_portable(p);
+    const ebi_ops *const widest = ebi_lru_avx512(p), *const wide = ebi_lru_avx2(p);
+    return widest ? widest : wide ? wide : ebi_lru_portable(p);
 }
 
 /* The whole filter */
@@ -246,44 +248,42 @@ static const ebi_ops *lru_select(const ebi_params *p) {
 typedef struct lru_shape { /* of a bucket: `words` words in each of `planes` planes */
     ebi_lru_fields f;
     unsigned words, planes, b;
+    unsigned size; /* of fingerprints that are whole bytes of a line; else 0 */
 } lru_shape;
 
 static lru_shape lru_shape_of(const ebi_params *p) {
     const unsigned b = ebi_lru_b(p), w = lru_w(p);
-    return lru_is_line(p) ? (lru_shape){ebi_lru_line_fields(w), 4, 2, b}
-                          : (lru_shape){ebi_lru_fields_of(b, w), 1, 1, b};
-}
-
-/* The k-th word, both planes together: a field is 0 if its slot is empty. */
-static uint64_t lru_both(const lru_shape *s, const uint8_t *bucket, unsigned k) {
-    const uint64_t low = ebi_load64(bucket + 8 * k);
-    return s->planes == 2 ? low | ebi_load64(bucket + 8 * (s->words + k)) : low;
+    if (!lru_is_line(p)) return (lru_shape){ebi_lru_fields_of(b, w), 1, 1, b, 0};
+    return (lru_shape){ebi_lru_line_fields(w), 4, 2, b, ebi_lru_is_bytes(w) ? w / 8 : 0};
 }
 
 static uint64_t lru_slot(const lru_shape *s, const uint8_t *bucket, unsigned i) {
     assert(i < s->b);
+    uint64_t print = 0;
+    for (unsigned j = 0; j < s->size; j++) print |= (uint64_t)bucket[i * s->size + j] << 8 * j;
+    if (s->size > 0) return print;
     const unsigned k = i / s->f.n, at = i % s->f.n * s->f.bits;
-    const uint64_t mask = ebi_ones(s->f.bits), low = ebi_load64(bucket + 8 * k) >> at & mask;
-    if (s->planes == 1) return low;
-    return low | (ebi_load64(bucket + 8 * (s->words + k)) >> at & mask) << s->f.bits;
+    for (unsigned j = 0; j < s->planes; j++)
+        print |= (ebi_load64(bucket + 8 * (j * s->words + k)) >> at & ebi_ones(s->f.bits))
+                 << j * s->f.bits;
+    return print;
 }
 
+/* The slots before the first empty one. */
 static unsigned lru_occupied(const lru_shape *s, const uint8_t *bucket) {
     unsigned n = 0;
-    for (unsigned k = 0; k < s->words; k++)
-        n += ebi_popcount(ebi_cells_nonzero(lru_both(s, bucket, k), s->f.ones, s->f.bits));
+    while (n < s->b && lru_slot(s, bucket, n) != 0) n++;
     return n;
 }
 
-/* Nothing outside the slots, and the n slots in use come first? */
+/* Is nothing set but the first n slots? */
 static bool lru_packed(const lru_shape *s, const uint8_t *bucket, unsigned n) {
-    if (n > s->b) return false;
-    for (unsigned k = 0; k < s->words; k++, n -= (unsigned)ebi_min(n, s->f.n)) {
-        const uint64_t word = lru_both(s, bucket, k);
-        const uint64_t first = ebi_ones((unsigned)ebi_min(n, s->f.n) * s->f.bits);
-        if ((word & ~first) != 0) return false;
-        if (ebi_cells_nonzero(word, s->f.ones, s->f.bits) != (s->f.ones & first)) return false;
-    }
+    if (s->size > 0) return ebi_tail_is_zero(bucket, 8 * n * s->size, EBI_LRU_LINE_BYTES);
+    for (unsigned k = 0; k < s->words; k++, n -= (unsigned)ebi_min(n, s->f.n))
+        for (unsigned j = 0; j < s->planes; j++)
+            if ((ebi_load64(bucket + 8 * (j * s->words + k)) &
+                 ~ebi_ones((unsigned)ebi_min(n, s->f.n) * s->f.bits)) != 0)
+                return false;
     return true;
 }
 
@@ -342,7 +342,7 @@ const ebi_kind ebi_kind_lru = {
     .info = {"lru", "the last keys seen, in lists that move to front: for endless streams",
              "everbloom's own", EB_FORGETS | EB_USES_VALUE, lru_options,
              "Was it there before, in a stream that never ends?"},
-    .version = 3,
+    .version = 4,
     .traits = EBI_LONG_BATCHES | EBI_OWN_HEAD,
     .resolve = lru_resolve,
     .select = lru_select,

@@ -4,9 +4,11 @@
 #define EBI_LRU_H
 #include "filter/kind.h"
 
-/* The fingerprint widths of bucket=line: of all even widths with the same
- * number of slots in a line, the widest. */
-#define EBI_LRU_WIDTHS(X) X(10) X(12) X(14) X(16) X(18) X(20) X(24) X(32)
+/* The fingerprint widths of bucket=line: of all even widths with the same number of slots in a
+ * line, the widest.  Whole bytes lie one behind the other, other widths are halved. */
+#define EBI_LRU_BYTE_WIDTHS(X) X(16) X(24) X(32)
+#define EBI_LRU_HALVED_WIDTHS(X) X(10) X(12) X(14) X(18) X(20)
+#define EBI_LRU_WIDTHS(X) EBI_LRU_BYTE_WIDTHS(X) EBI_LRU_HALVED_WIDTHS(X)
 
 enum {
     EBI_LRU_BUCKET = EBI_O_OWN,
@@ -39,9 +41,22 @@ EBI_INLINE ebi_lru_fields ebi_lru_fields_of(unsigned n, unsigned bits) {
     return (ebi_lru_fields){n, bits, ones, ones << (bits - 1), used};
 }
 
+/* The top bit of fields that are 0: of the lowest such field, and perhaps of fields above it. */
+#define EBI_LRU_ZERO(x, f) (((x) - (f).ones) & ~(x) & (f).highs)
+
 /* A line of w-bit fingerprints: w/2 bits in each of two planes of four words. */
 EBI_INLINE ebi_lru_fields ebi_lru_line_fields(unsigned w) {
     return ebi_lru_fields_of(128 / w, w / 2);
+}
+
+/* A bit for each byte of a line whose fingerprints are whole bytes. */
+EBI_INLINE bool ebi_lru_is_bytes(unsigned w) {
+    return w % 8 == 0;
+}
+
+EBI_INLINE ebi_lru_fields ebi_lru_byte_fields(unsigned w) {
+    assert(ebi_lru_is_bytes(w));
+    return ebi_lru_fields_of(64 / (w / 8), w / 8);
 }
 
 /* Which fields of a line's last word belong to its b slots; b > 3n. */
@@ -112,44 +127,14 @@ EBI_INLINE unsigned ebi_lru_class(const ebi_params *p, uint64_t value) {
                               p->derived[EBI_LRU_INVERSE]);
 }
 
-/* Inserting at slot s: which fields of a plane of four words are s or above, and which is s. */
+/* Inserting at slot s of a line in planes: which fields of a plane are s or above, and which is s.
+ */
 typedef struct ebi_lru_place {
     uint64_t open[4], at[4];
 } ebi_lru_place;
 
-/* How a line that is no leader inserts: at place[0], the front, or in a full line at place[1 +
- * class], unless the coin of the key and the moment falls below front[class].  Without
- * keep=important all keys have class 0. */
-typedef struct ebi_lru_rule {
-    ebi_lru_place place[1 + EBI_LRU_CLASSES];
-    uint64_t front[EBI_LRU_CLASSES];
-} ebi_lru_rule;
-
-/* A hit moves to the front; what is new goes to place[1] of a full line, else to place[0]: the
- * front. */
-bool ebi_lru_put(const ebi_params *p, uint8_t *line, uint64_t print, const ebi_lru_place place[2]);
-
-/* The winner's rule, which changes only where a leader is met.  False, and no rule: the front wins.
- */
-void ebi_lru_make_rule(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule);
-EBI_INLINE bool ebi_lru_rule_of(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule) {
-    if (ebi_lru_leaders(p) == 0 || ebi_lru_duel_of(block)->winner == 0) return false;
-    ebi_lru_make_rule(p, block, rule);
-    return true;
-}
-
-/* A key that meets leader i: all copies learn it, the winner's answers, the scores are kept.  True:
- * seen.  value is looked at with keep=important only. */
-bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, uint64_t before,
-                  uint64_t value);
-
 void ebi_lru_duel_init(const ebi_params *p, uint8_t *block);
 eb_status ebi_lru_duel_check(const ebi_params *p, const uint8_t *block, eb_error *err);
-
-/* The coin of a key that comes after so many others: it needs neither a generator nor a state. */
-EBI_INLINE uint64_t ebi_lru_coin(eb_hash h, uint64_t before) {
-    return (h + before * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd1342543de82ef95);
-}
 
 /* How many low bits of the hash make a fingerprint of w bits.  Eight more than
  * w make the fingerprints 1..2^w-1 equally likely; 0 means an empty slot. */
@@ -163,28 +148,16 @@ EBI_INLINE uint64_t ebi_lru_print(eb_hash h, unsigned w) {
     return 1 + ((h & ebi_ones(bits)) * ebi_ones(w) >> bits);
 }
 
-/* The field of a line's last slot, in word 3 and in word 7. */
-EBI_INLINE uint64_t ebi_lru_last_field(ebi_lru_fields f, unsigned b) {
-    assert(b >= 1);
-    return ebi_ones(f.bits) << (b - 1 - 3 * f.n) * f.bits;
-}
-
-/* What it holds: 0 if the line is not full. */
-EBI_INLINE uint64_t ebi_lru_last_of(const uint8_t *line, uint64_t last_field) {
-    return (ebi_load64(line + 24) | ebi_load64(line + 56)) & last_field;
-}
-
-/* The buckets, and the hashes of a batch of keys. */
+/* The number of buckets, and the hashes of a batch of keys. */
 typedef struct ebi_lru_batch {
-    const uint8_t *first; /* bucket 0 */
     uint64_t buckets;
     const eb_hash *hash;
     size_t n;
 } ebi_lru_batch;
 
-EBI_INLINE ebi_lru_batch ebi_lru_batch_of(const ebi_params *p, const uint8_t *block,
-                                          const eb_hash *hash, size_t n) {
-    return (ebi_lru_batch){block + ebi_lru_first(p), p->derived[EBI_LRU_BUCKETS], hash, n};
+EBI_INLINE ebi_lru_batch ebi_lru_batch_of(const ebi_params *p, const ebi_batch *b) {
+    assert(b->n <= EBI_LONG_BATCH);
+    return (ebi_lru_batch){p->derived[EBI_LRU_BUCKETS], b->hash, b->n};
 }
 
 /* Key i's bucket, from the top bits of the hash. */
@@ -197,16 +170,47 @@ EBI_INLINE uint64_t ebi_lru_bucket(const ebi_lru_batch *b, size_t i) {
  * overlap. */
 enum { EBI_LRU_AHEAD = 64 };
 
-EBI_INLINE void ebi_lru_fetch(const ebi_lru_batch *b, size_t i, unsigned bytes, bool write) {
+EBI_INLINE void ebi_lru_fetch(const uint8_t *first, const ebi_lru_batch *b, size_t i,
+                              unsigned bytes, bool write) {
     if (i >= b->n) return;
     if (write)
-        ebi_prefetch_write(b->first + ebi_lru_bucket(b, i) * bytes);
+        ebi_prefetch_write(first + ebi_lru_bucket(b, i) * bytes);
     else
-        ebi_prefetch_read(b->first + ebi_lru_bucket(b, i) * bytes);
+        ebi_prefetch_read(first + ebi_lru_bucket(b, i) * bytes);
 }
 
-EBI_INLINE void ebi_lru_fetch_first(const ebi_lru_batch *b, unsigned bytes, bool write) {
-    for (size_t i = 0; i < EBI_LRU_AHEAD && i < b->n; i++) ebi_lru_fetch(b, i, bytes, write);
+EBI_INLINE void ebi_lru_fetch_first(const uint8_t *first, const ebi_lru_batch *b, unsigned bytes,
+                                    bool write) {
+    for (size_t i = 0; i < EBI_LRU_AHEAD && i < b->n; i++) ebi_lru_fetch(first, b, i, bytes, write);
+}
+
+/* Adding to lines: what lru_loops.h makes for each width, and ebi_lru_add of that. */
+typedef struct ebi_lru_adding {
+    ebi_lru_batch keys;
+    uint8_t *lines, *seen;
+    uint64_t leaders;
+    unsigned slots;
+    const ebi_lru_place *place; /* of lines in planes */
+    const uint8_t *to;          /* for each key that is new in a full line: the first byte of its
+                                 * slot, in planes an index in `place`; the front is 0 */
+} ebi_lru_adding;
+
+typedef struct ebi_lru_line_ops {
+    /* Adds keys i to end-1, or up to one that meets a leader: its index. */
+    size_t (*front)(const ebi_lru_adding *a, size_t i, size_t end); /* whatever to[] says */
+    size_t (*deep)(const ebi_lru_adding *a, size_t i, size_t end);
+    bool (*put)(const ebi_lru_adding *a, uint8_t *line, uint64_t print, uint8_t to);
+} ebi_lru_line_ops;
+
+void ebi_lru_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
+                 const ebi_lru_line_ops *ops);
+
+/* Of a line of whole bytes whose slots end at byte `end`: is something in the last one? */
+EBI_INLINE bool ebi_lru_bytes_are_full(const uint8_t *line, unsigned end, unsigned w) {
+    assert(end >= sizeof(uint32_t) && end <= EBI_LRU_LINE_BYTES && w <= 32);
+    uint32_t last;
+    memcpy(&last, line + end - sizeof last, sizeof last);
+    return last >= UINT32_C(1) << (32 - w);
 }
 
 /* Where a single key goes to the front of its line, as most do; NULL: the duel has a say. */
@@ -222,9 +226,11 @@ EBI_INLINE uint64_t ebi_lru_answering(const ebi_params *p, const uint8_t *block,
     return ebi_lru_copy(p, line, ebi_lru_duel_of(block)->winner);
 }
 
-/* The loops for p: portable, or NULL if this machine has no AVX2 or p needs none. */
+/* The loops for p.  With AVX2 those of lines, with AVX-512 those of lines of whole bytes; NULL if
+ * this machine has none. */
 const ebi_ops *ebi_lru_portable(const ebi_params *p);
 const ebi_ops *ebi_lru_avx2(const ebi_params *p);
+const ebi_ops *ebi_lru_avx512(const ebi_params *p);
 
 void ebi_lru_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out);
 double ebi_lru_reach(double b, double missed);

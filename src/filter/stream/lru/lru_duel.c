@@ -165,18 +165,55 @@ static ebi_lru_place lru_duel_place(ebi_lru_fields f, unsigned slot) {
     return place;
 }
 
-void ebi_lru_make_rule(const ebi_params *p, const uint8_t *block, ebi_lru_rule *rule) {
-    const ebi_lru_duel *const duel = ebi_lru_duel_of(block);
-    const ebi_lru_fields f = ebi_lru_line_fields((unsigned)p->opt[EBI_LRU_W]);
-    assert(ebi_lru_leaders(p) > 0 && duel->winner > 0);
-    const lru_duel_expert expert = lru_duel_expert_of(p, duel->winner);
-    rule->place[0] = lru_duel_place(f, 0);
+/* A slot as loops know it: its first byte, or place i, which becomes that of the slot. */
+static uint8_t lru_duel_to(const ebi_params *p, ebi_lru_place *place, unsigned i, unsigned slot) {
+    const unsigned w = (unsigned)p->opt[EBI_LRU_W];
+    if (ebi_lru_is_bytes(w)) return (uint8_t)(slot * (w / 8));
+    place[i] = lru_duel_place(ebi_lru_line_fields(w), slot);
+    return (uint8_t)i;
+}
+
+/* The coin of a key that comes after so many others: it needs neither a generator nor a state. */
+EBI_INLINE uint64_t lru_duel_coin(eb_hash h, uint64_t before) {
+    return (h + before * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd1342543de82ef95);
+}
+
+/* Where a line that is full and no leader takes a new key: at to[class], unless its coin falls
+ * below front[class].  Without keep=important all keys have class 0. */
+typedef struct lru_duel_rule {
+    ebi_lru_place place[1 + EBI_LRU_CLASSES];
+    uint64_t front[EBI_LRU_CLASSES];
+    uint8_t to[EBI_LRU_CLASSES];
+} lru_duel_rule;
+
+/* The winner's rule, which changes only where a leader is met.  False: all go to the front. */
+static bool lru_duel_rule_of(const ebi_params *p, const uint8_t *block, lru_duel_rule *rule) {
+    const unsigned winner = ebi_lru_duel_of(block)->winner;
+    if (ebi_lru_leaders(p) == 0 || winner == 0) return false;
+    const lru_duel_expert expert = lru_duel_expert_of(p, winner);
     const bool ranked = ebi_lru_is_ranked(p);
+    (void)lru_duel_to(p, rule->place, 0, 0);
     for (unsigned c = 0; c < (ranked ? EBI_LRU_CLASSES : 1); c++) {
         const unsigned rank = ranked ? lru_duel_ranks_of(block)->rank[c] : 0;
-        rule->place[1 + c] = lru_duel_place(f, lru_duel_slot(p, expert, rank));
+        rule->to[c] = lru_duel_to(p, rule->place, 1 + c, lru_duel_slot(p, expert, rank));
         rule->front[c] = lru_duel_front(expert);
     }
+    return true;
+}
+
+/* For keys i to end-1; value NULL: all have class 0. */
+static void lru_duel_places(const ebi_params *p, const lru_duel_rule *rule, const eb_hash *hash,
+                            const uint32_t *value, uint64_t before, size_t i, size_t end,
+                            uint8_t *to) {
+    const uint64_t front = rule->front[0];
+    const uint8_t place = rule->to[0];
+    for (; value && i < end; i++) {
+        const unsigned class = ebi_lru_class(p, value[i]);
+        to[i] = lru_duel_coin(hash[i], before + i) < rule->front[class] ? 0 : rule->to[class];
+    }
+    if (front == 0) memset(to + i, place, end - i);
+    for (; front > 0 && i < end; i++)
+        to[i] = place & (uint8_t)(0 - (unsigned)(lru_duel_coin(hash[i], before + i) >= front));
 }
 
 /* Scores */
@@ -199,31 +236,74 @@ static void lru_duel_score(const ebi_params *p, ebi_lru_duel *duel, const bool *
     if (duel->score[duel->winner] < -rules.lead) duel->winner = leader;
 }
 
-bool ebi_lru_lead(const ebi_params *p, uint8_t *block, uint64_t i, eb_hash h, uint64_t before,
-                  uint64_t value) {
+/* A key that meets leader i: all copies learn it, the winner's answers, the scores are kept.  True:
+ * seen.  value is looked at with keep=important only. */
+static bool lru_duel_lead(const ebi_params *p, uint8_t *block, const ebi_lru_adding *adding,
+                          const ebi_lru_line_ops *ops, uint64_t i, eb_hash h, uint64_t before,
+                          uint64_t value) {
     assert(i < ebi_lru_leaders(p));
     ebi_lru_duel *const duel = lru_duel_in(block);
-    const unsigned w = (unsigned)p->opt[EBI_LRU_W], winner = duel->winner;
+    const unsigned winner = duel->winner;
     const bool ranked = ebi_lru_is_ranked(p);
     const unsigned class = ranked ? ebi_lru_class(p, value) : 0;
     const unsigned rank = ranked ? lru_duel_ranks_of(block)->rank[class] : 0;
-    const ebi_lru_fields f = ebi_lru_line_fields(w);
-    const uint64_t coin = ebi_lru_coin(h, before);
+    const uint64_t coin = lru_duel_coin(h, before);
+    const uint64_t print = ebi_lru_print(h, (unsigned)p->opt[EBI_LRU_W]);
     bool hit[EBI_LRU_EXPERTS_MAX];
     assert(winner < ebi_lru_experts(p));
     for (unsigned e = 0; e < ebi_lru_experts(p); e++) {
-        uint8_t *const line = block + ebi_lru_first(p) + ebi_lru_copy(p, i, e) * EBI_LRU_LINE_BYTES;
         const lru_duel_expert expert = lru_duel_expert_of(p, e);
         const bool front = coin < lru_duel_front(expert);
-        const ebi_lru_place place[2] = {
-            lru_duel_place(f, 0), lru_duel_place(f, front ? 0 : lru_duel_slot(p, expert, rank))};
-        hit[e] = ebi_lru_put(p, line, ebi_lru_print(h, w), place);
+        ebi_lru_place place[2];
+        ebi_lru_adding copy = *adding;
+        copy.place = place;
+        (void)lru_duel_to(p, place, 0, 0);
+        const uint8_t to = lru_duel_to(p, place, 1, front ? 0 : lru_duel_slot(p, expert, rank));
+        hit[e] =
+            ops->put(&copy, adding->lines + ebi_lru_copy(p, i, e) * EBI_LRU_LINE_BYTES, print, to);
     }
     lru_duel_score(p, duel, hit,
                    ranked ? (int32_t)(2 * LRU_DUEL_HIT * value / p->opt[EBI_LRU_HIGH])
                           : LRU_DUEL_HIT);
     if (ranked) lru_duel_learn(block, duel, class);
     return hit[winner];
+}
+
+/* Where keys go in full lines is found for a few at once, in a loop of its own: the loop that works
+ * on lines has no registers left for it. */
+enum { LRU_DUEL_RUN = 64 };
+
+void ebi_lru_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
+                 const ebi_lru_line_ops *ops) {
+    const uint64_t before = ebi_head_of(block)->items, leaders = ebi_lru_leaders(p);
+    const uint32_t *const value = ebi_lru_is_ranked(p) ? b->value : NULL;
+    lru_duel_rule rule;
+    uint8_t to[EBI_LONG_BATCH];
+    const ebi_lru_adding a = {ebi_lru_batch_of(p, b),
+                              block + ebi_lru_first(p),
+                              seen,
+                              leaders,
+                              ebi_lru_b(p),
+                              rule.place,
+                              to};
+    bool deep = lru_duel_rule_of(p, block, &rule);
+    ebi_lru_fetch_first(a.lines, &a.keys, EBI_LRU_LINE_BYTES, true);
+    for (size_t i = 0; i < b->n;) {
+        if (deep) {
+            const size_t end = (size_t)ebi_min(b->n, i + LRU_DUEL_RUN);
+            lru_duel_places(p, &rule, b->hash, value, before, i, end, to);
+            i = ops->deep(&a, i, end);
+        } else {
+            i = ops->front(&a, i, b->n);
+        }
+        if (i == b->n) break;
+        const uint64_t line = ebi_lru_bucket(&a.keys, i);
+        if (line >= leaders) continue;
+        seen[i] =
+            lru_duel_lead(p, block, &a, ops, line, b->hash[i], before + i, value ? value[i] : 0);
+        deep = lru_duel_rule_of(p, block, &rule);
+        i++;
+    }
 }
 
 void ebi_lru_duel_init(const ebi_params *p, uint8_t *block) {

@@ -1,186 +1,60 @@
 /* lru_loops.h - the loops of bucket=line.  It is a template: before it come LRU_TARGET, the
- * attribute of functions, LRU_MY(name), their names, and what differs from target to target:
+ * attribute of functions, LRU_MY(name), their names, LRU_WIDTHS, for which fingerprints they are,
+ * and what is done with a line, in lru_bytes.h or lru_planes.h:
  *
- *     bool LRU_MY(gate)(const ebi_lru_plane *equal, ebi_lru_plane *gate)
- *         Is a word of `equal` not 0?  The gate lets pass the words up to the first that is not.
- *     void LRU_MY(below)(const ebi_lru_plane *x, const ebi_lru_plane *print, ebi_lru_plane *below)
- *         For each word of x the one before it; for the first, the print's.
+ *     void LRU_MY(shape_of)(LRU_MY(shape) *s, unsigned w, unsigned b)
+ *     bool LRU_MY(is_full)(const uint8_t *line, const LRU_MY(shape) *s)
+ *     bool LRU_MY(has)(const uint8_t *line, uint64_t print, const LRU_MY(shape) *s)
+ *     bool LRU_MY(put)(uint8_t *line, uint64_t print, const LRU_MY(shape) *s,
+ *                      const ebi_lru_place *place, bool deep, uint8_t to)
+ *         A hit moves to the front.  What is new goes there, too, or with `deep` to place `to`.
  *
- * A target that compares lanes of 1 or 2 bytes (print_bits 16 and 32) defines LRU_LANES and
- *
- *     bool LRU_MY(lanes_upto)(const ebi_lru_plane *differ, unsigned lane, unsigned slots,
- *                             ebi_lru_plane *moved)
- *         Is a lane of `differ` 0?  Moved are the lanes up to the first, or those of all slots.
- *     void LRU_MY(lanes_up)(const ebi_lru_plane *x, const ebi_lru_plane *print, unsigned lane,
- *                           ebi_lru_plane *up)
- *         All lanes go one place up, the lowest comes from the print.
- *
- * The bytes are the same for all targets.
- *
- * A plane of a line is a vector, on which compilers work with the registers that the target has.  A
- * field that is equal in both planes is 0 in the OR of the differences; the lowest such field is
- * found exactly.  Where a key is found cannot be foreseen, so nothing branches on it. */
+ * The bytes are the same for all targets. */
 #include "lru.h"
 #ifndef LRU_MY /* read alone */
 #define LRU_TARGET
 #define LRU_MY(name) lru_##name
-bool lru_gate(const ebi_lru_plane *equal, ebi_lru_plane *gate);
-void lru_below(const ebi_lru_plane *x, const ebi_lru_plane *print, ebi_lru_plane *below);
+#define LRU_WIDTHS EBI_LRU_WIDTHS
+typedef struct lru_shape {
+    unsigned w;
+} lru_shape;
+void lru_shape_of(lru_shape *s, unsigned w, unsigned b);
+bool lru_is_full(const uint8_t *line, const lru_shape *s);
+bool lru_has(const uint8_t *line, uint64_t print, const lru_shape *s);
+bool lru_put(uint8_t *line, uint64_t print, const lru_shape *s, const ebi_lru_place *place,
+             bool deep, uint8_t to);
 #endif
 
-typedef struct LRU_MY(line) { /* the low and the high halves of its fingerprints */
-    ebi_lru_plane low, high;
-} LRU_MY(line);
-
-LRU_TARGET EBI_INLINE void LRU_MY(load)(LRU_MY(line) * x, const uint8_t *line) {
-    x->low = *(const ebi_lru_bytes *)(const void *)line;
-    x->high = *(const ebi_lru_bytes *)(const void *)(line + 32);
-}
-
-typedef struct LRU_MY(shape) { /* of all lines of a filter */
-    ebi_lru_fields f;
-    ebi_lru_plane used;  /* the fields of slots */
-    uint64_t last_field; /* of word 3: the last slot's */
-    unsigned slots;
-} LRU_MY(shape);
-
-LRU_TARGET EBI_INLINE void LRU_MY(shape_of)(LRU_MY(shape) * s, unsigned w, unsigned b) {
-    const ebi_lru_fields f = s->f = ebi_lru_line_fields(w);
-    s->used = (ebi_lru_plane){f.used, f.used, f.used, ebi_lru_last_used(f, b)};
-    s->last_field = ebi_lru_last_field(f, b);
-    s->slots = b;
-}
-
-LRU_TARGET EBI_INLINE void LRU_MY(spread)(LRU_MY(line) * to, uint64_t print, ebi_lru_fields f) {
-    const uint64_t low = (print & ebi_ones(f.bits)) * f.ones, high = (print >> f.bits) * f.ones;
-    to->low = (ebi_lru_plane){low, low, low, low};
-    to->high = (ebi_lru_plane){high, high, high, high};
-}
-
-#ifdef LRU_LANES
-#define LRU_LANE(f) ((f).bits == 8 ? 1u : (f).bits == 16 ? 2u : 0)
-#endif
-
-/* The top bit of fields that are 0: of each word's lowest such field, and perhaps of fields above
- * it. */
-#define LRU_EQUAL(differ, f) (((differ) - (f).ones) & ~(differ) & (f).highs)
-
-/* Does a slot hold the print?  Moved are the fields up to it, or all. */
-LRU_TARGET EBI_INLINE bool LRU_MY(upto)(const ebi_lru_plane *differ, const LRU_MY(shape) * s,
-                                        ebi_lru_plane *moved) {
-#ifdef LRU_LANES
-    if (LRU_LANE(s->f)) return LRU_MY(lanes_upto)(differ, LRU_LANE(s->f), s->slots, moved);
-#endif
-    const ebi_lru_plane equal = LRU_EQUAL(*differ, s->f);
-    const bool hit = LRU_MY(gate)(&equal, moved);
-    *moved &= (equal ^ (equal - 1)) & s->used;
-    return hit;
-}
-
-LRU_TARGET EBI_INLINE void LRU_MY(up)(const ebi_lru_plane *x, const ebi_lru_plane *print,
-                                      ebi_lru_fields f, ebi_lru_plane *up) {
-#ifdef LRU_LANES
-    if (LRU_LANE(f)) {
-        LRU_MY(lanes_up)(x, print, LRU_LANE(f), up);
-        return;
-    }
-#endif
-    ebi_lru_plane below;
-    LRU_MY(below)(x, print, &below);
-    *up = (*x << f.bits) | (below >> (f.n - 1) * f.bits);
-}
-
-/* The fields of `moved` go one place up; the lowest comes from the print, which also takes the
- * place of one that is inserted deeper. */
-LRU_TARGET EBI_INLINE void LRU_MY(move)(uint8_t *to, const ebi_lru_plane *x,
-                                        const ebi_lru_plane *print, const ebi_lru_plane *moved,
-                                        const uint64_t *deeper, ebi_lru_fields f) {
-    ebi_lru_plane up, at;
-    LRU_MY(up)(x, print, f, &up);
-    if (deeper) {
-        at = *(const ebi_lru_bytes *)(const void *)deeper;
-        up ^= (up ^ *print) & at;
-    }
-    up = *x ^ ((*x ^ up) & *moved);
-    *(ebi_lru_bytes *)(void *)to = up;
-}
-
-/* A hit moves to the front.  What is new goes there, too, or to place[deep]; place NULL: to the
- * front at once. */
-LRU_TARGET EBI_INLINE bool LRU_MY(put)(uint8_t *line, uint64_t print, const LRU_MY(shape) * s,
-                                       const ebi_lru_place *place, unsigned deep) {
-    assert(print != 0 && deep <= EBI_LRU_CLASSES);
-    LRU_MY(line) x, y;
-    LRU_MY(load)(&x, line);
-    LRU_MY(spread)(&y, print, s->f);
-    const ebi_lru_plane differ = (x.low ^ y.low) | (x.high ^ y.high);
-    ebi_lru_plane moved, open;
-    const bool hit = LRU_MY(upto)(&differ, s, &moved);
-    if (place) {
-        place += deep & ((unsigned)hit - 1);
-        open = *(const ebi_lru_bytes *)(const void *)place->open;
-        moved &= open;
-    }
-    LRU_MY(move)(line, &x.low, &y.low, &moved, place ? place->at : NULL, s->f);
-    LRU_MY(move)(line + 32, &x.high, &y.high, &moved, place ? place->at : NULL, s->f);
-    return hit;
-}
-
-LRU_TARGET EBI_INLINE bool LRU_MY(has)(const uint8_t *line, uint64_t print,
-                                       const LRU_MY(shape) * s) {
-    assert(print != 0);
-    LRU_MY(line) x, y;
-    LRU_MY(load)(&x, line);
-    LRU_MY(spread)(&y, print, s->f);
-    const ebi_lru_plane differ = (x.low ^ y.low) | (x.high ^ y.high);
-    ebi_lru_plane moved;
-    return LRU_MY(upto)(&differ, s, &moved);
-}
-
-LRU_TARGET EBI_INLINE void LRU_MY(add)(const ebi_params *p, uint8_t *block, const ebi_batch *b,
-                                       uint8_t *seen, unsigned w, bool ranked) {
-    assert(b->n <= EBI_LONG_BATCH);
-    const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
-    const uint64_t leaders = ebi_lru_leaders(p);
-    uint8_t *const lines = block + ebi_lru_first(p);
-    const uint64_t before = ebi_head_of(block)->items;
+/* What is in memory, answers might change: so the loop has a copy. */
+LRU_TARGET EBI_INLINE size_t LRU_MY(run)(const ebi_lru_adding *adding, size_t i, size_t end,
+                                         unsigned w, bool deep) {
+    const ebi_lru_adding a = *adding;
     LRU_MY(shape) s;
-    LRU_MY(shape_of)(&s, w, ebi_lru_b(p));
-    ebi_lru_rule rule;
-    bool deep = ebi_lru_rule_of(p, block, &rule);
-    ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, true);
-    for (size_t i = 0; i < keys.n; i++) {
-        ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, true);
-        const uint64_t at = ebi_lru_bucket(&keys, i), print = ebi_lru_print(keys.hash[i], w);
-        uint8_t *const line = lines + at * EBI_LRU_LINE_BYTES;
-        if (at < leaders) {
-            seen[i] =
-                ebi_lru_lead(p, block, at, keys.hash[i], before + i, ranked ? b->value[i] : 0);
-            deep = ebi_lru_rule_of(p, block, &rule);
-            continue;
-        }
-        const unsigned class = ranked ? ebi_lru_class(p, b->value[i]) : 0;
-        /* Coins for the front and lines that are not full are rare: a branch costs less. */
-        if (deep && ebi_lru_coin(keys.hash[i], before + i) >= rule.front[class] &&
-            ebi_lru_last_of(line, s.last_field) != 0)
-            seen[i] = LRU_MY(put)(line, print, &s, rule.place, 1 + class);
-        else
-            seen[i] = LRU_MY(put)(line, print, &s, NULL, 0);
+    LRU_MY(shape_of)(&s, w, a.slots);
+    for (; i < end; i++) {
+        const uint64_t at = ebi_lru_bucket(&a.keys, i), print = ebi_lru_print(a.keys.hash[i], w);
+        uint8_t *const line = a.lines + at * EBI_LRU_LINE_BYTES;
+        ebi_lru_fetch(a.lines, &a.keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, true);
+        if (at < a.leaders) break;
+        uint8_t to = deep ? a.to[i] : 0;
+        /* Lines that are not full are rare before long: a branch costs less. */
+        if (deep && __builtin_expect(!LRU_MY(is_full)(line, &s), 0)) to = 0;
+        a.seen[i] = LRU_MY(put)(line, print, &s, a.place, deep, to);
     }
+    return i;
 }
 
 LRU_TARGET EBI_INLINE void LRU_MY(test)(const ebi_params *p, const uint8_t *block,
                                         const ebi_batch *b, uint8_t *seen, unsigned w) {
-    assert(b->n <= EBI_LONG_BATCH);
     LRU_MY(shape) s;
     LRU_MY(shape_of)(&s, w, ebi_lru_b(p));
-    const ebi_lru_batch keys = ebi_lru_batch_of(p, block, b->hash, b->n);
-    ebi_lru_fetch_first(&keys, EBI_LRU_LINE_BYTES, false);
+    const uint8_t *const lines = block + ebi_lru_first(p);
+    const ebi_lru_batch keys = ebi_lru_batch_of(p, b);
+    ebi_lru_fetch_first(lines, &keys, EBI_LRU_LINE_BYTES, false);
     for (size_t i = 0; i < keys.n; i++) {
-        ebi_lru_fetch(&keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, false);
+        ebi_lru_fetch(lines, &keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, false);
         const uint64_t at = ebi_lru_answering(p, block, ebi_lru_bucket(&keys, i));
-        seen[i] =
-            LRU_MY(has)(keys.first + at * EBI_LRU_LINE_BYTES, ebi_lru_print(keys.hash[i], w), &s);
+        seen[i] = LRU_MY(has)(lines + at * EBI_LRU_LINE_BYTES, ebi_lru_print(keys.hash[i], w), &s);
     }
 }
 
@@ -189,17 +63,27 @@ LRU_TARGET EBI_INLINE bool LRU_MY(put_first)(const ebi_params *p, uint8_t *line,
                                              unsigned w) {
     LRU_MY(shape) s;
     LRU_MY(shape_of)(&s, w, ebi_lru_b(p));
-    return LRU_MY(put)(line, ebi_lru_print(h, w), &s, NULL, 0);
+    return LRU_MY(put)(line, ebi_lru_print(h, w), &s, NULL, false, 0);
 }
 
 #define LRU_LOOP(w)                                                                                \
-    LRU_TARGET static void LRU_MY(add_##w)(const ebi_params *p, uint8_t *block,                    \
-                                           const ebi_batch *b, uint8_t *seen) {                    \
-        LRU_MY(add)(p, block, b, seen, w, false);                                                  \
+    LRU_TARGET static size_t LRU_MY(front_##w)(const ebi_lru_adding *a, size_t i, size_t end) {    \
+        return LRU_MY(run)(a, i, end, w, false);                                                   \
     }                                                                                              \
-    LRU_TARGET static void LRU_MY(ranked_##w)(const ebi_params *p, uint8_t *block,                 \
-                                              const ebi_batch *b, uint8_t *seen) {                 \
-        LRU_MY(add)(p, block, b, seen, w, true);                                                   \
+    LRU_TARGET static size_t LRU_MY(deep_##w)(const ebi_lru_adding *a, size_t i, size_t end) {     \
+        return LRU_MY(run)(a, i, end, w, true);                                                    \
+    }                                                                                              \
+    LRU_TARGET static bool LRU_MY(put_##w)(const ebi_lru_adding *a, uint8_t *line, uint64_t print, \
+                                           uint8_t to) {                                           \
+        LRU_MY(shape) s;                                                                           \
+        LRU_MY(shape_of)(&s, w, a->slots);                                                         \
+        return LRU_MY(put)(line, print, &s, a->place, true, LRU_MY(is_full)(line, &s) ? to : 0);   \
+    }                                                                                              \
+    static void LRU_MY(add_##w)(const ebi_params *p, uint8_t *block, const ebi_batch *b,           \
+                                uint8_t *seen) {                                                   \
+        static const ebi_lru_line_ops ops = {LRU_MY(front_##w), LRU_MY(deep_##w),                  \
+                                             LRU_MY(put_##w)};                                     \
+        ebi_lru_add(p, block, b, seen, &ops);                                                      \
     }                                                                                              \
     LRU_TARGET static void LRU_MY(test_##w)(const ebi_params *p, const uint8_t *block,             \
                                             const ebi_batch *b, uint8_t *seen) {                   \
@@ -220,7 +104,7 @@ LRU_TARGET EBI_INLINE bool LRU_MY(put_first)(const ebi_params *p, uint8_t *line,
         LRU_MY(test)(p, block, &b, &seen, w);                                                      \
         return seen != 0;                                                                          \
     }
-EBI_LRU_WIDTHS(LRU_LOOP)
+LRU_WIDTHS(LRU_LOOP)
 #undef LRU_LOOP
 
 static const ebi_ops *LRU_MY(ops)(const ebi_params *p) {
@@ -234,16 +118,13 @@ static const ebi_ops *LRU_MY(ops)(const ebi_params *p) {
        .test = LRU_MY(test_##w),                                                                   \
        .add_one = LRU_MY(add_one_##w),                                                             \
        .test_one = LRU_MY(test_one_##w)},                                                          \
-      {.add = LRU_MY(ranked_##w), .test = LRU_MY(test_##w), .test_one = LRU_MY(test_one_##w)}}},
-        EBI_LRU_WIDTHS(LRU_LOOP)
+      {.add = LRU_MY(add_##w), .test = LRU_MY(test_##w), .test_one = LRU_MY(test_one_##w)}}},
+        LRU_WIDTHS(LRU_LOOP)
 #undef LRU_LOOP
     };
-    size_t i = 0;
-    while (line[i].w != p->opt[EBI_LRU_W]) i++;
-    return &line[i].ops[ebi_lru_is_ranked(p)];
+    for (size_t i = 0; i < sizeof line / sizeof *line; i++)
+        if (line[i].w == p->opt[EBI_LRU_W]) return &line[i].ops[ebi_lru_is_ranked(p)];
+    return NULL;
 }
-#undef LRU_TARGET
 #undef LRU_MY
-#undef LRU_EQUAL
-#undef LRU_LANE
-#undef LRU_LANES
+#undef LRU_WIDTHS
