@@ -92,20 +92,21 @@ typedef struct settings {
 enum { NO_DELIMITER = 256, DELIMITER_BLANK = 257 };
 
 typedef enum option_type {
-    OPT_FLAG,   /* bool */
-    OPT_TEXT,   /* const char * */
-    OPT_TEXTS,  /* texts: one more of them, perhaps empty */
-    OPT_WORD,   /* const char *: letters, digits, dot and sign, to become part of a spec */
-    OPT_BYTE,   /* unsigned: one byte, or \t, \\ and \0, or blank */
-    OPT_INDEX,  /* uint64_t, from 1 */
-    OPT_FIELDS, /* field_list */
-    OPT_FIELD,  /* field_list, of one field */
-    OPT_COUNT,  /* double: 1e9, 10M */
-    OPT_REAL,   /* double */
-    OPT_SHARE,  /* double: 1e-6, 0.1% */
-    OPT_TIME,   /* double, in seconds: 30s, 500ms, 5m */
-    OPT_LENGTH, /* stretch: lines, or a time */
-    OPT_CHOICE  /* const char *: one of the row's choices */
+    OPT_FLAG,    /* bool */
+    OPT_TEXT,    /* const char * */
+    OPT_TEXTS,   /* texts: one more of them, perhaps empty */
+    OPT_WORD,    /* const char *: letters, digits, dot and sign, to become part of a spec */
+    OPT_BYTE,    /* unsigned: one byte, or \t, \\ and \0, or blank */
+    OPT_INDEX,   /* uint64_t, from 1 */
+    OPT_THREADS, /* uint64_t, 1 to THREADS_MAX */
+    OPT_FIELDS,  /* field_list */
+    OPT_FIELD,   /* field_list, of one field */
+    OPT_COUNT,   /* double: 1e9, 10M */
+    OPT_REAL,    /* double */
+    OPT_SHARE,   /* double: 1e-6, 0.1% */
+    OPT_TIME,    /* double, in seconds: 30s, 500ms, 5m */
+    OPT_LENGTH,  /* stretch: lines, or a time */
+    OPT_CHOICE   /* const char *: one of the row's choices */
 } option_type;
 
 /* A row of a table.  Without a name it is a heading; without name and help, the end. */

@@ -17,7 +17,7 @@ typedef struct try_own {             /* options of its own */
     double sample, max_fpr, max_fnr; /* 0: not given */
 } try_own;
 
-enum { TRY_CANDIDATES = 5, TRY_OFFERS = 3, TRY_BATCH = 4096 };
+enum { TRY_CANDIDATES = 5, TRY_OFFERS = 3, TRY_BATCH = 4096, TRY_TIMED_LINES = 10000 };
 static const double try_sample = 2e6, try_sample_max = 1e9;
 static const double try_nearer = 1.5; /* odds of near repeats, to those in random order */
 
@@ -173,8 +173,9 @@ static void try_print(const trial *t, const try_result *r) {
     const sample *const s = &t->lines;
     const double repeats = (double)(s->n - s->distinct);
     char bytes[32], a[32], b[32];
-    printf("\n%s\n  %s, %.1f ns a line\n", r->spec, human_bytes(bytes, r->bytes),
-           1e9 * r->seconds / (double)s->n);
+    printf("\n%s\n  %s", r->spec, human_bytes(bytes, r->bytes));
+    if (s->n >= TRY_TIMED_LINES) printf(", %.1f ns a line", 1e9 * r->seconds / (double)s->n);
+    putchar('\n');
     printf("  new lines lost:    %.0f of %zu, predicted: %s\n", r->lost, s->distinct,
            try_predicted(a, r->fpr * (double)s->distinct));
     printf("  repeats that pass: %.0f of %.0f (%s %%), predicted: %s\n", r->passed, repeats,

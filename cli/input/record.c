@@ -401,7 +401,6 @@ static void check_options(const cli_command *c, const settings *set) {
     const bool fields = set->field.n || set->s_field.n || set->importance_field.n ||
                         set->time_field.n || set->class_field.n || set->weight_field.n ||
                         set->by.n || set->csv || set->mark;
-    if (set->threads > THREADS_MAX) cli_misuse(c, "--threads must be at most %d", THREADS_MAX);
     if (set->csv + set->tsv + set->jsonl + (set->regex != NULL) > 1)
         cli_misuse(c, "--csv, --tsv, --jsonl and --regex: give one of them");
     if (set->delimiter != NO_DELIMITER && (set->tsv || set->jsonl || set->regex))

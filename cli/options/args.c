@@ -5,6 +5,7 @@
  * Of an option given twice the last counts, but for those that make a list. */
 #include "cli.h"
 #include "io.h"
+#include "options.h"
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
@@ -194,6 +195,10 @@ static const char *store(const cli_option *o, const char *value, settings *set) 
         return read_byte(value, at) ? NULL : "one byte (or \\t, \\\\, \\0) or blank";
     case OPT_INDEX:
         return read_index(value, at) ? NULL : "a whole number from 1 to 999999999";
+    case OPT_THREADS:
+        return read_index(value, at) && *(uint64_t *)at <= THREADS_MAX
+                   ? NULL
+                   : "a whole number from 1 to " TEXT_OF(THREADS_MAX);
     case OPT_FIELDS:
         return fields_read(value, at) ? NULL
                                       : "fields, each once, such as 3, 1,3, 2-4, 5-, -1 or name";
@@ -248,7 +253,10 @@ static void parse_name(const cli_command *c, char ***argv, settings *set) {
     char *name = **argv + 2, *equals = strchr(name, '=');
     if (equals) *equals = '\0';
     const char *value = equals ? equals + 1 : NULL;
-    if (strcmp(name, "help") == 0) help_command(c);
+    if (strcmp(name, "help") == 0) {
+        if (value) cli_misuse(c, "--help takes no value");
+        help_command(c);
+    }
     const cli_option *o = find_name(c, name);
     if (o->type == OPT_FLAG && value) cli_misuse(c, "--%s takes no value", name);
     if (o->type == OPT_FLAG) value = "";

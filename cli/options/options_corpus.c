@@ -61,8 +61,9 @@ static const cli_option corpus_options[] = {
            "How often to save what a run that is killed goes on from; at most a twentieth of the "
            "time is spent on it. (default: 30s)"),
     OWN_OPTION(0, "level", "N", OPT_INDEX, level, "Of compression. (default: the format's own)"),
-    OWN_OPTION(0, "threads", "N", OPT_INDEX, threads,
-               "Work in N threads; the output is the same for every N. (default: 1)"),
+    OWN_OPTION(0, "threads", "N", OPT_THREADS, threads,
+               "Work in N threads, at most " TEXT_OF(
+                   THREADS_MAX) "; the output is the same for every N. (default: 1)"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
            "At most so much memory for each filter, also when it grows. If not all units fit, it "
            "forgets the oldest ones, which is said. (default: what all units need)"),

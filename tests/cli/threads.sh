@@ -73,4 +73,6 @@ out_is 'line 2\nline 3\n'
 [ "$(wc -l <out)" = 1 ] || fail "head wants one line"
 gzip -c in.jsonl | head -c 20000 >torn.gz
 same_for torn dedup --seed 1 torn.gz
-misused dedup '--threads must be at most 64' dedup --threads 65
+misused dedup '--threads must be a whole number from 1 to 64, not "65"' dedup --threads 65
+misused dedup '--threads must be a whole number from 1 to 64, not "0"' dedup --threads 0
+misused corpus '--threads must be a whole number from 1 to 64, not "65"' corpus --threads 65 -o out in
