@@ -170,7 +170,7 @@ typedef struct errors {
 } errors;
 
 static void compare(errors *e, const ebi_fade *f, const ebi_stream *s, const double *want) {
-    const ebi_rates got = ebi_fade_rates(f, s);
+    const ebi_rates got = ebi_fade_rates(f, s, true);
     const double error[2] = {fabs(100 * got.mean_fpr / want[0] - 1),
                              fabs(100 * got.mean_fnr / want[1] - 1)};
     e->cells++;
@@ -186,7 +186,7 @@ static void compare_tables_by_k(errors *e) {
     for (size_t t = 0; t < COUNT(by_k); t++)
         for (int m = 0; m < 3; m++)
             for (int k = 1; k <= 5; k++) {
-                const ebi_fade f = {by_k[t].rule, memory[m] * megabyte, k, 0};
+                const ebi_fade f = {by_k[t].rule, memory[m] * megabyte, k, 0, false};
                 if (k == 1 && m == 2) continue;
                 compare(&e[f.rule], &f, &s, by_k[t].fpr_fnr[m][k - 1]);
             }
@@ -197,7 +197,7 @@ static void compare_tables_by_rule(errors *e) {
         for (int m = 0; m < 4; m++)
             for (int rule = 0; rule < RULES; rule++) {
                 const ebi_stream s = {by_rule[t].items, by_rule[t].distinct, 0};
-                const ebi_fade f = {(ebi_fade_rule)rule, 64 * (1 << m) * megabyte, 2, 4};
+                const ebi_fade f = {(ebi_fade_rule)rule, 64 * (1 << m) * megabyte, 2, 4, false};
                 if (rule == EBI_FADE_SBF && m == 3) continue;
                 compare(&e[rule], &f, &s, by_rule[t].fpr_fnr[m][rule]);
             }
@@ -238,16 +238,17 @@ static void limits_of_endless_streams(void **state) {
         for (int k = 2; k <= 5; k++)
             for (double distinct = 0.1; distinct <= 1; distinct += 0.45) {
                 const ebi_stream s = {INFINITY, distinct, 0};
-                const ebi_fade f = {want[i].rule, 1e9, k, 0};
-                const ebi_rates got = ebi_fade_rates(&f, &s);
+                const ebi_fade f = {want[i].rule, 1e9, k, 0, false};
+                const ebi_rates got = ebi_fade_rates(&f, &s, true);
                 NEAR(100 * got.fpr, want[i].fpr[k - 2], 0.06);
                 NEAR(got.fpr + got.fnr, 1, 1e-9); /* ancient repeats are fresh keys */
                 assert_true((got.settles == 0) == (want[i].rule == EBI_FADE_BSBFSD));
             }
     const ebi_stream s = {INFINITY, 1, 0};
-    const ebi_fade sbf = {EBI_FADE_SBF, 1e9, 2, 4}, bsbf1 = {EBI_FADE_BSBF, 1e9, 1, 0};
-    CLOSE(ebi_fade_rates(&sbf, &s).load, 1. / 3, 1e-12);
-    CLOSE(ebi_fade_rates(&bsbf1, &s).fpr, 1, 1e-12);
+    const ebi_fade sbf = {EBI_FADE_SBF, 1e9, 2, 4, false},
+                   bsbf1 = {EBI_FADE_BSBF, 1e9, 1, 0, false};
+    CLOSE(ebi_fade_rates(&sbf, &s, true).load, 1. / 3, 1e-12);
+    CLOSE(ebi_fade_rates(&bsbf1, &s, true).fpr, 1, 1e-12);
 }
 
 /* One bit, stable filter, fresh keys: load = (1-e^(-3t))/3 with t = K records/bits, K = 2, P = 4.
@@ -255,11 +256,11 @@ static void limits_of_endless_streams(void **state) {
 static void settling_of_the_stable_filter(void **state) {
     (void)state;
     const ebi_stream s = {INFINITY, 1, 0};
-    const ebi_fade f = {EBI_FADE_SBF, 1e9, 2, 4};
+    const ebi_fade f = {EBI_FADE_SBF, 1e9, 2, 4, false};
     const double t = -log(1 - sqrt(0.95)) / 3;
-    CLOSE(ebi_fade_rates(&f, &s).settles, t * 0.5e9, 0.005);
+    CLOSE(ebi_fade_rates(&f, &s, true).settles, t * 0.5e9, 0.005);
     const ebi_stream finite = {0.5e9, 1, 0};
-    CLOSE(ebi_fade_rates(&f, &finite).load, -expm1(-3) / 3, 1e-6);
+    CLOSE(ebi_fade_rates(&f, &finite, true).load, -expm1(-3) / 3, 1e-6);
 }
 
 /* Both methods on streams that are rather long for their filter.  relax.c takes no account of keys
@@ -269,7 +270,7 @@ static void methods_agree_where_they_meet(void **state) {
     (void)state;
     for (int rule = 0; rule < RULES; rule++)
         for (double distinct = 0.15; distinct < 1; distinct += 0.4) {
-            const ebi_fade f = {(ebi_fade_rule)rule, 2e7, 2, 4};
+            const ebi_fade f = {(ebi_fade_rule)rule, 2e7, 2, 4, false};
             const ebi_stream s = {9e8, distinct, 0};
             ebi_rates renewal = {0}, relax = {0};
             ebi_fade_renewal(&f, &s, &renewal);
@@ -331,15 +332,15 @@ static void sim_run(ebi_fade_rule rule, double share_new) {
         if (t >= SIM_RECORDS / 2) load += (s.load[0] + s.load[1]) / 1. / SIM_BITS / SIM_RECORDS;
         if (!seen || rule <= EBI_FADE_RSBF) sim_insert(&s, rule, key);
     }
-    const ebi_fade f = {rule, 2 * SIM_BITS, 2, 2};
+    const ebi_fade f = {rule, 2 * SIM_BITS, 2, 2, false};
     const ebi_stream finite = {SIM_RECORDS, share_new, SIM_GAP};
-    const ebi_rates got = ebi_fade_rates(&f, &finite);
+    const ebi_rates got = ebi_fade_rates(&f, &finite, true);
     /* The sample's own error is 0.1 to 0.3 %; small partitions add some tenths. */
     CLOSE(got.mean_fpr, wrong[0] / records[0], 0.02);
     CLOSE(got.mean_fnr, wrong[1] / records[1], 0.02);
     if (rule != EBI_FADE_BSBFSD) CLOSE(got.load, load, 0.01);
     const ebi_stream endless = {INFINITY, share_new, SIM_GAP};
-    if (rule != EBI_FADE_BSBFSD) CLOSE(ebi_fade_rates(&f, &endless).fpr, got.fpr, 0.002);
+    if (rule != EBI_FADE_BSBFSD) CLOSE(ebi_fade_rates(&f, &endless, true).fpr, got.fpr, 0.002);
 }
 
 static void simulation_with_a_gap(void **state) {

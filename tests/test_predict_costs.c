@@ -8,7 +8,8 @@
 enum {
     LIFE = 300,                  /* seconds, then the test is ended by a signal */
     PREDICTION_STEPS = 24000000, /* some 50 ms */
-    PLAN_STEPS = 160000000
+    PLAN_STEPS = 160000000,
+    HOSTILE_STEPS = 400000000 /* 0.4 s */
 };
 static uint64_t steps;
 
@@ -115,11 +116,67 @@ static void plans_for_skewed_streams_are_bounded(void **state) {
     }
 }
 
+/* The dearest of 8000 random goals for all kinds, ends of all numbers among them. */
+static void hostile_plans_are_bounded(void **state) {
+    (void)state;
+    enum { COUNTS = EB_CAN_COUNT };
+    static const struct {
+        double items, distinct, zipf, gap;
+        eb_order order;
+        eb_prefer prefer;
+        double fpr, fnr, bytes;
+        uint64_t caps;
+        const char *options;
+    } hostile[] = {
+        {1e9, 1e6, 2, 0, 0, EB_SMALLEST, 0.01, 0.1, 0, 0, NULL},
+        {1e9, 1e6, 0, 0, 0, EB_SMALLEST, 1e-300, 0.1, 0, 0, NULL},
+        {4.77e11, 6.96e7, 0.27, 0, 0, EB_SMALLEST, 8.4e-7, 5.7e-6, 0, 0, "shards=32"},
+        {187562, 245, 0, 0, 0, EB_SMALLEST, 1e-300, 0.0094, 0, 0, "shards=4"},
+        {0, 150267, 100, 0, EB_ORDER_SHUFFLED, EB_SMALLEST, 5.2e-7, 0.078, 0, 0, NULL},
+        {8.2e8, 2.7e8, 100, 0, EB_ORDER_SHUFFLED, EB_FEWEST_FALSE, 0.064, 0.0017, 1.8e6, 0, NULL},
+        {1.1e7, 1201, 1.53, 0, EB_ORDER_SHUFFLED, EB_FEWEST_FALSE, 0.015, 0, 1.4e11, 0, "shards=8"},
+        {86257, 1301, 0, 0, 0, EB_FEWEST_FALSE, 4.7e-8, 2e-5, 5.8e7, 0, "shards=64"},
+        {7.4e11, 1.8e9, 0, 0, EB_ORDER_SHUFFLED, EB_SMALLEST, 5.8e-8, 0.053, 0, 0, NULL},
+        {1e18, 1e18, 0, 0, EB_ORDER_SHUFFLED, EB_SMALLEST, 0.9, 0.18, 4.2e9, 0, NULL},
+        {2.3e12, 1.4e11, 0, 0, EB_ORDER_SHUFFLED, EB_FEWEST_FALSE, 0.999, 0, 5.3e5, 0, "shards=16"},
+        {1.2e15, 1.4e11, 0.18, 0, 0, EB_SMALLEST, 0.999, 1e-3, 0, COUNTS, NULL},
+        {1.5e13, 9.4e11, 1.3, 0, EB_ORDER_SHUFFLED, EB_SMALLEST, 0.9, 0.02, 0, 0, "shards=32"},
+        {1.3e11, 1.7e10, 2.1, 23, 0, EB_SMALLEST, 0.9, 9.7e-6, 0, 0, NULL},
+        {1e9, 1e7, 0, 0, 0, EB_FEWEST_MISSES, 1e-300, 0, 1e6, 0, "shards=256"},
+    };
+    for (size_t i = 0; i < SUITE_COUNT(hostile); i++) {
+        const eb_workload w = {.size = sizeof w,
+                               .items = hostile[i].items,
+                               .distinct = hostile[i].distinct,
+                               .zipf = hostile[i].zipf,
+                               .gap = hostile[i].gap,
+                               .order = hostile[i].order};
+        const eb_goal g = {.size = sizeof g,
+                           .load = &w,
+                           .options = hostile[i].options,
+                           .prefer = hostile[i].prefer,
+                           .max_fpr = hostile[i].fpr,
+                           .max_fnr = hostile[i].fnr,
+                           .max_bytes = hostile[i].bytes,
+                           .caps = hostile[i].caps,
+                           .all_kinds = 1};
+        eb_offer o = {.size = sizeof o};
+        eb_error err;
+        size_t n;
+        steps = 0;
+        const eb_status status = eb_plan(&g, &o, 1, &n, &err);
+        suite_at("goal %zu: status %d, %.0f million steps", i, (int)status, (double)steps / 1e6);
+        HOLDS(status == EB_OK || status == EB_ELIMIT);
+        HOLDS(steps <= HOSTILE_STEPS);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(predictions_are_bounded),
         cmocka_unit_test(plans_are_bounded),
         cmocka_unit_test(plans_for_skewed_streams_are_bounded),
+        cmocka_unit_test(hostile_plans_are_bounded),
     };
     alarm(LIFE);
     return cmocka_run_group_tests(tests, NULL, NULL);

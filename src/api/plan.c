@@ -30,6 +30,7 @@ typedef struct plan_offer { /* what one kind can do */
     double bytes, fpr, fnr; /* fpr, fnr: of the stream as told, or shuffled */
     double most_fpr, most_fnr;
     double missed[PLAN_STREAMS];
+    bool rough;
     double regret; /* the worst ratio of its misses to the least of all offers */
 } plan_offer;
 
@@ -128,33 +129,79 @@ static bool plan_promises(const ebi_kind *kind, const eb_goal *g) {
     return g->window > 0 && plan_has_window(kind);
 }
 
+/* Kinds solve their own formulas to this much. */
+static double plan_rounding(const plan_offer *o) {
+    return o->rough ? 1 + 2e-2 : 1 + 1e-3;
+}
+
+static bool plan_keeps_fpr(const eb_goal *g, const plan_offer *o) {
+    return !(g->max_fpr > 0) || o->most_fpr <= g->max_fpr * plan_rounding(o);
+}
+
+/* What is missed on further streams is not looked at if the bound on false positives is broken. */
 static void plan_predict(plan_offer *o, const eb_goal *g) {
+    const size_t ask = o->rough ? EBI_ASK_ROUGH : EBI_ASK_PLAN;
     const bool promised = plan_promises(o->kind, g);
     eb_prediction r;
-    ebi_predict(o->kind, &o->p, g->load, EBI_ASK_RATES, &r);
+    ebi_predict(o->kind, &o->p, g->load, ask, &r);
     o->fpr = plan_known(r.mean_fpr, r.fpr_high);
     /* A window is for those who say how long it is. */
     const bool unasked = !promised && plan_has_window(o->kind);
     o->fnr = promised ? 0 : unasked ? 1 : plan_known(r.mean_fnr, r.fnr_high);
     o->most_fpr = plan_is_told(g->load) ? o->fpr : r.most_fpr;
     o->most_fnr = plan_is_told(g->load) ? o->fnr : 0;
+    if (!plan_keeps_fpr(g, o)) return;
     for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++) {
         eb_workload near = *g->load;
         near.gap = plan_gaps[i] * fmax(near.distinct, 1);
         o->missed[i] = o->fnr;
         if (near.gap > 0 && !promised && !unasked &&
             !(o->kind->info.caps & EB_NO_FALSE_NEGATIVES)) {
-            ebi_predict(o->kind, &o->p, &near, EBI_ASK_RATES, &r);
+            ebi_predict(o->kind, &o->p, &near, ask, &r);
             o->missed[i] = plan_known(r.mean_fnr, r.fnr_high);
         }
         if (plan_counts(g->load, i)) o->most_fnr = fmax(o->most_fnr, o->missed[i]);
     }
 }
 
-/* false: the kind cannot be made so */
+/* The least that any structure needs */
+
+/* Bits for each key that is remembered: D(1-fnr || fpr). */
+static double plan_bits(double fpr, double fnr) {
+    assert(!(fpr < 0) && !(fnr < 0));
+    return fpr + fnr < 1 ? ebi_kl_bernoulli_bits(1 - fnr, fpr) : 0;
+}
+
+/* Bytes without which no structure keeps the rates.  With means over a stream of n keys: after a
+ * share x of them, both rates are on average at most 1 / (1-x) times the means; D is convex, so
+ * memory >= n D(..) (1-x) / ln(1/x).  The best x gives the bound.  0: none is known. */
+static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
+    const eb_workload *const w = g->load;
+    double best = 0;
+    if (w->zipf > 0 && fnr > 0) return 0; /* keys that are rare need not be remembered */
+    if (g->window > 0) return g->window * fmax(w->rate, 1) * plan_bits(fpr, fnr) / 8;
+    if (w->gap > 0) return w->gap * plan_bits(fpr, fnr) / 8;
+    if (!(w->items > 0)) return w->distinct * plan_bits(fpr, fnr) / 8;
+    for (double x = 0.05; x < 1; x += 0.05) {
+        const double f = fpr / (1 - x), m = fnr / (1 - x);
+        best = fmax(best, w->distinct * plan_bits(f, m) * (1 - x) / log(1 / x) / 8);
+    }
+    return best;
+}
+
+/* Too small to be more than a coin: so many bits for each key as plan_least_bytes finds for rates
+ * that add up to plan_useless. */
+static bool plan_is_hopeless(const eb_goal *g, double bytes) {
+    const eb_workload *const w = g->load;
+    const bool spread = !(w->zipf > 0) && !(w->gap > 0) && !(g->window > 0);
+    return spread && 8 * bytes < 1e-5 * w->distinct;
+}
+
+/* false: the kind cannot be made so, or it is no use */
 static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, double fpr,
                      plan_offer *o) {
     plan_spec s = *given;
+    if (plan_is_hopeless(g, bytes)) return false;
     plan_wishes(&s, g, bytes, fpr);
     if (!plan_settle(&s, g)) { /* its own wish may be stricter than a bound on the mean */
         s = *given;
@@ -166,20 +213,14 @@ static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, dou
     if ((unasked & EB_USES_VALUE) && !(plan_caps(&s) & EB_CAN_COUNT) && !g->options &&
         !g->all_kinds)
         return false;
-    *o = (plan_offer){.kind = s.kind, .p = s.p, .regret = 1};
+    *o = (plan_offer){.kind = s.kind, .p = s.p, .rough = s.a.rough, .regret = 1};
     o->bytes = (double)s.p.span * (double)s.p.opt[EBI_O_SHARDS] + EBI_OVERHEAD;
     plan_predict(o, g);
     return true;
 }
 
-static const double plan_rounding = 1 + 1e-3; /* kinds solve their own formulas to this much */
-
-static bool plan_keeps_fpr(const eb_goal *g, const plan_offer *o) {
-    return !(g->max_fpr > 0) || o->most_fpr <= g->max_fpr * plan_rounding;
-}
-
 static bool plan_keeps_fnr(const eb_goal *g, const plan_offer *o) {
-    return !(g->max_fnr > 0) || o->most_fnr <= g->max_fnr * plan_rounding;
+    return !(g->max_fnr > 0) || o->most_fnr <= g->max_fnr * plan_rounding(o);
 }
 
 /* More than a coin on one of the streams that it may meet. */
@@ -195,100 +236,117 @@ static bool plan_keeps(const eb_goal *g, const plan_offer *o) {
            (!(g->max_bytes > 0) || o->bytes <= g->max_bytes);
 }
 
-/* The least that any structure needs */
-
-/* Bits for each key that is remembered: D(1-fnr || fpr). */
-static double plan_bits(double fpr, double fnr) {
-    assert(!(fpr < 0) && !(fnr < 0));
-    return fpr + fnr < 1 ? ebi_kl_bernoulli_bits(1 - fnr, fpr) : 0;
-}
-
-/* Bytes without which no structure keeps the rates.  With means over a stream of n keys: after a
- * share x of them, both rates are on average at most 1 / (1-x) times the means; D is convex, so
- * memory >= n D(..) (1-x) / ln(1/x).  The best x gives the bound. */
-static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
-    const eb_workload *const w = g->load;
-    double best = 0;
-    if (g->window > 0) return g->window * fmax(w->rate, 1) * plan_bits(fpr, fnr) / 8;
-    if (w->gap > 0) return w->gap * plan_bits(fpr, fnr) / 8;
-    if (!(w->items > 0)) return w->distinct * plan_bits(fpr, fnr) / 8;
-    for (double x = 0.05; x < 1; x += 0.05) {
-        const double f = fpr / (1 - x), m = fnr / (1 - x);
-        best = fmax(best, w->distinct * plan_bits(f, m) * (1 - x) / log(1 / x) / 8);
-    }
-    return best;
-}
-
 /* What is wanted, of one kind */
 
-/* How far an offer is from the bound that moves with its size, in logarithms: above 0 it breaks it.
- * A kind with a wish for fpr keeps that, and misses the more. */
-static double plan_excess(const eb_goal *g, const plan_offer *o) {
-    if (g->max_fnr > 0 && ebi_spec_option(o->kind, "fpr") < EBI_OPTIONS_MAX)
-        return log(o->most_fnr / g->max_fnr);
-    return log(o->most_fpr / g->max_fpr);
-}
+/* How far an offer is above the bounds, in logarithms: above 0 it breaks one. */
+typedef struct plan_excess {
+    double fpr, fnr; /* NAN: nothing is known */
+} plan_excess;
 
-typedef struct plan_size { /* a size that was asked for */
-    double bytes, excess;
+typedef struct plan_size { /* a size, or a rate, that was asked about */
+    double at;
+    plan_excess excess;
+    bool keeps, never; /* the bounds; at no size, since the kind has no bound on false positives */
 } plan_size;
 
-static bool plan_try(const plan_spec *s, const eb_goal *g, double bytes, plan_size *at,
-                     plan_offer *o) {
-    *at = (plan_size){bytes, NAN};
-    if (!plan_ask(s, g, bytes, g->max_fpr, o)) return false;
-    at->excess = plan_excess(g, o);
-    return plan_keeps(g, o);
+static plan_size plan_try(const plan_spec *given, const eb_goal *g, double bytes, bool rough,
+                          plan_offer *o) {
+    plan_size tried = {.at = bytes, .excess = {NAN, NAN}};
+    plan_spec s = *given;
+    s.a.rough = rough;
+    if (!plan_ask(&s, g, bytes, g->max_fpr, o)) return tried;
+    tried.never = isnan(o->most_fpr);
+    tried.keeps = plan_keeps(g, o);
+    tried.excess.fpr = log(o->most_fpr / g->max_fpr);
+    tried.excess.fnr = g->max_fnr > 0 ? log(o->most_fnr / g->max_fnr) : -INFINITY;
+    return tried;
+}
+
+/* Above 0: how far `of` is above the bound that `low` breaks the most. */
+static double plan_above(const plan_size *low, const plan_size *of) {
+    return low->excess.fnr > low->excess.fpr ? of->excess.fnr : of->excess.fpr;
 }
 
 /* Where a line through the excesses crosses 0, a little above, but well inside; else the middle. */
-static double plan_between(plan_size low, plan_size high) {
-    assert(low.bytes <= high.bytes);
-    const double ratio = high.bytes / low.bytes, cut = low.excess / (low.excess - high.excess);
-    if (!(cut > 0 && cut < 1)) return low.bytes * sqrt(ratio);
-    const double at = low.bytes * pow(ratio, cut) * 1.003;
-    return fmax(low.bytes * pow(ratio, 0.1), fmin(high.bytes / 1.008, at));
+static double plan_between(const plan_size *low, const plan_size *high) {
+    assert(low->at <= high->at);
+    const double below = plan_above(low, low), above = plan_above(low, high);
+    const double cut = below / (below - above), ratio = high->at / low->at;
+    if (!(cut > 0 && cut < 1)) return low->at * sqrt(ratio);
+    const double at = (low->at + (high->at - low->at) * cut) * 1.003;
+    return fmax(low->at * pow(ratio, 0.1), fmin(high->at / 1.008, at));
 }
 
-/* The smallest size at which the kind keeps the bounds, to 1 %. */
-static bool plan_smallest(const plan_spec *s, const eb_goal *g, plan_offer *best) {
+/* The next size to ask about, from two that are too small: where a line through the logarithms
+ * crosses 0, which is rather too far. */
+static double plan_beyond(const plan_size *before, const plan_size *low, double usual) {
+    enum { PLAN_STEP_MAX = 8 };
+    const double from = plan_above(low, before), to = plan_above(low, low);
+    const double power = to / (from - to);
+    if (!(before->at > 0 && power > 0)) return low->at * usual;
+    const double step = pow(low->at / before->at, power);
+    return low->at * fmax(usual, fmin(step, PLAN_STEP_MAX));
+}
+
+/* The smallest size at which the kind keeps the bounds, to 1 %: searched roughly, then exactly in
+ * steps of 1 % from there.  So many sizes are asked about at most. */
+enum { PLAN_GROWING = 16, PLAN_CUTTING = 12, PLAN_FINISHING = 6 };
+
+/* 0: there is none. */
+static double plan_roughly(const plan_spec *s, const eb_goal *g, double from, double most) {
     plan_offer o;
-    const double most = g->max_bytes > 0 ? g->max_bytes : plan_bytes_max;
+    plan_size before = {.at = 0}, low = before, high = plan_try(s, g, from, true, &o);
+    double step = 1.4;
+    for (int i = 0; i < PLAN_GROWING && !high.keeps && !high.never && high.at < most; i++) {
+        before = low;
+        low = high;
+        high = plan_try(s, g, fmin(plan_beyond(&before, &low, step *= 1.2), most), true, &o);
+    }
+    if (!high.keeps) return 0;
+    for (int i = 0; i < PLAN_CUTTING && low.at > 0 && high.at / low.at > 1.01; i++) {
+        const double next = i % 3 < 2 ? plan_between(&low, &high) : sqrt(low.at * high.at);
+        const plan_size at = plan_try(s, g, next, true, &o);
+        *(at.keeps ? &high : &low) = at;
+    }
+    return high.at;
+}
+
+static bool plan_smallest(const plan_spec *s, const eb_goal *g, plan_offer *best) {
+    const double most = g->max_bytes > 0 ? g->max_bytes : plan_bytes_max, step = 1.01;
     const double sure = plan_least_bytes(g, g->max_fpr, g->max_fnr);
-    plan_size low, high = {0, 0}, at;
-    double bytes = fmin(fmax(PLAN_BYTES_MIN, sure), most), step = 1.4;
-    if (g->max_bytes > 0 && !plan_try(s, g, most, &at, &o)) return false; /* nor with less */
-    for (low.bytes = 0; !plan_try(s, g, bytes, &at, &o); step *= 1.2) {
-        low = at;
-        if (bytes >= most) return false;
-        bytes = fmin(bytes * step, most);
-    }
-    high = at;
-    *best = o;
-    for (int i = 0; low.bytes > 0 && high.bytes / low.bytes > 1.01; i++) {
-        const double next = i % 3 < 2 ? plan_between(low, high) : sqrt(low.bytes * high.bytes);
-        const bool keeps = plan_try(s, g, next, &at, &o);
-        *(keeps ? &high : &low) = at;
+    plan_offer o;
+    bool kept = false, broken = false;
+    const bool any = g->max_bytes > 0 && plan_try(s, g, most, false, best).keeps;
+    if (g->max_bytes > 0 && !any) return false; /* nor with less */
+    double at = plan_roughly(s, g, fmin(fmax(PLAN_BYTES_MIN, sure), most), most);
+    for (int i = 0; i < PLAN_FINISHING && at > 0 && at <= most && !(kept && broken); i++) {
+        const bool keeps = plan_try(s, g, at, false, &o).keeps;
         if (keeps) *best = o;
+        *(keeps ? &kept : &broken) = true;
+        at *= keeps ? 1 / step : step;
     }
-    return true;
+    return any || kept;
 }
 
 /* The fewest false positives at which it keeps the bound on misses, to a twentieth. */
-static bool plan_fewest_false(const plan_spec *s, const eb_goal *g, plan_offer *best) {
-    const double most = g->max_fpr > 0 ? g->max_fpr : 0.5;
+static bool plan_fewest_false(const plan_spec *given, const eb_goal *g, plan_offer *best) {
+    const double most = g->max_fpr > 0 ? g->max_fpr : 0.5, step = 1.05;
+    plan_spec s = *given;
     plan_offer o;
-    if (!plan_ask(s, g, g->max_bytes, most, &o) || !plan_keeps(g, &o)) return false;
-    *best = o;
-    if (ebi_spec_option(s->kind, "fpr") == EBI_OPTIONS_MAX) return true;
-    for (double low = 1e-9, high = most; high / low > 1.05;) {
+    if (!plan_ask(&s, g, g->max_bytes, most, best) || !plan_keeps(g, best)) return false;
+    if (ebi_spec_option(s.kind, "fpr") == EBI_OPTIONS_MAX) return true;
+    double low = 1e-9, high = most;
+    s.a.rough = true;
+    while (high / low > step) {
         const double middle = sqrt(low * high);
-        if (plan_ask(s, g, g->max_bytes, middle, &o) && plan_keeps(g, &o)) {
-            high = middle;
-            if (o.most_fpr <= best->most_fpr) *best = o;
-        } else {
-            low = middle;
-        }
+        const bool keeps = plan_ask(&s, g, g->max_bytes, middle, &o) && plan_keeps(g, &o);
+        *(keeps ? &high : &low) = middle;
+    }
+    s.a.rough = false;
+    for (int i = 0; i < PLAN_FINISHING && high < most; i++, high *= step) {
+        if (!plan_ask(&s, g, g->max_bytes, high, &o) || !plan_keeps(g, &o)) continue;
+        if (o.most_fpr <= best->most_fpr) *best = o;
+        return true;
     }
     return true;
 }

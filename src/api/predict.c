@@ -32,21 +32,23 @@ static void predict_limit_gap(eb_workload *w) {
  * shard sees a binomial number of them, so misses are averaged over its law. */
 static void predict_misses(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
                            double shards, eb_prediction *full) {
-    enum { PREDICT_QUANTILES = 8 };
+    enum { PREDICT_QUANTILES = 8, PREDICT_FEW = 2 };
+    const bool rough = ebi_asks_roughly(full);
+    const int n = rough ? PREDICT_FEW : PREDICT_QUANTILES;
     const double deviation = sqrt(load->gap * (1 - 1 / shards));
     if (shards <= 1 || !(load->gap > 0) || isnan(full->fnr)) return;
     if (ebi_caps_of(kind, p) & EB_NO_FALSE_NEGATIVES) return;
     if (deviation < 1e-3 * load->gap) return;
     full->fnr = full->mean_fnr = 0;
-    for (int i = 0; i < PREDICT_QUANTILES; i++) {
+    for (int i = 0; i < n; i++) {
         eb_workload at = *load;
-        eb_prediction one = {.size = EBI_ASK_MISSES};
-        at.gap += deviation * ebi_normal_upper_quantile((i + 0.5) / PREDICT_QUANTILES);
+        eb_prediction one = {.size = rough ? EBI_ASK_ROUGH_MISSES : EBI_ASK_MISSES};
+        at.gap += deviation * ebi_normal_upper_quantile((i + 0.5) / n);
         at.gap = fmax(at.gap, 1e-9); /* 0 would mean something else */
         predict_limit_gap(&at);
         kind->predict(p, &at, &one);
-        full->fnr += one.fnr / PREDICT_QUANTILES;
-        full->mean_fnr += one.mean_fnr / PREDICT_QUANTILES;
+        full->fnr += one.fnr / n;
+        full->mean_fnr += one.mean_fnr / n;
     }
 }
 
@@ -102,11 +104,11 @@ static eb_workload predict_of_shard(const eb_workload *w, double shards) {
 
 /* What the kind misses of repeats at a gap, or NAN. */
 static double predict_missed_at(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
-                                double gap) {
+                                double gap, bool rough) {
     eb_workload at = *load;
     eb_prediction one;
     predict_unknown(&one);
-    one.size = EBI_ASK_MISSES;
+    one.size = rough ? EBI_ASK_ROUGH_MISSES : EBI_ASK_MISSES;
     at.gap = gap;
     kind->predict(p, &at, &one);
     return isnan(one.fnr_high) ? one.mean_fnr : one.fnr_high;
@@ -136,7 +138,8 @@ static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const e
         weight += gaps[i].weight;
         records += gaps[i].weight * log(gaps[i].records);
         if (i + 1 < n && done + weight < (round(done * groups) + 1) / groups) continue;
-        const double at_gap = predict_missed_at(kind, p, load, exp(records / weight));
+        const double at_gap =
+            predict_missed_at(kind, p, load, exp(records / weight), ebi_asks_roughly(out));
         if (isnan(at_gap)) return;
         high += (done > 0 ? last : 0) * at_gap; /* those before are no farther than this group */
         missed += weight * at_gap;
@@ -160,7 +163,7 @@ static void predict_point(const ebi_kind *kind, const ebi_params *p, const eb_wo
     out->size = ask;
     out->items = load->items;
     kind->predict(p, load, out);
-    if (ask != EBI_ASK_MISSES) predict_from_gaps(kind, p, load, out);
+    predict_from_gaps(kind, p, load, out);
     predict_misses(kind, p, load, (double)p->opt[EBI_O_SHARDS], out);
 }
 

@@ -60,6 +60,7 @@ typedef struct ebi_params {
 typedef struct ebi_args {
     bool given[EBI_OPTIONS_MAX];
     double real[EBI_OPTIONS_MAX]; /* the value as a real number; of options with no value 0 */
+    bool rough;                   /* for a look: parameters may be some percent off */
 } ebi_args;
 
 typedef struct ebi_block_head { /* the first 64 bytes of every block */
@@ -130,7 +131,26 @@ typedef struct ebi_ops { /* loops for one set of parameters */
 } ebi_ops;
 
 /* What a prediction is asked for: eb_prediction.size as a kind sees it. */
-enum { EBI_ASK_MISSES = 0, EBI_ASK_RATES = 1, EBI_ASK_ALL = sizeof(eb_prediction) };
+enum {
+    EBI_ASK_MISSES,       /* fnr and mean_fnr */
+    EBI_ASK_ROUGH_MISSES, /* within some percent, in a fraction of the time if the kind can */
+    EBI_ASK_ROUGH,        /* both rates and their bounds, as roughly */
+    EBI_ASK_PLAN,         /* both rates and their bounds */
+    EBI_ASK_RATES,        /* all but the numbers about counts */
+    EBI_ASK_ALL = sizeof(eb_prediction)
+};
+
+EBI_INLINE bool ebi_asks_misses(const eb_prediction *out) { /* and nothing else */
+    return out->size <= EBI_ASK_ROUGH_MISSES;
+}
+
+EBI_INLINE bool ebi_asks_roughly(const eb_prediction *out) {
+    return out->size == EBI_ASK_ROUGH_MISSES || out->size == EBI_ASK_ROUGH;
+}
+
+EBI_INLINE bool ebi_asks_rates(const eb_prediction *out) {
+    return out->size >= EBI_ASK_RATES;
+}
 
 struct ebi_counting; /* counting.h */
 struct ebi_claims;   /* cells/claims.h */

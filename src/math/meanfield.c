@@ -88,12 +88,12 @@ static double meanfield_settles(const ebi_fade *f, const ebi_stream *s, double l
     return ebi_fade_relax(f, &whole, limit, &ignored);
 }
 
-ebi_rates ebi_fade_rates(const ebi_fade *f, const ebi_stream *s) {
+ebi_rates ebi_fade_rates(const ebi_fade *f, const ebi_stream *s, bool settles) {
     assert(f->bits >= f->k && f->k >= 1 && f->k <= EBI_FADE_MAX_K);
     assert(f->rule != EBI_FADE_SBF || f->deletes >= 0);
     assert(s->items >= 0 && s->distinct > 0 && s->distinct <= 1 && s->gap >= 0);
     ebi_rates out = meanfield_endless(f, s);
-    const double settles = meanfield_settles(f, s, out.fpr);
+    const double settled = settles ? meanfield_settles(f, s, out.fpr) : NAN;
     if (s->items < 1) {
         out = (ebi_rates){0};
     } else if (!isinf(s->items)) {
@@ -103,6 +103,6 @@ ebi_rates ebi_fade_rates(const ebi_fade *f, const ebi_stream *s) {
         else
             ebi_fade_relax(f, s, out.fpr, &out);
     }
-    out.settles = settles;
+    out.settles = settled;
     return out;
 }

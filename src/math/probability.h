@@ -143,6 +143,7 @@ typedef struct ebi_fade {
     double bits; /* of all partitions together */
     int k;       /* 1..EBI_FADE_MAX_K */
     double deletes;
+    bool rough; /* finite streams: within 3 %, in a tenth of the time */
 } ebi_fade;
 typedef struct ebi_stream {
     double items;    /* records; INFINITY: endless */
@@ -157,7 +158,8 @@ typedef struct ebi_rates {
     double settles; /* records of an endless stream until FPR stays within 5 % of its limit; 0: its
                      * limit is 1, all bits fill up */
 } ebi_rates;
-ebi_rates ebi_fade_rates(const ebi_fade *f, const ebi_stream *s);
+/* settles: whether that is asked for, too; else it is NAN.  It takes as long as all the others. */
+ebi_rates ebi_fade_rates(const ebi_fade *f, const ebi_stream *s, bool settles);
 
 /* --- gaps.c: streams as what lies between a record and the last one of the same key ------------
  *

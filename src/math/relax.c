@@ -17,7 +17,7 @@
 
 #include "meanfield.h"
 
-enum { RELAX_NODES = 768, RELAX_AGES = 64, RELAX_TRIES = 12 };
+enum { RELAX_NODES = 768, RELAX_AGES = 64, RELAX_ROUGH = 4, RELAX_TRIES = 12 };
 #define RELAX_SETTLED 0.05
 #define RELAX_ACCURACY 1e-6 /* of clearing, relative */
 
@@ -88,9 +88,10 @@ static double relax_own(const relax *r, double age) {
  * with the share of records that repeat after such an age. */
 static void relax_shuffled_repeats(const relax *r, relax_state *s) {
     const double t = r->t[r->last], first = 1e-3 * fmin(t, fmin(1, r->end / (1 + r->copies)));
-    const double ratio = pow(t / first, 1. / (RELAX_AGES - 1));
+    const int ages = r->f->rough ? RELAX_AGES / 2 : RELAX_AGES;
+    const double ratio = pow(t / first, 1. / (ages - 1));
     double age = first, unseen = 1, zero = 0, missed = 0;
-    for (int i = 0; i < RELAX_AGES; i++, age *= ratio) {
+    for (int i = 0; i < ages; i++, age *= ratio) {
         const double own = relax_own(r, age);
         const double next = ebi_shuffled_unseen(r->copies, fmin(t, age) / r->end);
         const double next_missed = 1 - ebi_power(own, r->f->k);
@@ -189,7 +190,8 @@ double ebi_fade_relax(const ebi_fade *f, const ebi_stream *s, double target, ebi
     r.copies = ebi_shuffled_copies(s->distinct);
     r.wait = relax_wait(&r);
     const double first = 1e-3 * fmin(1, r.end / (1 + r.copies));
-    const double ratio = fmax(1.02, pow(r.end / first, 1. / (RELAX_NODES - 8)));
+    const double fine = fmax(1.02, pow(r.end / first, 1. / (RELAX_NODES - 8)));
+    const double ratio = f->rough ? pow(fine, RELAX_ROUGH) : fine;
     relax_state a = {.fresh = 1, .clear = ebi_fade_feedback(f, 1, 0)};
     double settled = 0, new_wrong = 0, missed = 0, repeats = 0;
     while (r.t[r.last] < r.end && r.last + 1 < RELAX_NODES) {

@@ -174,6 +174,10 @@ static double renewal_extrapolate(double coarse, double fine) {
 void ebi_fade_renewal(const ebi_fade *f, const ebi_stream *s, ebi_rates *out) {
     const double scale = 32 + s->items * f->k / f->bits + ebi_shuffled_copies(s->distinct);
     const int n = (int)fmax(RENEWAL_MIN, fmin(RENEWAL_MAX, scale));
+    if (f->rough) {
+        *out = renewal_grid(f, s, n);
+        return;
+    }
     const ebi_rates coarse = renewal_grid(f, s, n), fine = renewal_grid(f, s, 2 * n);
     out->load = renewal_extrapolate(coarse.load, fine.load);
     out->fpr = renewal_extrapolate(coarse.fpr, fine.fpr);

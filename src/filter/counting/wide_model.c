@@ -12,6 +12,7 @@
 enum {
     WIDE_MODEL_CELLS = 1 << 15,
     WIDE_MODEL_KEYS = 1 << 15,
+    WIDE_MODEL_ROUGH = 8, /* times fewer of both for a rough look */
     WIDE_MODEL_ROUNDS = 4,
     WIDE_MODEL_LOOKS = 32
 };
@@ -26,16 +27,18 @@ typedef struct wide_model {
     uint64_t segment[8 + WIDE_MODEL_CELLS / 16 + 8];
 } wide_model;
 
-static void wide_model_open(wide_model *m, const ebi_counting *like, const ebi_spectrum *s) {
-    const double cells = fmin((double)like->n, WIDE_MODEL_CELLS);
-    const double most = cells * fmin(1, WIDE_MODEL_KEYS * (double)like->n / (cells * s->distinct));
+static void wide_model_open(wide_model *m, const ebi_counting *like, const ebi_spectrum *s,
+                            bool rough) {
+    const double part = rough ? 1. / WIDE_MODEL_ROUGH : 1, keys = WIDE_MODEL_KEYS * part;
+    const double cells = fmin((double)like->n, WIDE_MODEL_CELLS * part);
+    const double most = cells * fmin(1, keys * (double)like->n / (cells * s->distinct));
     memset(m, 0, sizeof *m);
     m->spectrum = s;
     m->c = *like;
     m->c.n = (uint64_t)fmax(16.0 * like->k, most);
     m->c.window = m->c.n;
     m->c.part = m->c.n / m->c.k;
-    m->keys = (uint64_t)ceil(fmin(WIDE_MODEL_KEYS, s->distinct * (double)m->c.n / (double)like->n));
+    m->keys = (uint64_t)ceil(fmin(keys, s->distinct * (double)m->c.n / (double)like->n));
     m->c.counters = (ebi_counter_array){
         .state = (ebi_store_state *)(void *)m->segment, .n = m->c.n, .bytes = sizeof m->segment};
     m->c.store->open(&m->c.counters);
@@ -119,7 +122,7 @@ static void wide_model_look_back(wide_model *m, eb_prediction *out) {
 
 void ebi_wide_predict(const ebi_counting *c, const ebi_counting_stream *l, eb_prediction *out) {
     wide_model m;
-    wide_model_open(&m, c, &l->spectrum);
+    wide_model_open(&m, c, &l->spectrum, ebi_asks_roughly(out));
     const uint64_t all = m.keys * WIDE_MODEL_ROUNDS, step = 1 + (all - 1) / WIDE_MODEL_LOOKS;
     const double uneven = ebi_counting_unevenness(c, l->spectrum.distinct);
     double sum = 0, fresh = 0, met = 0; /* the mean is over new keys, as they come */

@@ -628,7 +628,7 @@ static void aging_predict(const ebi_params *p, const eb_workload *w, eb_predicti
     if (w->zipf > 0 && !again) out->unused |= EB_UNUSED_ZIPF;
     out->fpr = aging_chance(&a, n, r, &out->fill);
     out->mean_fpr = 0;
-    for (int i = 0; i < AGING_STEPS && w->items > 0 && out->size != EBI_ASK_MISSES;
+    for (int i = 0; i < AGING_STEPS && w->items > 0 && !ebi_asks_misses(out);
          i++) { /* over the new keys, as they come */
         const double to = n * (i + 1) / AGING_STEPS;
         const double so_far = r && !(w->gap > 0) ? aging_distinct(r, to) / distinct : to / n;

@@ -66,11 +66,11 @@ void ebi_countdown_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) 
  * that are near each other make the fill, and the rates, a little lower. */
 void ebi_countdown_predict(const ebi_chain *c, const eb_workload *w, eb_prediction *out) {
     const double items = w->items > 0 ? w->items : INFINITY;
-    if (out->size == EBI_ASK_MISSES) return;
+    if (ebi_asks_misses(out)) return;
     out->fill = 1 - ebi_chain_zero(c, items);
     out->fpr = ebi_chain_fpr(c, items);
     out->mean_fpr = isinf(items) ? out->fpr : ebi_chain_mean_fpr(c, items);
-    out->settles_after = ebi_chain_settles(c, 0.001);
+    if (ebi_asks_rates(out)) out->settles_after = ebi_chain_settles(c, 0.001);
     if (w->zipf > 0 || w->gap > 0 || w->distinct > 0) { /* repeats set the same cells */
         out->fpr_low = 0;
         out->fpr_high = fmin(1, 1.1 * out->mean_fpr);

@@ -72,29 +72,30 @@ static ebi_stream dedup_parts_stream(const eb_workload *w) {
     return (ebi_stream){INFINITY, most, w->gap};
 }
 
-static ebi_fade dedup_parts_filter(const ebi_params *p, double bits, double k) {
+static ebi_fade dedup_parts_filter(const ebi_params *p, double bits, double k, bool rough) {
     assert(k >= 1 && p->derived[EBI_PARTS_RULE] <= EBI_FADE_RLBSBF);
-    return (ebi_fade){(ebi_fade_rule)p->derived[EBI_PARTS_RULE], bits, (int)k, 0};
+    return (ebi_fade){(ebi_fade_rule)p->derived[EBI_PARTS_RULE], bits, (int)k, 0, rough};
 }
 
 void ebi_parts_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     if (w->zipf > 0) { /* repeats are nearer than without skew, and fewer keys are new at a time */
         eb_workload even = *w;
-        eb_prediction r = {.mean_fnr = 1};
+        eb_prediction r = {.size = ebi_asks_roughly(out) ? EBI_ASK_ROUGH_MISSES : EBI_ASK_MISSES,
+                           .mean_fnr = 1};
         even.zipf = 0;
-        ebi_parts_predict(p, &even, &r);
+        if (w->gap > 0) ebi_parts_predict(p, &even, &r);
         out->fnr_high = r.mean_fnr;
         even.items = w->items > 0 ? w->items : w->distinct * DEDUP_PARTS_LONG;
         even.distinct = even.gap = 0; /* were all of them new, it would be fuller */
-        ebi_parts_predict(p, &even, &r);
+        if (!ebi_asks_misses(out)) ebi_parts_predict(p, &even, &r);
         out->fpr_high = r.fpr;
         out->unused |= EB_UNUSED_ZIPF;
         return;
     }
-    const ebi_fade filter =
-        dedup_parts_filter(p, (double)p->opt[EBI_O_CELLS], (double)p->opt[EBI_O_PARTS]);
+    const ebi_fade filter = dedup_parts_filter(p, (double)p->opt[EBI_O_CELLS],
+                                               (double)p->opt[EBI_O_PARTS], ebi_asks_roughly(out));
     const ebi_stream stream = dedup_parts_stream(w);
-    const ebi_rates r = ebi_fade_rates(&filter, &stream);
+    const ebi_rates r = ebi_fade_rates(&filter, &stream, ebi_asks_rates(out));
     out->fill = r.load;
     out->fpr = r.fpr;
     out->fnr = r.fnr;
@@ -105,9 +106,9 @@ void ebi_parts_predict(const ebi_params *p, const eb_workload *w, eb_prediction 
 }
 
 double ebi_parts_fpr_endless(const ebi_params *p, double k) {
-    const ebi_fade filter = dedup_parts_filter(p, 64 * k, k);
+    const ebi_fade filter = dedup_parts_filter(p, 64 * k, k, false);
     const ebi_stream fresh = {INFINITY, 1, 0};
-    return ebi_fade_rates(&filter, &fresh).fpr;
+    return ebi_fade_rates(&filter, &fresh, false).fpr;
 }
 
 double ebi_parts_fpr_full(const ebi_params *p, double k) {

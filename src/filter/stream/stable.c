@@ -61,9 +61,9 @@ static bool stable_is_fading_bits(const ebi_params *p, const eb_workload *w) {
 
 static void stable_predict_bits(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     const ebi_fade bits = {EBI_FADE_SBF, (double)p->opt[EBI_O_CELLS], (int)p->opt[COUNTDOWN_O_K],
-                           (double)p->opt[COUNTDOWN_O_P] / EBI_MILLION};
+                           (double)p->opt[COUNTDOWN_O_P] / EBI_MILLION, ebi_asks_roughly(out)};
     const ebi_stream stream = {w->items, w->distinct / w->items, 0};
-    const ebi_rates r = ebi_fade_rates(&bits, &stream);
+    const ebi_rates r = ebi_fade_rates(&bits, &stream, ebi_asks_rates(out));
     out->fill = r.load;
     out->fpr = r.fpr;
     out->fnr = r.fnr;

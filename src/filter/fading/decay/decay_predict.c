@@ -219,8 +219,8 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
         out->fill += fill / DECAY_PREDICT_PHASES;
         out->fpr += pow(fill, d->k) / DECAY_PREDICT_PHASES;
     }
-    if (out->size != EBI_ASK_MISSES || !(w->gap > 0)) decay_predict_mean(&m, w, out);
-    if (w->zipf > 0 && m.keys.distinct > 0 && out->size != EBI_ASK_MISSES) {
+    if (!ebi_asks_misses(out) || !(w->gap > 0)) decay_predict_mean(&m, w, out);
+    if (w->zipf > 0 && m.keys.distinct > 0 && !ebi_asks_misses(out)) {
         /* Keys are drawn from more than those that come, which makes them less uneven. */
         eb_workload even = *w;
         eb_prediction most = {.size = EBI_ASK_MISSES};

@@ -59,8 +59,8 @@ static const eb_option choosy_options[] = {
 /* Aim so much lower than wished: two standard errors of 2 x 10^4 false positives. */
 static const double choosy_aim = 0.985;
 
-static double choosy_share(double share) { /* repeats must be possible for rates to be defined */
-    return fmin(share, 1 - 1e-6);
+static double choosy_share(double share) {
+    return fmin(share, 1 - ebi_choosy_share_rest);
 }
 
 static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: fpr is kept */
@@ -129,10 +129,12 @@ static ebi_choosy_rates choosy_solve_rough(ebi_choosy *c, double fpr) {
     return choosy_solve_between(c, fpr, CHOOSY_S_MIN, c->k, 0.02);
 }
 
-static ebi_choosy_rates choosy_solve_s(ebi_choosy *c, double fpr) {
+static ebi_choosy_rates choosy_solve_s(ebi_choosy *c, double fpr, bool only_roughly) {
     ebi_choosy rough = *c;
-    (void)choosy_solve_rough(&rough, fpr);
-    return choosy_solve_near(c, fpr, &rough);
+    const ebi_choosy_rates r = choosy_solve_rough(&rough, fpr);
+    if (!only_roughly) return choosy_solve_near(c, fpr, &rough);
+    *c = rough;
+    return r;
 }
 
 static void choosy_store(ebi_params *p, const ebi_args *a, const ebi_choosy *c) {
@@ -147,7 +149,7 @@ static void choosy_store(ebi_params *p, const ebi_args *a, const ebi_choosy *c) 
 
 /* The best k of 1..7 that keeps the wish, with its s.  Misses fall with k and rise again, so a few
  * steps lead from the usual k to the best. */
-static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr) {
+static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr, bool only_roughly) {
     enum { CHOOSY_K_TRIED = 7 };
     ebi_choosy rough[CHOOSY_K_TRIED + 2]; /* by k; k 0: not tried */
     double missed[CHOOSY_K_TRIED + 2];
@@ -161,6 +163,7 @@ static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr) {
         if (missed[next] <= missed[k]) k = next;
         next = rough[k + 1].k == 0 && k < CHOOSY_K_TRIED ? k + 1 : k - 1;
     }
+    if (only_roughly) return rough[k];
     c.k = k;
     const double best = choosy_solve_near(&c, fpr, &rough[k]).mean_fnr;
     /* Long steps flatter many bits a little: one bit less may be better after all. */
@@ -203,13 +206,13 @@ static double choosy_cap_of_mean(const ebi_choosy *c, double fpr) {
 static const double choosy_retry = 0.3;
 
 /* The best s for c->k, if the stream should be shuffled after all: returns what is missed. */
-static double choosy_solve_any_s(ebi_choosy *c, double fpr) {
+static double choosy_solve_any_s(ebi_choosy *c, double fpr, bool only_roughly) {
     static const double tried[] = {-0.75, -0.5, -0.25, 0, 0.5};
     double best = c->s = c->k, best_fnr;
     c->rough = true; /* good enough for the cap, not for small differences of misses */
     c->xmax = choosy_cap_of_mean(c, fpr);
     if (choosy_worst_fpr(*c, c->xmax) > fpr * 1.001) return 2;
-    c->rough = false;
+    c->rough = only_roughly;
     best_fnr = ebi_choosy_field(c).mean_fnr;
     for (size_t i = 0; i < EBI_COUNT_OF(tried) && best_fnr > 0; i++) {
         c->s = tried[i];
@@ -224,7 +227,7 @@ static double choosy_solve_any_s(ebi_choosy *c, double fpr) {
 
 /* The best k as well, from the usual one up and down as long as less is missed. */
 static ebi_choosy choosy_solve_any(ebi_choosy c, unsigned k_min, unsigned k_max, double fpr,
-                                   double *kept) {
+                                   bool only_roughly, double *kept) {
     assert(k_min >= 1 && k_min <= k_max);
     if (c.retry == 0) c.retry = choosy_retry;
     ebi_choosy best = c;
@@ -232,13 +235,13 @@ static ebi_choosy choosy_solve_any(ebi_choosy c, unsigned k_min, unsigned k_max,
         (unsigned)fmax(k_min, fmin(k_max, fmax(round(0.6 * c.bits_per_key), 1 - log2(fpr) / 3)));
     double best_fnr = INFINITY, last = INFINITY, missed;
     for (c.k = usual; c.k <= k_max; c.k++, last = missed) {
-        missed = choosy_solve_any_s(&c, fpr);
+        missed = choosy_solve_any_s(&c, fpr, only_roughly);
         if (missed < best_fnr) best = c, best_fnr = missed;
         if (missed > last) break;
     }
     last = INFINITY;
     for (c.k = usual - 1; c.k >= k_min; c.k--, last = missed) {
-        missed = choosy_solve_any_s(&c, fpr);
+        missed = choosy_solve_any_s(&c, fpr, only_roughly);
         if (missed < best_fnr) best = c, best_fnr = missed;
         if (missed > fmin(last, best_fnr)) break;
     }
@@ -289,13 +292,13 @@ static eb_status choosy_solve(ebi_params *p, const ebi_args *a, eb_error *err) {
             return ebi_fail(err, EB_ESPEC, "choosy: order=any chooses tolerance and max_fill");
         kept = INFINITY;
         c = choosy_solve_any(c, a->given[EBI_CHOOSY_K] ? c.k : 1, a->given[EBI_CHOOSY_K] ? c.k : 8,
-                             fpr, &kept);
+                             fpr, a->rough, &kept);
     } else if (a->given[EBI_CHOOSY_FPR] && a->given[EBI_CHOOSY_DISTINCT] &&
                !a->given[EBI_CHOOSY_S] && ebi_choosy_field(&c).mean_fpr > fpr) {
         if (a->given[EBI_CHOOSY_K])
-            kept = choosy_solve_s(&c, fpr).mean_fpr;
+            kept = choosy_solve_s(&c, fpr, a->rough).mean_fpr;
         else
-            c = choosy_solve_k(c, fpr);
+            c = choosy_solve_k(c, fpr, a->rough);
     }
     if (kept > a->real[EBI_CHOOSY_FPR])
         return ebi_fail(err, EB_ESPEC, "choosy: k=%u is too small for fpr=%g", c.k,
@@ -427,13 +430,13 @@ static double choosy_full(const ebi_params *p) {
     return fmin((double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION, stops);
 }
 
-static ebi_choosy choosy_of(const ebi_params *p, double distinct, double share) {
+static ebi_choosy choosy_of(const ebi_params *p, double distinct, double share, bool rough) {
     return (ebi_choosy){choosy_k(p),
                         (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
                         (double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION,
                         (double)p->opt[EBI_O_CELLS] / distinct,
                         choosy_share(share),
-                        false,
+                        rough,
                         (double)p->opt[EBI_CHOOSY_RETRY] / EBI_CHOOSY_MILLION};
 }
 
@@ -453,7 +456,7 @@ static bool choosy_curve(const ebi_params *p, const eb_workload *w, eb_predictio
     if (!(w->distinct > 0) || w->gap > 0) return false;
     ebi_repeats stream;
     ebi_repeats_of(&stream, w->items, w->distinct, w->zipf);
-    ebi_choosy c = choosy_of(p, w->distinct, w->distinct / w->items), all = c;
+    ebi_choosy c = choosy_of(p, w->distinct, w->distinct / w->items, false), all = c;
     all.s = all.k; /* as in choosy_worst_fpr, at the same numbers of distinct keys */
     all.share = choosy_share(1);
     for (size_t done = 0; done < n; done += CHOOSY_PLACES) {
@@ -482,7 +485,8 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
         return;
     }
     const double distinct = w->distinct > 0 ? w->distinct : w->items;
-    const ebi_choosy c = choosy_of(p, distinct, w->items > 0 ? distinct / w->items : 1e-6);
+    const ebi_choosy c =
+        choosy_of(p, distinct, w->items > 0 ? distinct / w->items : 1e-6, ebi_asks_roughly(out));
     if (w->gap > 0) out->unused |= EB_UNUSED_GAP;
     if (w->gap > 0 && c.s < c.k) { /* others set a refused key's bits meanwhile, or do not */
         out->fpr_high = out->most_fpr = fmin(choosy_worst_fpr(c, c.xmax), pow(c.xmax, c.k));

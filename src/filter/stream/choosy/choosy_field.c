@@ -117,9 +117,29 @@ static void choosy_field_thin(const ebi_choosy *c, choosy_field_line *l, double 
         }
 }
 
+/* Nothing is refused as long as lines have room, and keys that find none do not come again: no key
+ * waits. */
+static bool choosy_field_takes_all(const ebi_choosy *c, const choosy_field_state *f) {
+    return !f->skew && c->s >= c->k && (c->xmax >= 1 || 1 - c->share < 2 * ebi_choosy_share_rest);
+}
+
+static ebi_choosy_flow choosy_field_take_all(const ebi_choosy *c, const ebi_choosy_step *s,
+                                             double x) {
+    const double fresh = s->fresh[0] + s->fresh[1];
+    double zero_bits[EBI_CHOOSY_K_MAX + 1];
+    ebi_choosy_flow flow = {0};
+    ebi_choosy_binomial(c->k, 1 - x, zero_bits);
+    for (unsigned j = 1; j <= c->k && x + (double)j / EBI_CHOOSY_LINE <= c->xmax; j++)
+        ebi_choosy_insert(&flow, fresh * zero_bits[j], x, j);
+    flow.false_positives = fresh * zero_bits[0];
+    flow.called_new = fresh * (1 - zero_bits[0]);
+    return flow;
+}
+
 static ebi_choosy_flow choosy_field_line_step(const ebi_choosy *c, choosy_field_state *f, int node,
                                               const ebi_choosy_step *s, double x) {
     if (f->skew) return ebi_choosy_skew_line(c, f->skew, node, s, x);
+    if (choosy_field_takes_all(c, f)) return choosy_field_take_all(c, s, x);
     choosy_field_line *const l = &f->lines[node];
     ebi_choosy_flow flow = {0};
     double zero_bits[EBI_CHOOSY_K_MAX + 1], taken[EBI_CHOOSY_SLICES];

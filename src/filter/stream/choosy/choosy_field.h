@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+static const double ebi_choosy_share_rest = 1e-6; /* of repeats: without any, rates are undefined */
+
 typedef struct ebi_choosy {
     unsigned k;          /* bits of a key, 1..12 */
     double s;            /* a key may cost this many bits more than the average one */
