@@ -88,6 +88,8 @@ static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr
         w->order == EB_ORDER_SHUFFLED && !(w->gap > 0) && (!(w->zipf > 0) || !plan_searches(g));
     if (!shuffles || shuffled) plan_wish(s, "fpr", fpr);
     if (shuffled && w->zipf > 0 && fpr > 0) plan_choose(s, "order", "any");
+    /* Where all repeats are at one gap, a duel has nothing to learn but to unlearn. */
+    if (w->gap > 0) plan_choose(s, "keep", "recent");
     plan_wish(s, "distinct", w->distinct);
     if (w->distinct > 0 && w->items > 0) plan_wish(s, "share", w->distinct / w->items);
     if (!(g->window > 0)) return;

@@ -501,7 +501,7 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     choosy_tell(&c, &r, c.s >= c.k ? r.mean_fpr : choosy_worst_fpr(c, c.xmax), out);
     if (skewed) { /* misses are predicted too low where there are few of them */
         out->accuracy = 0.1;
-        out->fnr_high = fmin(1, 1.3 * r.mean_fnr);
+        out->fnr_high = fmin(1, 1.2 * r.mean_fnr);
         out->fpr_high = out->most_fpr;
         out->mean_fpr = fmin(out->mean_fpr, out->most_fpr);
     }

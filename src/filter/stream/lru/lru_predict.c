@@ -72,6 +72,17 @@ typedef struct lru_list {
     double b, buckets;
 } lru_list;
 
+/* Repeats at a gap, in a full list without a duel.  A fresh key is taken with chance `fpr` for one
+ * of the b that are there.  Then it is not inserted, and does not push a key further whose slot is
+ * before that one's: from the front to the end a key has on average half of them behind it, and
+ * outlives b (1 + fpr/2) others.  A key that is lost may be taken for another, too. */
+static double lru_missed_at_gap(double per_bucket, double b, double fpr) {
+    const double lives = b * (1 + fpr / 2), whole = floor(lives);
+    const double missed = (whole + 1 - lives) * ebi_poisson_ge(per_bucket, whole) +
+                          (lives - whole) * ebi_poisson_ge(per_bucket, whole + 1);
+    return missed * (1 - fpr);
+}
+
 static double lru_missed_at(double gap, const void *context) {
     const lru_list *const l = context;
     return ebi_poisson_ge(gap / l->buckets, l->b);
@@ -89,7 +100,8 @@ static void lru_predict_misses(const eb_workload *w, double buckets, double b, d
                                bool duels, eb_prediction *out) {
     const double reach = distinct / buckets;
     if (w->gap > 0) {
-        out->fnr = out->mean_fnr = ebi_poisson_ge(fmin(w->gap, distinct) / buckets, b);
+        out->fnr = out->mean_fnr =
+            lru_missed_at_gap(fmin(w->gap, distinct) / buckets, b, out->fpr);
         /* The duel may keep some keys instead of the last ones: not more than there are slots. */
         if (duels) out->fnr_low = fmin(out->mean_fnr / 1.05, fmax(0, 1 - b * buckets / w->gap));
     } else if (isinf(distinct)) {
