@@ -155,18 +155,22 @@ static void grid_goal(const grid_stream *s, eb_workload load, bool told, double 
     all.all_kinds = 1;
     offers[0].size = sizeof offers[0];
     OK(eb_plan(&all, offers, GRID_OFFERS, &n, NULL));
+    const char *by = "";
     for (size_t i = 0; i < n; i++) {
         if (strcmp(offers[i].spec, best.spec) == 0 || (offers[i].kind->caps & EB_CAN_COUNT))
             continue;
         const grid_rates o = grid_measure(s, offers[i].spec);
         if (o.fpr > fpr + 2 * o.fpr_error) continue;
         const double noise = 4 * (o.fnr_error + r.fnr_error);
-        if (r.fnr > o.fnr + noise) c->beaten = fmax(c->beaten, (r.fnr - noise) / fmax(o.fnr, 1e-6));
+        const double times = (r.fnr - noise) / fmax(o.fnr, 1e-6);
+        if (times <= c->beaten) continue;
+        c->beaten = times;
+        by = offers[i].kind->name;
     }
     (void)snprintf(c->text, sizeof c->text,
-                   "%-24s %-6s %4g %6g  %-8s %8.5f %8.5f  %8.5f %8.5f  %6.2f", s->name,
+                   "%-24s %-6s %4g %6g  %-8s %8.5f %8.5f  %8.5f %8.5f  %6.2f %s", s->name,
                    told ? "told" : "untold", bits, fpr, best.kind->name, best.most_fpr, r.fpr,
-                   best.most_fnr, r.fnr, c->beaten);
+                   best.most_fnr, r.fnr, c->beaten, by);
 }
 
 static void grid_goals(const grid_stream *s, unsigned *number) {

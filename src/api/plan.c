@@ -78,6 +78,10 @@ static bool plan_searches(const eb_goal *g) {
     return g->prefer == EB_SMALLEST || g->prefer == EB_FEWEST_FALSE;
 }
 
+static bool plan_has_window(const ebi_kind *kind) {
+    return ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
+}
+
 static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr) {
     const eb_workload *const w = g->load;
     const size_t cells = ebi_spec_option(s->kind, "cells");
@@ -92,6 +96,12 @@ static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr
     if (w->gap > 0) plan_choose(s, "keep", "recent");
     plan_wish(s, "distinct", w->distinct);
     if (w->distinct > 0 && w->items > 0) plan_wish(s, "share", w->distinct / w->items);
+    /* A key and its repeat are one record further apart than there are others between them. */
+    if (!(g->window > 0) && w->gap > 0 && plan_has_window(s->kind)) {
+        plan_wish(s, "window", ceil(w->gap) + 1);
+        plan_choose(s, "refresh", "yes");
+        plan_choose(s, "mode", fpr >= 0.05 ? "rotate" : "elastic");
+    }
     if (!(g->window > 0)) return;
     plan_wish(s, "window", ceil(g->window));
     if (w->rate > 0) {
@@ -122,10 +132,6 @@ static double plan_known(double rate, double at_most) { /* where there is no for
     return isnan(rate) ? at_most : rate;
 }
 
-static bool plan_has_window(const ebi_kind *kind) {
-    return ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
-}
-
 /* Does the kind promise to find every repeat within a window? */
 static bool plan_promises(const ebi_kind *kind, const eb_goal *g) {
     return g->window > 0 && plan_has_window(kind);
@@ -147,8 +153,8 @@ static void plan_predict(plan_offer *o, const eb_goal *g) {
     eb_prediction r;
     ebi_predict(o->kind, &o->p, g->load, ask, &r);
     o->fpr = plan_known(r.mean_fpr, r.fpr_high);
-    /* A window is for those who say how long it is. */
-    const bool unasked = !promised && plan_has_window(o->kind);
+    /* A window is for those who say how long it is, or how far repeats are. */
+    const bool unasked = !promised && !(g->load->gap > 0) && plan_has_window(o->kind);
     o->fnr = promised ? 0 : unasked ? 1 : plan_known(r.mean_fnr, r.fnr_high);
     o->most_fpr = plan_is_told(g->load) ? o->fpr : r.most_fpr;
     o->most_fnr = plan_is_told(g->load) ? o->fnr : 0;

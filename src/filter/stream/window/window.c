@@ -463,11 +463,19 @@ static void window_predict_young(const ebi_window *x, double all, double distinc
 
 /* Repeats that are `gap` apart, counted as records: while the window lasts, if each repeat makes
  * its key young again; else until the first of them is too old. */
-static void window_predict_gap(const ebi_window *x, double gap, double window, eb_prediction *out) {
+static void window_predict_gap(const ebi_window *x, const eb_workload *w, double window,
+                               eb_prediction *out) {
+    const double gap = w->gap;
     assert(gap > 0);
     const double longest = window * (1 + 1.0 / x->eras);
     const double old = fmin(fmax((gap - window) / (longest - window), 0), 1);
     out->fnr = old * (1 - out->fpr_high);
+    if (x->refresh && x->rotate && gap <= window) { /* all keys of a window differ: it is full */
+        const double fills = w->distinct > 0 ? fmin(1, window / w->distinct) : 0;
+        out->fpr = out->fpr_high;
+        out->mean_fpr = out->fpr * (1 - 0.65 * fills); /* while it fills, as measured */
+        out->accuracy = 0.1;
+    }
     if (x->refresh || old > 0) return;
     out->fnr = NAN;
     out->fnr_low = 0; /* of keys that come twice; else of those that come for ever */
@@ -491,9 +499,9 @@ static void window_predict(const ebi_params *p, const eb_workload *w, eb_predict
     if (distinct == all && all > 2 * kept) out->fpr = window_old_fpr(p, &x, window);
     if (distinct < all && isinf(all) && w->zipf == 0 && w->gap == 0)
         out->fnr = window_missed(p, &x, window, distinct);
-    if (w->gap > 0) window_predict_gap(&x, w->gap, window, out);
+    if (w->gap > 0) window_predict_gap(&x, w, window, out);
     if (out->fnr == 0 || isinf(all) || w->gap > 0) out->mean_fnr = out->fnr;
-    if (isinf(all)) out->mean_fpr = out->fpr;
+    if (isinf(all) && isnan(out->mean_fpr)) out->mean_fpr = out->fpr;
     out->settles_after = 2 * kept;
 }
 
