@@ -59,8 +59,8 @@ static const eb_option choosy_options[] = {
 /* Aim so much lower than wished: two standard errors of 2 x 10^4 false positives. */
 static const double choosy_aim = 0.985;
 
-static double choosy_share(double share) {
-    return fmin(share, 1 - ebi_choosy_share_rest);
+static double choosy_share(double share) { /* repeats must be possible for rates to be defined */
+    return fmin(share, 1 - 1e-6);
 }
 
 static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: fpr is kept */
@@ -182,6 +182,7 @@ static double choosy_worst_fpr(ebi_choosy c, double xmax) {
     assert(xmax > 0 && xmax <= 1);
     c.s = c.k;
     c.share = choosy_share(1);
+    c.only_fpr = true;
     c.xmax = xmax;
     return ebi_choosy_field(&c).mean_fpr;
 }
@@ -431,13 +432,15 @@ static double choosy_full(const ebi_params *p) {
 }
 
 static ebi_choosy choosy_of(const ebi_params *p, double distinct, double share, bool rough) {
-    return (ebi_choosy){choosy_k(p),
-                        (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
-                        (double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION,
-                        (double)p->opt[EBI_O_CELLS] / distinct,
-                        choosy_share(share),
-                        rough,
-                        (double)p->opt[EBI_CHOOSY_RETRY] / EBI_CHOOSY_MILLION};
+    return (ebi_choosy){
+        .k = choosy_k(p),
+        .s = (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
+        .xmax = (double)p->opt[EBI_CHOOSY_XMAX] / EBI_CHOOSY_MILLION,
+        .bits_per_key = (double)p->opt[EBI_O_CELLS] / distinct,
+        .share = choosy_share(share),
+        .rough = rough,
+        .retry = (double)p->opt[EBI_CHOOSY_RETRY] / EBI_CHOOSY_MILLION,
+    };
 }
 
 static void choosy_tell(const ebi_choosy *c, const ebi_choosy_rates *r, double worst,
@@ -459,6 +462,7 @@ static bool choosy_curve(const ebi_params *p, const eb_workload *w, eb_predictio
     ebi_choosy c = choosy_of(p, w->distinct, w->distinct / w->items, false), all = c;
     all.s = all.k; /* as in choosy_worst_fpr, at the same numbers of distinct keys */
     all.share = choosy_share(1);
+    all.only_fpr = true;
     for (size_t done = 0; done < n; done += CHOOSY_PLACES) {
         double place[CHOOSY_PLACES], distinct[CHOOSY_PLACES];
         ebi_choosy_rates r[CHOOSY_PLACES], worst[CHOOSY_PLACES];

@@ -117,10 +117,9 @@ static void choosy_field_thin(const ebi_choosy *c, choosy_field_line *l, double 
         }
 }
 
-/* Nothing is refused as long as lines have room, and keys that find none do not come again: no key
- * waits. */
+/* Nothing is refused but by full lines: no key waits, or nobody asks about those that do. */
 static bool choosy_field_takes_all(const ebi_choosy *c, const choosy_field_state *f) {
-    return !f->skew && c->s >= c->k && (c->xmax >= 1 || 1 - c->share < 2 * ebi_choosy_share_rest);
+    return !f->skew && c->s >= c->k && (c->xmax >= 1 || c->only_fpr);
 }
 
 static ebi_choosy_flow choosy_field_take_all(const ebi_choosy *c, const ebi_choosy_step *s,

@@ -6,8 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-static const double ebi_choosy_share_rest = 1e-6; /* of repeats: without any, rates are undefined */
-
 typedef struct ebi_choosy {
     unsigned k;          /* bits of a key, 1..12 */
     double s;            /* a key may cost this many bits more than the average one */
@@ -16,6 +14,7 @@ typedef struct ebi_choosy {
     double share;        /* distinct keys / records, 0 < share < 1 */
     bool rough;          /* steps four times as long: rates within 3 % */
     double retry;        /* of keys that cost more, this share is taken in, at each arrival anew */
+    bool only_fpr;       /* with s >= k and hardly any repeats: the others are not asked about */
 } ebi_choosy;
 
 typedef struct ebi_choosy_rates {

@@ -100,8 +100,7 @@ static void lru_predict_misses(const eb_workload *w, double buckets, double b, d
                                bool duels, eb_prediction *out) {
     const double reach = distinct / buckets;
     if (w->gap > 0) {
-        out->fnr = out->mean_fnr =
-            lru_missed_at_gap(fmin(w->gap, distinct) / buckets, b, out->fpr);
+        out->fnr = out->mean_fnr = lru_missed_at_gap(fmin(w->gap, distinct) / buckets, b, out->fpr);
         /* The duel may keep some keys instead of the last ones: not more than there are slots. */
         if (duels) out->fnr_low = fmin(out->mean_fnr / 1.05, fmax(0, 1 - b * buckets / w->gap));
     } else if (isinf(distinct)) {
