@@ -169,7 +169,7 @@
              "Print a line with the names of the columns first, also with tsv.")
 
 #define THREADS_OPTION                                                                             \
-    OPTION(0, "threads", "N", OPT_THREADS, threads,                                                  \
+    OPTION(0, "threads", "N", OPT_THREADS, threads,                                                \
            "Find and hash keys with N threads, at most " TEXT_OF(                                  \
                THREADS_MAX) ". The output is the same for every N. (default: 1)")
 #define QUIET THREADS_OPTION, FLAG('q', "quiet", quiet, "No progress line.")
