@@ -7,15 +7,14 @@
 
 #if defined __x86_64__
 #include <immintrin.h>
-#define NORMAL_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
+#define NORMAL_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 #define NORMAL_STEP NORMAL_AVX2 static inline __attribute__((always_inline))
 
 enum { NORMAL_BYTES = TEXT_PAD, NORMAL_HALF = NORMAL_BYTES / 2 };
 
 bool normal_can_avx2(void) {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt") &&
-           __builtin_cpu_supports("lzcnt");
+           __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
 }
 
 /* Of some bytes: a bit of a mask for each. */
