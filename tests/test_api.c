@@ -58,7 +58,7 @@ static const refusal refusals[] = {
     {"bloom:fpr=2", "bloom: fpr must be 1e-9..0.5, not 2"},
     {"bloom:fpr=nan", "bloom: fpr must be 1e-9..0.5, not nan"},
     {"bloom:memory=1K,distinct=1e9,fpr=0.001",
-     "bloom: distinct=1000000000 at fpr=0.001 need 1797204917 bytes, and the size given is 440"},
+     "bloom: memory must be at least 1797205504 for distinct=1000000000 at fpr=0.001, not 1024"},
     {"bloom:distinct=1e14,fpr=1e-9",
      "bloom: distinct=1e+14 at fpr=1e-09 need 5.39e+14 bytes, and the most is 2^47"},
     {"stable:fade=1,k=2,fpr=0.1", "stable: give fade or fpr, not both"},

@@ -107,7 +107,7 @@ static eb_status stop(void *ctx, const void *p, size_t n) {
 
 static void test_stopped(void **state) {
     eb_filter *const a = suite_filled("bloom:memory=64K,k=3", 300, 1), *const b = suite_filled(
-                                                                           "lru:memory=64K", 3000,
+                                                                           "lru:memory=64K", 30000,
                                                                            1);
     eb_error err;
     (void)state;

@@ -65,8 +65,29 @@ static void predict_unused(uint32_t unused) {
                 options[i].option);
 }
 
+/* The stream that numbers are for.  Who names no stream means as many keys as the spec plans for.
+ */
+static eb_workload predict_stream(const settings *set, const char *spec, char text[96]) {
+    eb_workload load = predict_load(set);
+    char items[32], distinct[32];
+    double planned;
+    if (load.items <= 0 && load.distinct <= 0 &&
+        eb_spec_get(spec, "distinct", NULL, 0, &planned, NULL) == EB_OK && planned > 0)
+        load.distinct = planned;
+    if (load.items <= 0 && load.distinct <= 0)
+        snprintf(text, 96, "endless");
+    else if (load.items <= 0 || load.distinct <= 0 || load.items == load.distinct)
+        snprintf(text, 96, "%s keys, all distinct",
+                 human_number(items, fmax(load.items, load.distinct)));
+    else
+        snprintf(text, 96, "%s keys, %s distinct", human_number(items, load.items),
+                 human_number(distinct, load.distinct));
+    return load;
+}
+
 static void predict_print(const settings *set, const char *spec) {
-    const eb_workload load = predict_load(set);
+    char stream[96];
+    const eb_workload load = predict_stream(set, spec, stream);
     eb_prediction p;
     eb_spec_info info;
     predict_describe(spec, &info);
@@ -75,6 +96,7 @@ static void predict_print(const settings *set, const char *spec) {
     report_begin(&r, stdout, set->json);
     report_text(&r, "filter", "filter", info.canonical);
     report_bytes(&r, "bytes", "memory", (double)info.bytes);
+    report_text(&r, "stream", "stream", stream);
     report_real(&r, "fpr", "false positive rate", p.fpr);
     predict_rate(&r, "mean_fpr", "  mean so far", p.mean_fpr, p.fpr_low, p.fpr_high);
     report_real(&r, "fnr", "false negative rate", p.fnr);
@@ -264,8 +286,8 @@ static int run_predict(const cli_command *c, const settings *set, char **operand
 
 static const cli_option predict_options[] = {
     OPTION(0, "items", "COUNT", OPT_COUNT, items,
-           "Keys in the stream so far, repeats included, such as 1e9 or 10M. (default: an endless "
-           "stream, as with 0)"),
+           "Keys in the stream so far, repeats included, such as 1e9 or 10M. (default: as many as "
+           "SPEC is planned for with distinct=, all different; else an endless stream)"),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
            "Distinct keys among them. (default: all of them)"),
     OPTION(0, "gap", "COUNT", OPT_COUNT, gap,

@@ -1,5 +1,6 @@
 /* kind.c - the registry of kinds, and sizing that kinds share. */
 #include "kind.h"
+#include <math.h>
 
 const ebi_entry ebi_registry[] = {
 #define EBI_KIND(name, number) {&ebi_kind_##name, number},
@@ -12,6 +13,12 @@ uint64_t ebi_budget(const ebi_params *p) {
     assert(p->opt[EBI_O_SHARDS] >= 1);
     const uint64_t each = (p->opt[EBI_O_MEMORY] - EBI_OVERHEAD) / p->opt[EBI_O_SHARDS] / 64 * 64;
     return each > sizeof(ebi_block_head) ? each - sizeof(ebi_block_head) : 0;
+}
+
+double ebi_memory_for(const ebi_params *p, double bytes) {
+    assert(bytes >= 0);
+    const double each = ceil((bytes + sizeof(ebi_block_head)) / 64) * 64;
+    return EBI_OVERHEAD + (double)p->opt[EBI_O_SHARDS] * each;
 }
 
 /* Cells are read eight bytes at a time from any byte: this much must follow. */

@@ -339,6 +339,9 @@ EBI_INLINE bool ebi_is_far(const ebi_params *p) {
 /* Bytes that memory= leaves for the segments of one shard, a multiple of 64. */
 uint64_t ebi_budget(const ebi_params *p);
 
+/* The other way: the least memory= that leaves so many bytes. */
+double ebi_memory_for(const ebi_params *p, double bytes);
+
 /* Size an array of width-bit cells that follows the head and `fixed` bytes of
  * other segments: cells= as given, or as many as memory= allows, a multiple of
  * `multiple`.  Sets opt[EBI_O_CELLS] and span. */

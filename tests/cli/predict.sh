@@ -13,6 +13,14 @@ half=$(value fpr out)
 everbloom predict --json bloom:memory=1M,k=4 --items 500K
 [ "$(value fpr out)" = "$half" ] || fail "repeats count: $(value fpr out) and $half"
 
+# Without a stream: what the spec is planned for, or an endless one; and it says so.
+everbloom predict bloom:distinct=1e6,fpr=0.001
+out_has 'stream               1e6 keys, all distinct'; out_has 'false positive rate  0.0009997'
+everbloom predict bloom:memory=1M
+out_has 'stream               endless'; out_has 'false positive rate  1'
+everbloom predict lru:memory=1M --items 3e6 --distinct 552820
+out_has 'stream               3e6 keys, 5.53e5 distinct'
+
 everbloom predict stable:memroy=64M
 status_is 2; no_output; err_has 'everbloom: stable: no option "memroy"; did you mean "memory"?'
 misused predict '--distinct must not be more than --items' predict stable --items 10 --distinct 11
@@ -31,6 +39,22 @@ for spec in dyadic: dyadic:bits=64,shards=2, spectral:shards=64, spectral:store=
     least=$(sed 's/.*at least \([0-9]*\) here, not 1024$/\1/' err)
     everbloom predict "${spec}memory=$least"; status_is 0
     everbloom predict "${spec}memory=$((least - 1))"; status_is 2
+done
+
+for wish in bloom:distinct=1e6,fpr=1e-6 bloom:distinct=1e5,fpr=1e-3,layout=line,shards=4 \
+    bloom:distinct=1e6,fpr=1e-6,shards=8 lru:remember=1e6 lru:remember=1e6,keep=important,shards=2; do
+    everbloom predict "$wish,memory=2K"
+    status_is 2; no_output; err_has 'memory must be at least '
+    least=$(sed 's/.*at least \([0-9]*\) for .*/\1/' err)
+    everbloom predict "$wish,memory=$least"; status_is 0
+    everbloom predict "$wish,memory=$((least - 1))"; status_is 2
+done
+everbloom predict bloom:distinct=1e6,fpr=1e-6,cells=1000
+status_is 2; err_has 'bloom: cells must be at least '
+for wish in window:window=1e6,fpr=1e-6 window:window=1e5,fpr=1e-3,shards=4; do
+    everbloom predict "$wish,memory=8K"
+    status_is 2; no_output
+    everbloom predict "$wish,memory=$(sed 's/.*at least \([0-9]*\) for .*/\1/' err)"; status_is 0
 done
 
 # Several filters; memory; curves in the terminal, as a picture, as numbers.

@@ -84,11 +84,12 @@ static eb_status bloom_fit_items(ebi_params *p, ebi_args *a, eb_error *err) {
         a->given[EBI_O_CELLS] ? a->real[EBI_O_CELLS] : (double)ebi_budget(p) * 8 - 64;
     if (a->given[EBI_O_CELLS] || a->given[EBI_O_MEMORY]) {
         if (have >= need) return EB_OK;
+        const bool cells = a->given[EBI_O_CELLS];
         return ebi_fail(
-            err, EB_ESPEC,
-            "bloom: distinct=%.10g at fpr=%g need %.0f bytes, and the size given is %.0f",
-            a->real[EBI_BLOOM_DISTINCT], a->real[EBI_BLOOM_FPR], need * shards / 8,
-            have * shards / 8);
+            err, EB_ESPEC, "bloom: %s must be at least %.0f for distinct=%.10g at fpr=%g, not %.0f",
+            cells ? "cells" : "memory", cells ? need : ebi_memory_for(p, ceil((need + 64) / 8)),
+            a->real[EBI_BLOOM_DISTINCT], a->real[EBI_BLOOM_FPR],
+            cells ? have : (double)p->opt[EBI_O_MEMORY]);
     }
     if (need > 9e14) /* with what rounding adds still below the most cells */
         return ebi_fail(err, EB_ESPEC,

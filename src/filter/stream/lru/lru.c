@@ -173,21 +173,23 @@ static uint64_t lru_buckets_in(const ebi_params *p, uint64_t budget) {
 
 static eb_status lru_size(ebi_params *p, const ebi_args *a, eb_error *err) {
     const uint64_t b = p->opt[EBI_LRU_B], shards = p->opt[EBI_O_SHARDS];
-    const uint64_t bytes = lru_bucket_bytes(p);
-    const bool sized = a->given[EBI_O_CELLS] || a->given[EBI_O_MEMORY];
+    const bool cells = a->given[EBI_O_CELLS], sized = cells || a->given[EBI_O_MEMORY];
     const double need = a->given[EBI_LRU_WINDOW] ? lru_buckets_for(p, a->real[EBI_LRU_WINDOW]) : 0;
     uint64_t buckets = lru_buckets_in(p, ebi_budget(p));
-    if (a->given[EBI_O_CELLS])
+    if (cells)
         buckets = p->opt[EBI_O_CELLS] / b;
     else if (a->given[EBI_LRU_WINDOW] && !sized)
         buckets = (uint64_t)need;
-    if (a->given[EBI_O_CELLS] && p->opt[EBI_O_CELLS] % b != 0)
+    if (cells && p->opt[EBI_O_CELLS] % b != 0)
         return ebi_fail(err, EB_ESPEC, "lru: cells must be a multiple of slots=%llu, not %llu",
                         (unsigned long long)b, (unsigned long long)p->opt[EBI_O_CELLS]);
     if ((double)buckets < need)
-        return ebi_fail(err, EB_ESPEC, "lru: remember=%.10g needs %.0f bytes, not %.0f",
-                        a->real[EBI_LRU_WINDOW], need * (double)(bytes * shards),
-                        (double)(buckets * bytes * shards));
+        return ebi_fail(err, EB_ESPEC, "lru: %s must be at least %.0f for remember=%.10g, not %llu",
+                        cells ? "cells" : "memory",
+                        cells ? need * (double)b
+                              : ebi_memory_for(p, (double)lru_bytes_of(p, (uint64_t)need)),
+                        a->real[EBI_LRU_WINDOW],
+                        (unsigned long long)p->opt[cells ? EBI_O_CELLS : EBI_O_MEMORY]);
     if (buckets * b < 64)
         return ebi_fail(err, EB_ESPEC, "lru: memory=%llu is too small for shards=%llu",
                         (unsigned long long)p->opt[EBI_O_MEMORY], (unsigned long long)shards);

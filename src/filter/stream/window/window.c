@@ -202,11 +202,10 @@ static void window_choose_line(ebi_params *p, const ebi_args *a) {
     p->opt[EBI_WINDOW_LINE] = window_choose_size(p, a).fpr < window_wide_lines_below;
 }
 
-static double window_memory(const ebi_params *p, double lines) { /* of all shards */
+static double window_memory(const ebi_params *p, double lines) { /* for so many in each shard */
     assert(lines >= 0);
-    const double fixed = sizeof(ebi_block_head) + sizeof(ebi_window_state);
     const double pages = ceil(lines / (512 * EBI_WINDOW_PAGE)) * 64;
-    return (double)p->opt[EBI_O_SHARDS] * (fixed + lines * window_bytes(p) + pages);
+    return ebi_memory_for(p, sizeof(ebi_window_state) + lines * window_bytes(p) + pages);
 }
 
 static eb_status window_check_size(const ebi_params *p, const ebi_args *a, window_size s,
@@ -218,10 +217,16 @@ static eb_status window_check_size(const ebi_params *p, const ebi_args *a, windo
         return ebi_fail(err, EB_ESPEC, "window: memory=%llu is too small for shards=%llu",
                         (unsigned long long)p->opt[EBI_O_MEMORY],
                         (unsigned long long)p->opt[EBI_O_SHARDS]);
-    if (s.fpr > (a->given[EBI_WINDOW_FPR] ? 1.02 * fpr : 0.5))
-        return ebi_fail(err, EB_ESPEC, "window: %.10g keys with fpr=%g need %.0f bytes, not %.0f",
+    if (s.fpr > (a->given[EBI_WINDOW_FPR] ? 1.02 * fpr : 0.5)) {
+        const bool cells = a->given[EBI_O_CELLS];
+        const double lines = ceil(need / bits);
+        return ebi_fail(err, EB_ESPEC,
+                        "window: %s must be at least %.0f for %.10g keys with fpr=%g, not %llu",
+                        cells ? "cells" : "memory",
+                        cells ? lines * (double)window_cells(p) : window_memory(p, lines),
                         s.load * (double)p->opt[EBI_O_SHARDS], fpr,
-                        window_memory(p, ceil(need / bits)), window_memory(p, s.lines));
+                        (unsigned long long)p->opt[cells ? EBI_O_CELLS : EBI_O_MEMORY]);
+    }
     return EB_OK;
 }
 
