@@ -255,8 +255,8 @@ static void page_html(FILE *to, const corpus_run *run, const corpus_counts *all)
           "@media(prefers-color-scheme:dark){body{color:#ddd;background:#16181c}}"
           "</style><h1>everbloom corpus</h1>",
           to);
-    fputs("<table><tr><th>folder</th><th>documents</th><th>kept</th><th>words</th><th>kept</th>"
-          "<th>bytes</th><th>kept</th><th>share kept</th><th></th></tr>",
+    fputs("<table><tr><th>folder</th><th>documents</th><th>documents kept</th><th>words</th>"
+          "<th>words kept</th><th>bytes</th><th>bytes kept</th><th>share kept</th><th></th></tr>",
           to);
     for (size_t i = 0; i < run->files.folders; i++)
         page_row(to, run->files.folder[i], &run->found.counts[i]);
