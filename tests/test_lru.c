@@ -339,7 +339,8 @@ static void contradictions_are_refused(void **state) {
     refused("lru:low=1", "low and high are for keep=important only");
     refused("lru:keep=important,low=5,high=5", "low must be below high=5, not 5");
     refused("lru:bucket=word,keep=important", "bucket=word supports only keep=recent");
-    refused("lru:memory=1M,remember=1e6", "remember=1000000 needs");
+    refused("lru:memory=1M,remember=1e6",
+            "memory must be at least 5790656 for remember=1000000, not 1048576");
     refused("lru:memory=1T", "more than 64 bits of hash");
 }
 
