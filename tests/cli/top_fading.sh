@@ -159,7 +159,10 @@ exec 5<>endless
 { seq 5; echo 5; } >&5
 : >seen
 until_shown() { for ((i = 0; i < 300; i++)); do grep -aq "$1" seen && return; sleep 0.1; done; }
-script -qec "stty rows 24 cols 80; '$EVERBLOOM' top -m 1M --every 100ms <endless" /dev/null < <(until_shown KEY; printf ' '; until_shown paused; printf q; until_shown '1049l') >seen &
+# Who types is no child of script, which ends when all its children have, and only then writes its last words.
+mkfifo typed
+{ until_shown KEY; printf ' '; until_shown paused; printf q; until_shown '1049l'; } >typed &
+script -qec "stty rows 24 cols 80; '$EVERBLOOM' top -m 1M --every 100ms <endless" /dev/null <typed >seen &
 pid=$!
 for ((i = 0; i < 300; i++)); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
 kill $pid 2>/dev/null && fail "q does not end it: $(shown seen)"
