@@ -39,7 +39,7 @@ uint64_t suite_below(uint64_t *state, uint64_t range);
 bool suite_skips_zeros(const ebi_store *store, const ebi_counter_array *c);
 
 /* `make check` sets EVERBLOOM_QUICK: it leaves tests that begin with SUITE_LONG to `make test`, and
- * tries a fifth of the specs. */
+ * tries an eighth of the specs. */
 bool suite_quick(void);
 #define SUITE_LONG()                                                                               \
     do {                                                                                           \

@@ -107,6 +107,7 @@ static void growing_keeps_the_rate(void **state) {
 /* Random limits, rates and factors: the mean of the rates beside the mean of the promises. */
 static void random_limits_keep_the_rate(void **state) {
     (void)state;
+    SUITE_LONG();
     const char *const more = getenv("EVERBLOOM_OPERATIONS");
     const int filters = more ? 10000 : 200;
     uint64_t random = 11;

@@ -333,6 +333,7 @@ static void thaws(const eb_filter *f, eb_filter *frozen) {
 
 static void thawed_filters_go_on(void **state) {
     (void)state;
+    SUITE_LONG();
     each_spec(thaws);
 }
 

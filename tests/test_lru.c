@@ -575,6 +575,7 @@ static void lines_cover_sixty_percent(void **state) {
  * stream, with and without, in as many slots. */
 static void recent_keys_stay_known(void **state) {
     (void)state;
+    SUITE_LONG();
     for (uint64_t seed = 1; seed <= 3; seed++) {
         eb_filter *const f = suite_new("lru:cells=46080"), *const plain = suite_new(
                                                                "lru:memory=32K,keep=recent");

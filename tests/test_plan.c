@@ -257,6 +257,7 @@ static void offers_are_in_order(void **state) {
 /* Who is told how much memory a wish needs can take that much, and not much less. */
 static void needs_are_enough_and_no_more(void **state) {
     (void)state;
+    SUITE_LONG();
     static const char *const wishes[] = {
         "bloom:distinct=1e6,fpr=0.001",
         "bloom:distinct=1e6,fpr=0.001,layout=line",

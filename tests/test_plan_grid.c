@@ -252,6 +252,7 @@ static void grid_print(void) {
 
 static void plans_keep_what_they_promise(void **state) {
     (void)state;
+    SUITE_LONG();
     grid_run();
     HOLDS(grid_n > 5);
     for (size_t i = 0; i < grid_n; i++) {

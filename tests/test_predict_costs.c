@@ -119,6 +119,7 @@ static void plans_for_skewed_streams_are_bounded(void **state) {
 /* The dearest of 8000 random goals for all kinds, ends of all numbers among them. */
 static void hostile_plans_are_bounded(void **state) {
     (void)state;
+    SUITE_LONG();
     enum { COUNTS = EB_CAN_COUNT };
     static const struct {
         double items, distinct, zipf, gap;

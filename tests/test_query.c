@@ -533,6 +533,7 @@ static void full_filter_tells_nothing(const char *spec) {
 
 static void full_counters_tell_nothing(void **state) {
     (void)state;
+    SUITE_LONG();
     size_t n, counting = 0;
     const eb_kind_info *const *const kinds = eb_kinds(&n);
     for (size_t i = 0; i < n; i++) {

@@ -173,6 +173,7 @@ static void errors_are_as_known(void **state) {
  * numbers are those of a table that evicts from anywhere. */
 static void keys_share_a_small_side_table(void **state) {
     (void)state;
+    SUITE_LONG();
     static const expected rows[] = {
         {"method=rmx", .7, .5, MIXED, .0228, .0050, 1.79, .65, true, 56},
         {"method=rmx", .7, .5, MIXED, .0187, .0051, .56, .18, true, 104},

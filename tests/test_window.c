@@ -216,6 +216,7 @@ static void plans_know_what_is_stored(void **state) {
         "window=300000,unit=time,items=100000,overload=shorten",
         "window=300000,unit=time,items=100000,overload=shorten,refresh=yes"};
     (void)state;
+    SUITE_LONG();
     for (size_t i = 0; i < SUITE_COUNT(rates) * SUITE_COUNT(options); i++) {
         const double fpr = rates[i % SUITE_COUNT(rates)];
         char spec[EB_SPEC_MAX];
@@ -300,6 +301,7 @@ static void saturated_lines_keep_the_promise(void **state) {
 
 /* Lines that nobody touches come alive again after 256 eras, unless they are swept. */
 static void what_expired_stays_expired(void **state) {
+    SUITE_LONG();
     enum { KEYS = 3000, ERAS = 700 };
     static const char *const modes[] = {"elastic", "rotate"};
     eb_hash hash[KEYS];

@@ -1,5 +1,6 @@
 # Every question of docs/CHOOSING.md has a plot, which the command draws.
 . "$EXPECT"
+slow
 "$(dirname "$EXPECT")/../../examples/choosing.sh" "$EVERBLOOM" plots >out 2>err
 status=$?
 status_is 0; silent

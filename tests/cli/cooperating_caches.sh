@@ -1,5 +1,6 @@
 # The example with two processes: one goes on adding, the other asks and never misses a key.
 . "$EXPECT"
+slow
 example=$(dirname "$EXPECT")/../../examples/cooperating_caches.sh
 "$example" >out 2>err
 status=$?

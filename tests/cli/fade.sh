@@ -1,5 +1,6 @@
 # count --decay: what a key counts by the age of its lines, in time and in lines.
 . "$EXPECT"
+slow
 
 # One line a second for 1000 s.
 for i in $(seq 1 1000); do printf '%s\ta\n' "$i"; done >in

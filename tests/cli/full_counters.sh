@@ -1,5 +1,6 @@
 # Counters that overflow: never a number that cannot be, exit status 1, and shown in reports.
 . "$EXPECT"
+slow
 # By default there is room for what was too much: a key that comes 70000 times in a window, 3000 keys of 300 lines.
 yes x | head -n 70000 >hot
 everbloom count --window 1h --key x --seed 1 hot

@@ -1,5 +1,6 @@
 # --jsonl: values by their path, compared with Python's reader on random documents; broken ones do no harm.
 . "$EXPECT"
+slow
 command -v python3 >/dev/null || skip "no python3"
 printf '%s\n' '{"user":{"id":7},"t":1}' '{"t":2,"user":{"name":"x","id":7}}' '{"user":{"id":"7"}}' '{"user":{"id":8}}' >in
 everbloom dedup --jsonl -f user.id in; status_is 0; silent; sed -n '1p;4p' in | out_is

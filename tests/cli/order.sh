@@ -1,5 +1,6 @@
 # Lines come out in input order: the same as awk's exact answer, in a filter that has room.
 . "$EXPECT"
+slow
 awk 'BEGIN { srand(7); for (i = 0; i < 200000; i++) print "line " int(rand() * 100000) }' >in
 awk '!seen[$0]++' in >unique
 awk 'seen[$0]++' in >repeated

@@ -1,5 +1,6 @@
 # range: how many numbers or times lie in a range, quantiles, kept filters, one sentence for what is bad.
 . "$EXPECT"
+slow
 awk 'BEGIN { x = 5; for (i = 0; i < 3000; i++) { x = (x * 16807) % 2147483647; print "s" x % 7 "\t" x % 2001 - 500 } }' >data
 ask() { everbloom range --seed 1 -m 4M -f 2 "$@" data; status_is 0; silent; }
 exact() { awk -v a="$1" -v b="$2" '$2 >= a && $2 <= b' data | wc -l; } # FROM TO

@@ -1,5 +1,6 @@
 # dedup --window: repeats within so many lines or so much time are dropped, later ones are not.
 . "$EXPECT"
+slow
 
 # Lines.  Eras are a 14th of a window: what is older than 15/14 of it is printed again.
 { echo a; seq 100 199; echo a; seq 200 319; echo a; } >in
