@@ -205,6 +205,7 @@ static bool lru_duel_rule_of(const ebi_params *p, const uint8_t *block, lru_duel
 static void lru_duel_places(const ebi_params *p, const lru_duel_rule *rule, const eb_hash *hash,
                             const uint32_t *value, uint64_t before, size_t i, size_t end,
                             uint8_t *to) {
+    assert(i <= end && end <= EBI_LONG_BATCH);
     const uint64_t front = rule->front[0];
     const uint8_t place = rule->to[0];
     for (; value && i < end; i++) {
@@ -275,6 +276,7 @@ enum { LRU_DUEL_RUN = 64 };
 
 void ebi_lru_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                  const ebi_lru_line_ops *ops) {
+    assert(b->n <= EBI_LONG_BATCH);
     const uint64_t before = ebi_head_of(block)->items, leaders = ebi_lru_leaders(p);
     const uint32_t *const value = ebi_lru_is_ranked(p) ? b->value : NULL;
     lru_duel_rule rule;
