@@ -65,8 +65,7 @@ static void predict_unused(uint32_t unused) {
                 options[i].option);
 }
 
-/* The stream that numbers are for.  Who names no stream means as many keys as the spec plans for.
- */
+/* The stream to predict for.  Without --items and --distinct, what the spec plans for. */
 static eb_workload predict_stream(const settings *set, const char *spec, char text[96]) {
     eb_workload load = predict_load(set);
     char items[32], distinct[32];

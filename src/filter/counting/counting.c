@@ -102,11 +102,9 @@ eb_status ebi_counting_resolve_cells(ebi_params *p, const ebi_args *a, const cha
     if (a->given[EBI_O_CELLS]) return EB_OK;
     p->opt[EBI_O_CELLS] = budget > fixed ? ebi_counting_cells(store, budget - fixed, bits) : 0;
     if (p->opt[EBI_O_CELLS] >= 64) return EB_OK;
-    const uint64_t shard = sizeof(ebi_block_head) + fixed + ebi_counters_bytes(store, 64, bits);
-    return ebi_fail(
-        err, EB_ESPEC, "%s: memory must be at least %llu here, not %llu", kind,
-        (unsigned long long)(EBI_OVERHEAD + p->opt[EBI_O_SHARDS] * ebi_round_up(shard, 64)),
-        (unsigned long long)p->opt[EBI_O_MEMORY]);
+    return ebi_fail(err, EB_ESPEC, "%s: memory must be at least %.0f here, not %llu", kind,
+                    ebi_memory_for(p, (double)(fixed + ebi_counters_bytes(store, 64, bits))),
+                    (unsigned long long)p->opt[EBI_O_MEMORY]);
 }
 
 eb_status ebi_counting_resolve_window(ebi_params *p, const ebi_args *a, const char *kind,
