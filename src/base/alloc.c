@@ -1,10 +1,13 @@
-/* alloc.c - memory that begins at a cache line, from allocators that promise 16 bytes.
+/* alloc.c - memory for handles and blocks, aligned to cache lines.
  *
- *     host's allocator   | 16 to 64 bytes, the last says how many | what the library uses |
+ * The library's own allocator uses malloc for small blocks and mapped memory for large ones. Mapped
+ * blocks begin at a huge page, because filters touch random lines and would otherwise miss the TLB
+ * on each of them.
  *
- * The library's own allocator needs no such trick: it uses malloc for small blocks, and mapped
- * memory at a huge page's start for large ones, since filters touch random lines and would
- * otherwise miss the TLB on each of them. */
+ * A host's allocator only promises 16-byte alignment.  So the library asks it for 64 bytes more,
+ * starts at the next cache line, and notes in the byte before it how many bytes it skipped:
+ *
+ *       | 16 to 64 bytes, the last one holds their number | what the library uses | */
 #include "alloc.h"
 #include "os.h"
 #include <stdlib.h>
@@ -52,7 +55,7 @@ static bool alloc_is_own(const eb_allocator *mem) {
     return mem->alloc == alloc_get;
 }
 
-/* From what the host gave to what the library uses. */
+/* Takes what the host allocated, and returns the aligned part that the library uses. */
 static uint8_t *alloc_align(uint8_t *given) {
     if (!given) return NULL;
     assert((uintptr_t)given % ALLOC_HOST_ALIGN == 0);
@@ -61,7 +64,7 @@ static uint8_t *alloc_align(uint8_t *given) {
     return given + skip;
 }
 
-/* Of larger ones the distance between two pointers would not fit, nor the size of a snapshot. */
+/* The largest allocation.  Beyond it, pointer differences and snapshot sizes would overflow. */
 static const uint64_t alloc_most = PTRDIFF_MAX - 4096;
 
 void *ebi_alloc(const eb_allocator *mem, uint64_t bytes) {
@@ -101,7 +104,8 @@ void *ebi_move(const eb_allocator *mem, void *p, uint64_t bytes, eb_mover *move,
     uint8_t *const given = move(ctx, ours - skip, (size_t)bytes + EBI_ALIGN);
     if (!given) return p;
     const size_t now =
-        EBI_ALIGN - (uintptr_t)given % EBI_ALIGN; /* it may lie otherwise in a line */
+        EBI_ALIGN -
+        (uintptr_t)given % EBI_ALIGN; /* the new place may have another offset in its line */
     if (now != skip) memmove(given + now, given + skip, (size_t)bytes);
     return alloc_align(given);
 }

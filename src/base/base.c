@@ -1,4 +1,4 @@
-/* base.c - error texts. */
+/* base.c - error messages: formatting them, and filling in eb_error. */
 #include "base.h"
 #include <float.h>
 #include <stdarg.h>
@@ -6,11 +6,11 @@
 
 static_assert(sizeof(eb_error) == 512, "part of the interface");
 
-/* Texts.  What printf does with doubles depends on the process's locale, which the library must
- * not: so conversions are taken one by one, and what is no part of a number in C is the locale's
- * point.
+/* Formatting. printf writes doubles with the decimal point of the process's locale, and messages
+ * must not depend on it.  So the format is cut into single conversions, each is printed with
+ * snprintf, and whatever is not part of a C number is replaced by a point.
  *
- * They may have a precision, also as *, and be d, u, lu, llu, zu, s, f or g. */
+ * Conversions may have a precision, also as *, and be d, u, lu, llu, zu, s, f or g. */
 
 typedef struct base_out {
     char *text;
@@ -25,7 +25,7 @@ static void base_put(base_out *out, const char *s, size_t len) {
 }
 
 static void base_put_real(base_out *out, char conversion, int precision, double value) {
-    enum { BASE_POINT_MAX = 8 }; /* bytes: it may be any character */
+    enum { BASE_POINT_MAX = 8 }; /* bytes: a locale's point may be any character */
     char text[DBL_MAX_10_EXP + 32 + BASE_POINT_MAX];
     static const char letters[] = "0123456789+-einfa";
     const int digits = precision < 0 ? 6 : precision > 20 ? 20 : precision;
@@ -68,7 +68,7 @@ static bool base_is(const char **format, const char *conversion) {
     return true;
 }
 
-/* What follows a %.  false: no such conversion, so the next argument is unknown too. */
+/* Prints what follows a %. false: the conversion is unknown, and so are the arguments after it. */
 static bool base_convert(base_out *out, const char **format, va_list *args) {
     const int precision = base_precision(format, args);
     const char letter = **format;

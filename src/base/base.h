@@ -1,5 +1,5 @@
-/* base.h - what every file of the library may rely on: the public types, error
- * passing, checked sizes, little-endian words. */
+/* base.h - what every file of the library may use: the public types, passing errors on, sizes
+ * checked for overflow, and little-endian words. */
 #ifndef EBI_BASE_H
 #define EBI_BASE_H
 #ifndef EB_STATIC_ONLY
@@ -21,7 +21,7 @@ static_assert(sizeof(size_t) >= 4 && sizeof(size_t) <= 8,
               "sizes of blocks are 64 bits, in memory or not");
 static_assert(sizeof(double) == 8, "everbloom needs IEEE doubles");
 
-/* Pass a failure on to the caller. */
+/* Returns to the caller with the status if expr fails. */
 #define EBI_TRY(expr)                                                                              \
     do {                                                                                           \
         const eb_status ebi_try_status = (expr);                                                   \
@@ -30,20 +30,20 @@ static_assert(sizeof(double) == 8, "everbloom needs IEEE doubles");
 
 #define EBI_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Fill err (if any) and return status. */
+/* Fills err (unless it is NULL) and returns status. */
 eb_status ebi_fail(eb_error *err, eb_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* The same, with the index of the key or the byte that is refused. */
+/* The same, with the index of the key or byte that was refused. */
 eb_status ebi_fail_at(eb_error *err, eb_status status, uint64_t at, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Structures that begin with their size: is it the one that this library knows?  `name` is the
- * type's, for the message. */
+/* Checks that the size in a structure is one that this library knows.  `name` is the name of its
+ * type, for the message. */
 eb_status ebi_check_size(const void *structure, size_t known, const char *name, eb_error *err);
 #define EBI_CHECK_SIZE(structure, type, err)                                                       \
     EBI_TRY(ebi_check_size((structure), sizeof(type), #type, (err)))
 
-/* false on overflow, *out untouched */
+/* Returns false on overflow and leaves *out as it was. */
 static inline bool ebi_mul(uint64_t a, uint64_t b, uint64_t *out) {
     uint64_t product;
     if (__builtin_mul_overflow(a, b, &product)) return false;
@@ -51,7 +51,7 @@ static inline bool ebi_mul(uint64_t a, uint64_t b, uint64_t *out) {
     return true;
 }
 
-static inline uint64_t ebi_plus(uint64_t a, uint64_t b) { /* saturates */
+static inline uint64_t ebi_plus(uint64_t a, uint64_t b) { /* on overflow: UINT64_MAX */
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
@@ -59,7 +59,7 @@ static inline uint64_t ebi_min(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-static inline size_t ebi_min_size(size_t a, size_t b) { /* of what is in memory */
+static inline size_t ebi_min_size(size_t a, size_t b) { /* sizes in memory */
     return a < b ? a : b;
 }
 
@@ -72,8 +72,7 @@ static inline uint64_t ebi_round_up(uint64_t n, uint64_t multiple) {
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* Open functions serve readers and writers alike: what is not the caller's to write, the caller
- * only reads. */
+/* Removes const.  For functions that serve readers and writers alike: readers still only read. */
 static inline uint8_t *ebi_writable(const uint8_t *bytes) {
     union {
         const uint8_t *theirs;

@@ -1,4 +1,4 @@
-/* bits.h - bit tricks and the compiler builtins behind them. */
+/* bits.h - bit operations, and the compiler builtins behind them. */
 #ifndef EBI_BITS_H
 #define EBI_BITS_H
 #include "os.h"
@@ -19,26 +19,26 @@ EBI_INLINE unsigned ebi_log2(uint64_t x) { /* floor; x != 0 */
     return 63 - (unsigned)__builtin_clzll(x);
 }
 
-EBI_INLINE uint64_t ebi_ones(unsigned n) { /* n low bits, n = 0..64 */
+EBI_INLINE uint64_t ebi_ones(unsigned n) { /* the n lowest bits set, n = 0..64 */
     assert(n <= 64);
     return n == 0 ? 0 : ~UINT64_C(0) >> (64 - n);
 }
 
-/* Are so many bytes all 0? */
+/* Whether all n bytes are 0. */
 EBI_INLINE bool ebi_is_zero(const void *bytes, uint64_t n) {
     const uint8_t *const p = bytes;
     while (n > 0 && p[n - 1] == 0) n--;
     return n == 0;
 }
 
-/* Into the second level of cache, from where a load takes a few cycles that other work hides.  The
- * first level has room for fewer lines on their way, and a core that asks it for one more waits. */
+/* Prefetches into the second level of cache, from where a load takes only a few cycles.  The first
+ * level can wait for fewer lines at once, and a core that asks it for one more stalls. */
 EBI_INLINE void ebi_prefetch_read(const void *p) {
     __builtin_prefetch(p, 0, 2);
 }
 
-/* The same for a line that will be written.  Not (p, 1, 2): where the compiler may use prefetchw
- * that brings the line into the first level. */
+/* The same for a line that will be written.  The arguments are not (p, 1, 2), because compilers may
+ * turn that into prefetchw, which loads into the first level. */
 EBI_INLINE void ebi_prefetch_write(const void *p) {
     __builtin_prefetch(p, 0, 2);
 }

@@ -1,14 +1,15 @@
-/* decimal.h - whole numbers of 64 bits as decimal text, and back.
+/* decimal.h - 64-bit whole numbers as decimal text, and back.
  *
- * Text is written without sign + and leading zeros, and nothing else is read, so each number has
- * one text.  Eight digits are made at a time, in one register, without branches. */
+ * Each number has exactly one text: no plus sign and no leading zeros are written, and texts that
+ * have them are refused.  Numbers are written eight digits at a time, in one register and without
+ * branches. */
 #ifndef EBI_DECIMAL_H
 #define EBI_DECIMAL_H
 #include "bits.h"
 
 enum { EBI_DECIMAL_MAX = 32, EBI_DECIMAL_DIGITS = 20 };
 
-/* The digits of v < 10^8 as bytes, the first in the lowest. */
+/* The eight digits of v < 10^8 as bytes, with the first digit in the lowest byte. */
 EBI_INLINE uint64_t ebi_decimal_eight(uint32_t v) {
     const uint64_t four = v / 10000 | (uint64_t)(v % 10000) << 32;
     const uint64_t hundreds = (four * 10486) >> 20 & UINT64_C(0x7f0000007f);
@@ -17,10 +18,10 @@ EBI_INLINE uint64_t ebi_decimal_eight(uint32_t v) {
     return tens | (two - 10 * tens) << 8;
 }
 
-/* Text at the end of buf; the key points into it. */
+/* Writes the text at the end of buf.  The key points into buf. */
 EBI_INLINE eb_key ebi_decimal_write(uint64_t v, char buf[EBI_DECIMAL_MAX]) {
     const uint64_t ascii = UINT64_C(0x3030303030303030), million_hundred = 100000000;
-    char *const last = &buf[EBI_DECIMAL_MAX - 8]; /* eight digits at a time, from the last */
+    char *const last = &buf[EBI_DECIMAL_MAX - 8]; /* eight digits at a time, from the end */
     uint64_t first = ebi_decimal_eight((uint32_t)(v % million_hundred));
     size_t len = 8;
     ebi_store64(last, first | ascii);
@@ -35,11 +36,11 @@ EBI_INLINE eb_key ebi_decimal_write(uint64_t v, char buf[EBI_DECIMAL_MAX]) {
             ebi_store64(last - 16, first | ascii);
         }
     }
-    len -= first == 0 ? 7 : ebi_ctz(first) / 8; /* leading zeros, but the last digit */
+    len -= first == 0 ? 7 : ebi_ctz(first) / 8; /* skips leading zeros but keeps the last digit */
     return (eb_key){last + 8 - len, len};
 }
 
-/* Of a number in two's complement. */
+/* The same for a signed number in two's complement. */
 EBI_INLINE eb_key ebi_decimal_write_signed(uint64_t v, char buf[EBI_DECIMAL_MAX]) {
     const bool negative = v > INT64_MAX;
     const eb_key size = ebi_decimal_write(negative ? 0 - v : v, buf);
@@ -48,7 +49,7 @@ EBI_INLINE eb_key ebi_decimal_write_signed(uint64_t v, char buf[EBI_DECIMAL_MAX]
     return negative ? (eb_key){sign, size.len + 1} : size;
 }
 
-/* The same as a string, for messages. */
+/* The same as a NUL-terminated string, for messages. */
 typedef struct ebi_decimal_text {
     char text[EBI_DECIMAL_MAX];
 } ebi_decimal_text;

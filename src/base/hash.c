@@ -1,4 +1,4 @@
-/* hash.c - XXH3, of keys and of blocks. */
+/* hash.c - XXH3 from the xxHash library: hashes of keys, and checksums of blocks and snapshots. */
 #include "hash.h"
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -11,7 +11,7 @@ eb_hash ebi_hash_xxh3_one(uint64_t seed, const void *key, size_t len) {
     return XXH3_64bits_withSeed(key, len, seed);
 }
 
-/* Compiled for each width that is common: a hash of a known length has no branches. */
+/* Inlined for each common width.  With the length known at compile time, XXH3 has no branches. */
 static inline __attribute__((always_inline)) void hash_column(uint64_t seed, const uint8_t *p,
                                                               size_t width, ptrdiff_t stride,
                                                               size_t n, eb_hash *out) {

@@ -1,6 +1,6 @@
-/* os.h - what depends on the machine and its operating system: mapped memory with huge pages, and
- * what the processor can do.  #ifdefs of that kind are here and nowhere else; the files with
- * instructions of x86 ask EBI_X86_64. */
+/* os.h - what depends on the machine and the operating system: mapped memory with huge pages, and
+ * what the processor can do.  All #ifdefs about them are here.  Files with x86 instructions test
+ * EBI_X86_64. */
 #ifndef EBI_OS_H
 #define EBI_OS_H
 #include "base.h"
@@ -11,15 +11,15 @@
 #define EBI_X86_64 0
 #endif
 
-/* Can a program ask for memory before it needs it?  Not in WebAssembly. */
+/* Whether prefetch instructions exist.  WebAssembly has none. */
 #if defined __wasm__
 enum { EBI_OS_CAN_PREFETCH = 0 };
 #else
 enum { EBI_OS_CAN_PREFETCH = 1 };
 #endif
 
-/* Memory that is zero and aligned to huge pages, or NULL.  Systems that cannot map memory have
- * EBI_OS_CAN_MAP 0, and nobody calls these. */
+/* Zeroed memory aligned to huge pages, or NULL. Where memory cannot be mapped, EBI_OS_CAN_MAP is 0
+ * and these functions are not called. */
 enum { EBI_OS_PAGE = 4096, EBI_OS_HUGE_PAGE = 2 << 20 };
 
 #if defined __unix__ && !defined __wasm__
@@ -57,7 +57,7 @@ static inline void ebi_os_unmap(void *p, size_t size) {
 }
 #endif
 
-/* What this machine's processor can do, at run time. */
+/* What this processor can do, found out at run time. */
 
 static inline bool ebi_has_avx2(void) {
 #if EBI_X86_64
@@ -67,7 +67,8 @@ static inline bool ebi_has_avx2(void) {
 #endif
 }
 
-static inline bool ebi_has_vbmi2(void) { /* AVX-512 with all that comes with its permutations */
+static inline bool
+ebi_has_vbmi2(void) { /* AVX-512 with VBMI2 and the extensions that come with it */
 #if EBI_X86_64
     return __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vbmi") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
@@ -77,7 +78,7 @@ static inline bool ebi_has_vbmi2(void) { /* AVX-512 with all that comes with its
 #endif
 }
 
-static inline bool ebi_has_bmi2(void) { /* with what comes with it: BMI and popcnt */
+static inline bool ebi_has_bmi2(void) { /* with BMI and popcnt, which come with it */
 #if EBI_X86_64
     return __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("bmi") &&
            __builtin_cpu_supports("popcnt");

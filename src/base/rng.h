@@ -1,6 +1,6 @@
-/* rng.h - the generator whose 64-bit state lives in the filter's block: a
- * counter and a mixing function.  Equal states give equal draws on every
- * machine, so a replica or a replay makes the same decisions. */
+/* rng.h - the random generator.  Its state is 64 bits in the filter's block: a counter that a
+ * mixing function turns into random bits.  Equal states give equal draws on every machine, so
+ * replicas and replays make the same decisions. */
 #ifndef EBI_RNG_H
 #define EBI_RNG_H
 #include "hash.h"

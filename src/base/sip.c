@@ -1,8 +1,9 @@
-/* sip.c - SipHash-1-3 (Aumasson and Bernstein 2012): one round a word and three at the end.
+/* sip.c - SipHash-1-3 (Aumasson and Bernstein 2012), the hash for keys that an adversary may
+ * choose: one round for each word of the key, and three at the end.
  *
- * A round is a chain of additions, rotations and exclusive ors, each of which waits for the one
- * before.  So keys with equally many words are hashed side by side: two at a time in ordinary
- * registers, eight at a time with AVX-512, which can rotate. */
+ * In a round every operation waits for the one before it, so hashing one key leaves most of the
+ * processor idle.  Keys with the same number of words are therefore hashed side by side: two at a
+ * time in ordinary registers, eight at a time with AVX-512, which can rotate 64-bit words. */
 #include "hash.h"
 
 EBI_INLINE uint64_t sip_rotl(uint64_t x, unsigned n) {
@@ -33,7 +34,7 @@ EBI_INLINE void sip_round(sip_state *s) {
     s->c = sip_rotl(s->c, 32);
 }
 
-/* 1 to 7 bytes as a number; no byte outside is read. */
+/* 1 to 7 bytes as a number.  Reads no byte outside of them. */
 EBI_INLINE uint64_t sip_few(const uint8_t *p, unsigned n) {
     assert(n < 8);
     uint32_t low, high;
@@ -46,7 +47,7 @@ EBI_INLINE uint64_t sip_few(const uint8_t *p, unsigned n) {
     return low | (uint64_t)high << 8 * (n - 4);
 }
 
-/* Word i of a key; the last one has what is left of the key and its length. */
+/* Word i of a key.  The last word holds the remaining bytes and the length. */
 EBI_INLINE uint64_t sip_word(eb_key key, size_t i) {
     const uint8_t *const p = key.p;
     if (i < key.len / 8) return ebi_load64(p + 8 * i);
@@ -123,7 +124,7 @@ SIP_AVX512 EBI_INLINE __m128i sip_pair(eb_key key, size_t i) {
     return _mm_loadu_si128((const __m128i *)(const void *)((const uint8_t *)key.p + 8 * i));
 }
 
-/* Words i and i + 1 of four keys, each pair in a lane of 128 bits. */
+/* Words i and i + 1 of four keys.  Each 128-bit lane holds one key's pair. */
 SIP_AVX512 EBI_INLINE __m512i sip_four_pairs(const eb_key *k, size_t i) {
     const __m256i low =
         _mm256_inserti128_si256(_mm256_castsi128_si256(sip_pair(k[0], i)), sip_pair(k[1], i), 1);
@@ -132,7 +133,8 @@ SIP_AVX512 EBI_INLINE __m512i sip_four_pairs(const eb_key *k, size_t i) {
     return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
 }
 
-/* Eight keys of equally many words.  Lanes 0, 2, 4, 6 are keys 0..3, the odd ones keys 4..7. */
+/* Hashes eight keys with equally many words.  Lanes 0, 2, 4, 6 hold keys 0..3, the odd ones keys
+ * 4..7. */
 SIP_AVX512 static void sip_eight(const uint64_t key[2], const eb_key *k, bool whole, eb_hash *out) {
     const sip_state begin = sip_begin(key);
     const __m512i order = _mm512_set_epi64(7, 5, 3, 1, 6, 4, 2, 0);
@@ -174,7 +176,8 @@ static void sip_eight(const uint64_t key[2], const eb_key *k, bool whole, eb_has
 }
 #endif
 
-/* How many of the next keys, up to `most`, have as many words as the first; *whole: and no rest. */
+/* How many of the next keys, up to `most`, have as many words as the first. *whole: their lengths
+ * are whole words. */
 EBI_INLINE size_t sip_alike(const eb_key *k, size_t most, bool *whole) {
     size_t n = 1;
     size_t differ = 0;

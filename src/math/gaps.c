@@ -1,23 +1,27 @@
-/* gaps.c - how far apart the repeats of a stream are, in records and in distinct keys.
+/* gaps.c - how far apart the repeats of a stream are, in records and in distinct keys.  Filters
+ * that forget are wrong about repeats that come too late, so their error rates follow from this
+ * distribution.  It takes a few hundred microseconds.
  *
- * Time runs from 0 to 1 over the stream.  A key that comes 1 + Poisson(a) times (zipf 0) or
- * Poisson(l) times (zipf > 0, l = records times its share) at uniform places has, of its repeats,
+ * Time runs from 0 to 1 over the stream, and a key's records are at uniform places.  A key has 1 +
+ * Poisson(a) records (zipf 0), or Poisson(l) records (zipf > 0, l = records times its share).  The
+ * number of its repeats with a gap above x is proportional to
  *
- *     gap > x     (1-x)^2 e^(-a x)      or   [l (1-x) - 1] e^(-l x) + e^(-l)   of l - 1 + e^(-l)
+ *       (1-x)^2 e^(-a x)    or    [l (1-x) - 1] e^(-l x) + e^(-l)   (of l - 1 + e^(-l) in all)
  *
- * and is in a window of length x with probability 1 - (1-x) e^(-a x), or 1 - e^(-l x).  Of the
- * repeats at the end of the stream the age is above x in proportion to e^(-l x) - e^(-l), weighted
- * by l, or to unseen(x) - unseen(1) of meanfield.h.  An endless stream has exponential gaps.
+ * The key occurs in a window of length x with probability 1 - (1-x) e^(-a x), or 1 - e^(-l x).  At
+ * the end of the stream, the share of repeats with an age above x is proportional to e^(-l x) -
+ * e^(-l), weighted by l, or to unseen(x) - unseen(1) of meanfield.h.  Endless streams have
+ * exponential gaps.
  *
- * Ranks of Zipf's law are put into bins that grow by a quarter; the number of keys that are drawn
- * from is solved for, so that `distinct` of them come.  Some hundred microseconds. */
+ * The ranks of Zipf's law are grouped into bins that grow by a quarter.  The number of keys to draw
+ * from is solved for, so that `distinct` of them occur. */
 #include "meanfield.h"
 #include <assert.h>
 
-enum { GAPS_SINGLE = 16 }; /* ranks with bins of their own */
+enum { GAPS_SINGLE = 16 }; /* ranks that have a bin of their own */
 static const double gaps_bin = 1.25;
 
-/* The ranks 1..keys in bins, the shares of all add up to 1. */
+/* Puts the ranks 1..keys into bins, whose shares add up to 1. */
 static void gaps_bins(ebi_repeats *r, double keys) {
     assert(keys > 0);
     double sum = 0;
@@ -25,7 +29,7 @@ static void gaps_bins(ebi_repeats *r, double keys) {
     for (double from = 1; from <= keys && r->bins < EBI_REPEATS_BINS;) {
         const double next = from < GAPS_SINGLE ? from + 1 : fmin(ceil(from * gaps_bin), keys + 1);
         const double middle = (from + next - 1) / 2, n = next - from;
-        /* Mean of i^-zipf: the value in the middle, and half its second derivative times the
+        /* The mean of i^-zipf is its value in the middle, plus half its second derivative times the
          * variance. */
         const double bend = r->zipf * (r->zipf + 1) / (middle * middle) * (n * n - 1) / 24;
         r->keys[r->bins] = n;
@@ -37,7 +41,7 @@ static void gaps_bins(ebi_repeats *r, double keys) {
     for (size_t i = 0; i < r->bins; i++) r->share[i] /= sum;
 }
 
-static double gaps_there(const ebi_repeats *r, double records) { /* keys that came */
+static double gaps_there(const ebi_repeats *r, double records) { /* keys that occur */
     assert(records >= 0);
     double sum = 0;
     for (size_t i = 0; i < r->bins; i++) sum -= r->keys[i] * expm1(-records * r->share[i]);
@@ -73,7 +77,7 @@ double ebi_repeats_distinct(const ebi_repeats *r, double x) {
     return r->distinct * (1 - (1 - t) * exp(-r->copies * t));
 }
 
-/* Repeats with a gap above x of the stream, or the limit of many records: above x records. */
+/* Repeats with a gap above x, a share of the stream; for endless streams, above x records. */
 static double gaps_above(const ebi_repeats *r, double x, bool at_end) {
     assert(x >= 0);
     if (r->zipf <= 0 && !(r->items > 0)) return exp(-x / r->distinct);

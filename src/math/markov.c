@@ -1,21 +1,24 @@
-/* markov.c - the life of one cell with values 0..levels: what share of cells is zero, when, and how
- * likely the cell of a key is zero again after a gap.
+/* markov.c - the life of one cell that holds 0..levels, loses 1 now and then, and is set by
+ * arriving keys.  From it follow the false positives of filters that fade (the share of cells that
+ * are not zero) and their false negatives (how likely the cell of a key is zero again after a gap).
+ * Long streams are left to course.c.
  *
- * Per arrival a cell loses 1 with probability p = P/cells, then is set with probability k (1-(1-1/
- * cells)^K, or K/cells for distinct cells) to a class that is >= j with probability Q_j (tail[j]).
- * Let Z_j = P(cell < j).  In the long run the flow across each boundary j balances:
+ * Per arrival a cell loses 1 with probability p = P/cells.  Then it is set with probability k,
+ * which is 1-(1-1/cells)^K, or K/cells for distinct cells, to a class that is >= j with probability
+ * Q_j (tail[j]).  Let Z_j = P(cell < j).  In the long run the flows across each boundary j are
+ * equal:
  *
- *     up k Q_j Z_j, down p (1 - k Q_j) (Z_{j+1} - Z_j)      (max rule; others below)
+ *       up k Q_j Z_j, down p (1 - k Q_j) (Z_{j+1} - Z_j)      (max rule; others below)
  *
- * which gives Z_j from Z_{j+1}, down from Z_{levels+1} = 1, and the share of zeros is Z_1.
+ * This gives Z_j from Z_{j+1}, beginning with Z_{levels+1} = 1.  The share of zeros is Z_1.
  *
- * Finite times use uniformisation: an arrival touches a cell with probability at most
- * s = 1-(1-k)(1-p), so n arrivals are Binomial(n, s) steps of a chain that moves 1/s times faster.
- * Its steps are sums of flows, no small difference of large numbers; after some hundred steps it
- * stands still, so the cost does not depend on n.  It grows with levels^2 (1 + K/P).
+ * Finite times use uniformisation.  An arrival touches a cell with probability at most s =
+ * 1-(1-k)(1-p), so n arrivals are Binomial(n, s) steps of a chain that moves 1/s times as fast.
+ * Its steps are sums of flows, never small differences of large numbers.  It stands still after a
+ * few hundred steps, so the cost does not depend on n.  It grows with levels^2 (1 + K/P).
  *
  * The cyclic sweep visits each cell every T = cells/P arrivals.  Looking back from now, j visits
- * ago only classes > j still count; the time since the last visit is uniform in [0, T). */
+ * ago only classes > j still count, and the time since the last visit is uniform in [0, T). */
 #include <assert.h>
 #include <math.h>
 #include <string.h>
@@ -23,9 +26,9 @@
 #include "probability.h"
 
 enum { MARKOV_STATES = EBI_CHAIN_MAX_LEVELS + 1, MARKOV_WORK = 200000 };
-#define MARKOV_STILL 1e-15       /* a step that moves less than this ends the walk */
-#define MARKOV_SLOPE_STILL 1e-12 /* the same for the reciprocal rule's equation */
-#define MARKOV_SLOPE_STEP 0.8    /* its step times its fastest rate; stable below 2.7 */
+#define MARKOV_STILL 1e-15       /* stop when a step moves less than this */
+#define MARKOV_SLOPE_STILL 1e-12 /* the same for the equation of the reciprocal rule */
+#define MARKOV_SLOPE_STEP 0.8    /* step times fastest rate; stable below 2.7 */
 #define MARKOV_TINY 1e-17
 
 void ebi_chain_init(ebi_chain *c, ebi_chain_rule rule, double cells, double hashes, double deletes,
@@ -48,21 +51,22 @@ void ebi_chain_classes(ebi_chain *c, const double *share) {
     for (int v = 1; v <= c->levels; v++) c->tail[v] /= sum;
 }
 
-/* Probability that an arrival sets a given cell: below 1, so that logarithms of the rest exist. */
+/* The probability that an arrival sets a given cell.  Kept below 1, so that log(1 - rate)
+ * exists. */
 double ebi_chain_set_rate(const ebi_chain *c) {
     const double k = c->hashes / c->cells;
     return fmin(1 - 1e-9, c->distinct ? k : ebi_one_minus_pow1m(1 / c->cells, c->hashes));
 }
 
-/* Probability that an arrival takes 1 from a given non-zero cell. */
+/* The probability that an arrival takes 1 from a given cell that is not zero. */
 double ebi_chain_clear_rate(const ebi_chain *c) {
     return fmin(1, c->deletes / c->cells);
 }
 
 /* --- the long run ---------------------------------------------------------------------------- */
 
-/* Z[levels+1] = 1 down to Z[1] for the max rule, where a cell of value j loses 1 with probability
- * p (or p/j). */
+/* Z[levels+1] = 1 down to Z[1] for the max rule, where a cell of value j loses 1 with probability p
+ * (or p/j). */
 static void markov_max(const ebi_chain *c, double p, bool reciprocal, double *z) {
     assert(p >= 0);
     const double k = ebi_chain_set_rate(c);
@@ -73,8 +77,8 @@ static void markov_max(const ebi_chain *c, double p, bool reciprocal, double *z)
     }
 }
 
-/* Algorithm 1 as printed: above `half` a low class helps cells up unless they are below half, so
- * Z_j - u Z_half grows by 1+r from one boundary to the next (u: share of the low class). */
+/* Algorithm 1 as published.  Above `half`, a low class raises cells unless they are below half, so
+ * Z_j - u Z_half grows by 1+r from one boundary to the next (u is the share of the low class). */
 static void markov_promote(const ebi_chain *c, double *z) {
     const double k = ebi_chain_set_rate(c), p = ebi_chain_clear_rate(c);
     const double grow = 1 + k / (p * (1 - k));
@@ -95,7 +99,8 @@ static void markov_overwrite(const ebi_chain *c, double *z) {
         z[j] = (down * z[j + 1] + k * (1 - c->tail[j])) / (k + down);
 }
 
-/* Units that an arrival adds to a cell in the long run, when a probe hits it with probability p. */
+/* The units that an arrival adds to a cell in the long run, if a probe hits it with probability
+ * p. */
 static double markov_gain(double p, const void *context) {
     const ebi_chain *c = context;
     double z[MARKOV_STATES + 1], sum = 0;
@@ -120,7 +125,7 @@ static void markov_reciprocal(const ebi_chain *c, double *z) {
         markov_max(c, rate, true, z);
 }
 
-/* Stationary shares of the values; the return value is that of 0. */
+/* The stationary shares of the values.  Returns that of 0. */
 static double markov_stationary(const ebi_chain *c, double *x) {
     double z[MARKOV_STATES + 1];
     z[0] = 0;
@@ -148,7 +153,8 @@ static double markov_stationary(const ebi_chain *c, double *x) {
 
 /* --- finite times: flows of one arrival ------------------------------------------------------ */
 
-/* dx += what deletion does to the shares x; a cell of value j loses 1 with probability p or p/j. */
+/* Adds to dx what deletion does to the shares x.  A cell of value j loses 1 with probability p or
+ * p/j. */
 static void markov_delete(const ebi_chain *c, double p, bool reciprocal, const double *x,
                           double *dx) {
     assert(p >= 0);
@@ -159,7 +165,7 @@ static void markov_delete(const ebi_chain *c, double p, bool reciprocal, const d
     }
 }
 
-/* dx += what setting by a share k of arrivals does to x, for arrivals of classes with this tail. */
+/* Adds to dx what setting does to x, by a share k of arrivals with this tail of classes. */
 static void markov_insert_max(int levels, double k, const double *tail, const double *x,
                               double *dx) {
     assert(levels >= 1 && k >= 0);
@@ -198,7 +204,7 @@ static void markov_insert(const ebi_chain *c, double k, const double *tail, cons
         markov_insert_max(c->levels, k, tail, x, dx);
 }
 
-/* dx = change of x by one arrival: deletion, then setting. */
+/* dx becomes the change of x by one arrival: deletion, then setting. */
 static void markov_arrival(const ebi_chain *c, double p, bool reciprocal, const double *x,
                            double *dx) {
     double after[MARKOV_STATES];
@@ -208,7 +214,7 @@ static void markov_arrival(const ebi_chain *c, double p, bool reciprocal, const 
     markov_insert(c, ebi_chain_set_rate(c), c->tail, after, dx);
 }
 
-/* x becomes the shares n arrivals later.  false: that is too much work. */
+/* Moves x by n arrivals. false: that would take too long. */
 static bool markov_walk(const ebi_chain *c, double p, bool reciprocal, double n, double *x) {
     assert(n >= 0);
     const int states = c->levels + 1;
@@ -232,7 +238,7 @@ static bool markov_walk(const ebi_chain *c, double p, bool reciprocal, double n,
     return true;
 }
 
-/* Change of the shares per arrival when P units are taken by weights 1/value. */
+/* The change of the shares per arrival if P units are taken by weights 1/value. */
 static void markov_reciprocal_slope(const ebi_chain *c, const double *x, double *dx) {
     double weight = 0;
     for (int j = 1; j <= c->levels; j++) weight += x[j] / j;
@@ -260,9 +266,10 @@ static double markov_reciprocal_step(const ebi_chain *c, double h, const double 
     return moved;
 }
 
-/* The reciprocal rule depends on all cells at once, so its shares from empty follow an equation,
- * not a chain.  The first arrival meets an empty filter; the step length follows the fastest rate,
- * which is high while few cells are set.  A filter that runs empty is empty after every arrival. */
+/* Under the reciprocal rule a cell's rates depend on all cells, so the shares follow a differential
+ * equation instead of a chain.  The first arrival meets an empty filter.  The step length follows
+ * the fastest rate, which is high while few cells are set.  A filter that runs empty is empty after
+ * every arrival. */
 static bool markov_reciprocal_walk(const ebi_chain *c, double n, double *x) {
     assert(n >= 0);
     double d[MARKOV_STATES] = {0};
@@ -285,7 +292,7 @@ static bool markov_reciprocal_walk(const ebi_chain *c, double n, double *x) {
 
 /* --- the cyclic sweep ------------------------------------------------------------------------ */
 
-/* Expected number of arrivals that keep a cell from being 0 (in logarithms), looking back n
+/* The expected number of arrivals that keep a cell from being 0 (as a logarithm), looking back n
  * arrivals, for a cell last visited theta sweeps ago. */
 static double markov_sweep_hits(const ebi_chain *c, double n, double theta) {
     const double sweep = c->cells / c->deletes, k = ebi_chain_set_rate(c);
@@ -298,7 +305,7 @@ static double markov_sweep_hits(const ebi_chain *c, double n, double theta) {
     return sum * sweep;
 }
 
-/* Integral of exp(-hits) over theta in [from, to], where hits is linear. */
+/* The integral of exp(-hits) over theta in [from, to], where hits is linear. */
 static double markov_sweep_piece(const ebi_chain *c, double n, double from, double to) {
     assert(from <= to);
     if (to <= from) return 0;
@@ -309,7 +316,7 @@ static double markov_sweep_piece(const ebi_chain *c, double n, double from, doub
 }
 
 /* P(cell is 0 and its last visit was at most `upto` sweeps ago), n arrivals after empty.  The hits
- * bend where the n arrivals end exactly at a visit. */
+ * are linear except for a bend where the n arrivals end exactly at a visit. */
 static double markov_sweep_zero(const ebi_chain *c, double n, double upto) {
     assert(n >= 0);
     const double sweeps = n * c->deletes / c->cells;
@@ -337,8 +344,8 @@ double ebi_chain_stationary(const ebi_chain *c, double *share) {
     return markov_stationary(c, share ? share : x);
 }
 
-/* One class and the max rule: looking back, each arrival ends a stage with probability s, and the
- * stage ends well (by a deletion) with probability q. */
+/* Whether there is a closed formula: one class and the max rule.  Looking back, each arrival ends a
+ * stage with probability s, and the stage ends with a deletion with probability q. */
 static bool markov_is_closed(const ebi_chain *c) {
     return c->rule == EBI_CHAIN_MAX && c->tail[c->levels] >= 1;
 }
@@ -350,14 +357,14 @@ static double markov_closed_zero(const ebi_chain *c, double n) {
     return pow(q, c->levels) * ebi_binom_ge(n, s, c->levels) + ebi_binom_sum_q(n, s, q, c->levels);
 }
 
-/* Would a walk of n arrivals for each class be too much work? */
+/* Whether walking n arrivals for each class would take too long. */
 static bool markov_is_long(const ebi_chain *c, double n) {
     const double steps =
-        c->levels + n * (ebi_chain_set_rate(c) + ebi_chain_clear_rate(c)); /* at least */
+        c->levels + n * (ebi_chain_set_rate(c) + ebi_chain_clear_rate(c)); /* a lower bound */
     return steps * c->levels * c->levels > MARKOV_WORK;
 }
 
-/* x becomes the shares n arrivals after empty; n may be INFINITY.  false: too much work. */
+/* x becomes the shares n arrivals after empty; n may be INFINITY. false: it would take too long. */
 static bool markov_shares(const ebi_chain *c, double n, double *x) {
     if (isinf(n)) {
         markov_stationary(c, x);
@@ -385,7 +392,7 @@ double ebi_chain_zero(const ebi_chain *c, double n) {
     return markov_shares(c, n, x) ? x[0] : ebi_course_zero(c, n);
 }
 
-/* x becomes the shares of cells that were just set to class v. */
+/* x becomes the distribution of a cell from these shares after it was set to class v. */
 static void markov_put(const ebi_chain *c, int v, double *x) {
     assert(v >= 0 && v <= c->levels);
     double tail[MARKOV_STATES + 1] = {0}, dx[MARKOV_STATES] = {0};
@@ -394,8 +401,8 @@ static void markov_put(const ebi_chain *c, int v, double *x) {
     for (int j = 0; j <= c->levels; j++) x[j] = fmax(0, x[j] + dx[j]);
 }
 
-/* The reciprocal rule keeps the probe rate of the end of the gap: exact once settled.  Below 0: too
- * much work. */
+/* The reciprocal rule keeps the probe rate of the end of the gap, which is exact once the filter
+ * has settled.  Negative: it would take too long. */
 static double markov_rate_after(const ebi_chain *c, double n) {
     assert(n >= 0);
     if (c->rule != EBI_CHAIN_RECIPROCAL) return ebi_chain_clear_rate(c);
@@ -419,7 +426,7 @@ static double markov_closed_zero_of(const ebi_chain *c, int v, double gap, doubl
     return markov_sweep_zero(c, n, fmax(0, fmin(1, upto)));
 }
 
-/* Below 0: too much work. */
+/* Negative: it would take too long. */
 static double markov_walk_zero_of(const ebi_chain *c, int v, double gap, double n) {
     const bool reciprocal = c->rule == EBI_CHAIN_PROBES || c->rule == EBI_CHAIN_RECIPROCAL;
     const double rate = markov_rate_after(c, n);

@@ -1,18 +1,20 @@
-/* meanfield.c - load, false positives and false negatives of the filters that forget by clearing
- * random bits (de-duplication paper, algorithms 1-4, and the one-bit stable filter).
+/* meanfield.c - load, false positives and false negatives of filters that forget by clearing random
+ * bits: algorithms 1-4 of the de-duplication paper (docs/papers/003.md), and the stable filter with
+ * one bit per cell.
  *
- * The paper's recurrences count a bit's gain twice and give duplicates the bits of fresh keys, so
- * they are wrong by factors for k >= 2.  What holds: a bit that is 0 is set by the next record that
- * hits it, because that record is reported distinct; so with p = load, new = share of new records,
- * Z = P(bit is 0) for a repeated key, d = clearing rate over hitting rate,
+ * This file computes the limit for endless streams and picks the method for finite ones. renewal.c
+ * follows single bits and is as accurate as a simulation: 0.1 % on average against the published
+ * tables. relax.c is for streams that are long compared with the filter, or that repeat after a
+ * fixed gap.
  *
- *     p' = new (1-p) + (1-new) E(Z) - d p            FPR = p^k,  FNR = E(1-(1-Z)^k)
- *     d = P/k (SBF), 1 (RSBF), I (BSBF), I/k (BSBFSD), I p (RLBSBF)
- *     I = new (1-p^k) + (1-new) FNR
+ * The equations.  The paper's recurrences count a bit's gain twice and give duplicates the bits of
+ * fresh keys, so they are wrong by factors for k >= 2.  Correct is: a bit that is 0 is set by the
+ * next record that hits it, because that record is reported distinct.  With p = load, new = share
+ * of new records, Z = P(bit is 0) for a repeated key, and d = clearing rate over hitting rate,
  *
- * This file has the limit for endless streams and picks the method for finite ones: renewal.c
- * follows single bits and is as good as a simulation (0.1 % on average against the published
- * tables), relax.c is for streams that are long for their filter or repeat after a fixed gap. */
+ *       p' = new (1-p) + (1-new) E(Z) - d p            FPR = p^k,  FNR = E(1-(1-Z)^k)
+ *       d = P/k (SBF), 1 (RSBF), I (BSBF), I/k (BSBFSD), I p (RLBSBF)
+ *       I = new (1-p^k) + (1-new) FNR */
 #include "meanfield.h"
 
 #include <assert.h>
@@ -40,10 +42,10 @@ double ebi_fade_feedback(const ebi_fade *f, double reported, double load) {
 
 typedef struct meanfield_limit {
     const ebi_fade *f;
-    double fresh, gap; /* gap in hits of a bit */
+    double fresh, gap; /* gap: in hits of a bit */
 } meanfield_limit;
 
-/* P(a repeated key's bit is 0) and the load, when bits are cleared at rate d. */
+/* P(a repeated key's bit is 0) and the load, if bits are cleared at rate d. */
 static double meanfield_zero(const meanfield_limit *l, double d) {
     assert(d >= 0);
     return isinf(l->gap) ? d / (1 + d) : -expm1(-(1 + d) * l->gap) * d / (1 + d);
@@ -54,7 +56,7 @@ static double meanfield_load(const meanfield_limit *l, double d) {
     return (l->fresh + (1 - l->fresh) * meanfield_zero(l, d)) / (l->fresh + d);
 }
 
-/* What rate d leads to, minus d: falls through 0 at the limit. */
+/* The clearing rate that follows from rate d, minus d.  It falls through 0 at the limit. */
 static double meanfield_surplus(double d, const void *context) {
     const meanfield_limit *l = context;
     const double p = meanfield_load(l, d), zero = meanfield_zero(l, d);
@@ -63,7 +65,8 @@ static double meanfield_surplus(double d, const void *context) {
     return ebi_fade_feedback(l->f, reported, p) - d;
 }
 
-/* Rates in the long run.  If clearing dies out faster than it is missed, all bits fill up. */
+/* Rates in the long run.  If clearing dies out faster than bits fill up, all bits are 1 in the
+ * end. */
 static ebi_rates meanfield_endless(const ebi_fade *f, const ebi_stream *s) {
     const double gap = s->gap > 0 ? s->gap * f->k / f->bits : INFINITY;
     const meanfield_limit l = {.f = f, .fresh = s->distinct, .gap = gap};
@@ -78,7 +81,7 @@ static ebi_rates meanfield_endless(const ebi_fade *f, const ebi_stream *s) {
     return (ebi_rates){load, fpr, fnr, fpr, fnr, 0};
 }
 
-/* Records until an endless stream like s is near its limit; all keys are new up to the gap. */
+/* Records until an endless stream like s is near its limit.  All keys are new up to the gap. */
 static double meanfield_settles(const ebi_fade *f, const ebi_stream *s, double limit) {
     if (limit >= 1 - 1e-9) return 0;
     const double records = f->bits / f->k, gap = s->gap > 0 && !isinf(s->gap) ? s->gap : 0;

@@ -1,19 +1,19 @@
-/* prob.c - probabilities and tails that stay accurate where they are used: streams of 1e12 keys,
- * probabilities of 1e-9, tails of 1e-300.
+/* probability.c - probabilities and tails of distributions that stay accurate for streams of 1e12
+ * keys, probabilities of 1e-9 and tails of 1e-300.  Library functions would lose all digits there.
  *
- * Two devices carry all of it:
- *  - Point probabilities come from deviances, not from differences of log-gammas: log n! for
- *    n = 1e12 has an absolute error of 1e-3 in a double, while the saddle-point form (Stirling's
- *    formula with the correction kept apart) loses nothing.
- *  - Tails are sums of positive terms away from the mode, starting at the largest one, so nothing
- *    cancels; the other side is 1 minus that.  A tail of n trials takes at most about nine standard
- *    deviations of terms. */
+ * There are two methods:
+ *    - Point probabilities come from deviances instead of differences of log-gammas. log n! for
+ *      n = 1e12 has an absolute error of 1e-3 in a double; the saddle-point form (Stirling's
+ *      formula with the correction kept apart) loses nothing.
+ *    - Tails are sums of positive terms that begin with the largest one, so nothing cancels. The
+ *      other side is 1 minus that. The tail of n trials takes at most about nine standard
+ *      deviations of terms. */
 #include "probability.h"
 
 #include <assert.h>
 #include <math.h>
 
-#define PROBABILITY_TINY 1e-17 /* a term this small next to the sum ends it */
+#define PROBABILITY_TINY 1e-17 /* a term this small relative to the sum ends it */
 #define PROBABILITY_LOG_2PI 1.8378770664093454836
 #define PROBABILITY_LN2 0.69314718055994530942
 #define PROBABILITY_SQRT_HALF 0.70710678118654752440
@@ -36,7 +36,7 @@ double ebi_one_minus_pow1m(double x, double n) {
     return -expm1(n * log1p(-x));
 }
 
-/* d - log(1+d) >= 0 for small d, where it is about d^2/2. */
+/* d - log(1+d) >= 0.  For small d it is about d^2/2. */
 static double probability_excess(double d) {
     const double v = d / (2 + d); /* log(1+d) = 2 atanh(v) and d - 2v = vd */
     double power = 2 * v, sum = v * d;
@@ -49,8 +49,8 @@ static double probability_excess(double d) {
     return sum;
 }
 
-/* x log(x/mean) + mean - x: how far x > 0 is from its mean.  over = mean - x comes from the caller,
- * who may know it better than the difference of two large numbers. */
+/* x log(x/mean) + mean - x: how far x > 0 is from its mean.  The caller passes over = mean - x,
+ * because it may know it more precisely than the difference of two large numbers. */
 static double probability_deviance(double x, double mean, double over) {
     assert(x > 0 && mean >= 0);
     if (fabs(over) < 0.1 * x) return x * probability_excess(over / x);
@@ -96,8 +96,8 @@ static double probability_binom_below(double n, double p, double j) {
     return sum;
 }
 
-/* What a real n leaves beyond the last whole j <= n: I_p(a, b) with a = floor(n)+1, 0 < b < 1, by
- * its series in p.  first is the point probability at floor(n), continued analytically. */
+/* For real n, what lies beyond the last whole j <= n: I_p(a, b) with a = floor(n)+1, 0 < b < 1, by
+ * its series in p. first is the point probability at floor(n), continued analytically. */
 static double probability_binom_rest(double n, double p, double last, double first) {
     double a = last + 1;
     double term = first * p * (n - last) / a, sum = term;
@@ -121,7 +121,7 @@ static double probability_binom_above(double n, double p, double j) {
     return sum;
 }
 
-/* The tail on the side away from the mean, and which side it is. */
+/* The tail on the side away from the mean. *above says which side that is. */
 static double probability_binom_small_side(double n, double p, double j, int *above) {
     assert(n >= 0 && p >= 0 && p <= 1);
     *above = 1;

@@ -1,18 +1,24 @@
-/* relax.c - filters that clear random bits, on streams that are long compared with the filter or
- * repeat after a fixed gap: the mean field with every bit forgetful.
+/* relax.c - error rates of filters that clear random bits, for streams that are long compared with
+ * the filter or that repeat after a fixed gap.
  *
- * Time t counts hits of a bit: records times k/bits.  A cleared bit waits for a record that hits it
- * and whose key was not seen since.  Here that happens at a constant rate: exact for a fixed gap
- * (inside the gap every key is another one), and right on average for a shuffled stream that is
- * long compared with the filter, so that waits are short.  (With n/bits = 100 per partition and 15
- * % distinct records FPR is 2 % too high, FNR up to 7 %; the error falls with the length.)  Then
+ * Of a bit's history only its present state is kept, which makes this fast: 1e12 records cost no
+ * more than 1e9.  For the histories of single bits see renewal.c, which takes over for short
+ * streams.
  *
- *     one' = wait (1-one) - clear one,   one(0) = 0           any bit, if that were all
- *     O(w, t) = one(t) + (1-one(w)) exp(-(decay(t)-decay(w)))  a bit that was 1 at w, decay' = wait
- * + clear load' = new (1-load) + E(1-O) - clear load               E over the ages of repeats
+ * Time t counts the hits of a bit: records times k/bits.  A cleared bit waits for a record that
+ * hits it and whose key did not occur since.  Here that happens at a constant rate.  This is exact
+ * for a fixed gap (inside the gap all keys differ).  It is right on average for a shuffled stream
+ * that is long compared with the filter, so that waits are short.  With n/bits = 100 per partition
+ * and 15 % distinct records FPR is 2 % too high and FNR up to 7 %; longer streams have smaller
+ * errors.  Then
  *
- * Each step integrates a relaxation towards a moving equilibrium, so steps may be long compared
- * with the relaxation time: they grow geometrically, and 1e12 records cost no more than 1e9. */
+ *       one' = wait (1-one) - clear one,   one(0) = 0              any bit, if that were all
+ *       O(w, t) = one(t) + (1-one(w)) exp(-(decay(t)-decay(w)))    a bit that was 1 at w,
+ *                                                                  decay' = wait + clear
+ *       load' = new (1-load) + E(1-O) - clear load                 E over the ages of repeats
+ *
+ * Each step integrates a relaxation towards a moving equilibrium.  So steps may be long compared
+ * with the relaxation time, and they grow geometrically. */
 #include <assert.h>
 
 #include "meanfield.h"
@@ -25,7 +31,7 @@ typedef struct relax {
     const ebi_fade *f;
     double distinct, copies, end, gap; /* gap 0: shuffled */
     double wait;
-    int last; /* node */
+    int last; /* a node */
     double t[RELAX_NODES], one[RELAX_NODES], decay[RELAX_NODES];
 } relax;
 
@@ -84,8 +90,8 @@ static double relax_own(const relax *r, double age) {
     return fmin(1, r->one[now] + (1 - r->one[i]) * kept - zero * kept);
 }
 
-/* Repeats at the last node of a shuffled stream: ages on a geometric grid, each interval weighted
- * with the share of records that repeat after such an age. */
+/* Repeats at the last node of a shuffled stream.  Ages are on a geometric grid, and each interval
+ * is weighted with the share of records that repeat after such an age. */
 static void relax_shuffled_repeats(const relax *r, relax_state *s) {
     const double t = r->t[r->last], first = 1e-3 * fmin(t, fmin(1, r->end / (1 + r->copies)));
     const int ages = r->f->rough ? RELAX_AGES / 2 : RELAX_AGES;
@@ -115,7 +121,8 @@ static void relax_repeats(const relax *r, relax_state *s) {
     }
 }
 
-/* x' = -rate (x - target) over a step with x rate*step, while the target moves from a to b. */
+/* Solves x' = -rate (x - target) over a step with x rate*step, while the target moves from a to
+ * b. */
 static double relax_towards(double x, double a, double b, double rate_step) {
     assert(rate_step >= 0);
     if (rate_step <= 0) return x;
@@ -128,8 +135,8 @@ static double relax_balance(const relax_state *s) {
     return rate > 0 ? (s->fresh + s->zero) / rate : s->load;
 }
 
-/* From node last-1 (state a) to node last, if clearing there is b->clear.  Returns what clearing
- * that leads to, minus b->clear. */
+/* Goes from node last-1 (state a) to node last with the clearing rate b->clear.  Returns the
+ * clearing rate that follows from that, minus b->clear. */
 static double relax_try(relax *r, const relax_state *a, relax_state *b) {
     const int i = r->last;
     const double step = r->t[i] - r->t[i - 1], wait = r->wait;
@@ -145,8 +152,9 @@ static double relax_try(relax *r, const relax_state *a, relax_state *b) {
     return ebi_fade_feedback(r->f, reported, b->load) - b->clear;
 }
 
-/* The step whose clearing agrees with its outcome: secants, kept inside a shrinking bracket.  (To
- * repeat the step with the clearing that came out does not converge where bits fill up.) */
+/* The step whose clearing rate agrees with its outcome, found by secants inside a shrinking
+ * bracket.  (Repeating the step with the rate that came out does not converge where bits fill
+ * up.) */
 static relax_state relax_step(relax *r, const relax_state *a) {
     relax_state b = *a;
     b.fresh = relax_fresh(r, r->t[r->last]);

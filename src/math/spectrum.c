@@ -1,4 +1,5 @@
-/* spectrum.c - how often keys come, and what adds up on a counter they share. */
+/* spectrum.c - how often the keys of a stream occur (a spectrum), and the sum on a counter that
+ * several keys share.  The errors of counting filters follow from these two. */
 #include "spectrum.h"
 #include "probability.h"
 #include <assert.h>
@@ -15,7 +16,7 @@ static double spectrum_powers(double first, double last, double skew) {
     return (pow(b, 1 - skew) - pow(a, 1 - skew)) / (1 - skew);
 }
 
-/* The last rank of class i of so many classes over n ranks: 1, 2, 3... and then ever wider. */
+/* The last rank of class i of `classes` over n ranks: 1, 2, 3 and so on, then wider and wider. */
 static double spectrum_last(size_t i, size_t classes, double n) {
     assert(i < classes && n > 0);
     enum { SPECTRUM_SINGLE = 8 };
@@ -44,8 +45,8 @@ void ebi_spectrum_zipf(ebi_spectrum *s, double distinct, double items, double sk
     }
 }
 
-/* Sums.  Values 0..31 are exact; from there on a value lies between two steps and
- * counts for both, so that its mean is kept. */
+/* Sums.  Values 0..31 are exact.  A larger value lies between two steps and counts partly for each,
+ * so that its mean is kept. */
 
 enum { SPECTRUM_SUM_EXACT = 32, SPECTRUM_SUM_STEPS = 8 };
 
@@ -72,7 +73,7 @@ void ebi_sum_give(ebi_sum *s, double value, double p) {
     spectrum_sum_give(s, i, fmin(fmax((value - low) / (high - low), 0), 1), p);
 }
 
-/* Adding a value that is so many steps lower moves up by `steps` and a fraction. */
+/* Adding a value that is `steps` steps lower moves a sum up by this many steps and a fraction. */
 typedef struct spectrum_sum_move {
     size_t steps;
     double up;
@@ -117,7 +118,7 @@ static void spectrum_sum_convolve(ebi_sum *out, const spectrum_sum_moves *m, con
     *out = sum;
 }
 
-/* Few keys at first, then all twice as many, as often as it takes. */
+/* Begins with few keys, then doubles them as often as needed. */
 void ebi_sum_of_law(ebi_sum *out, const ebi_sum *one, double load) {
     assert(load >= 0);
     enum { SPECTRUM_HITS = 8 };
@@ -145,7 +146,7 @@ void ebi_sum_of(ebi_sum *out, const ebi_spectrum *s, double load) {
 
 void ebi_max_of(ebi_sum *out, const ebi_spectrum *s, double load) {
     assert(load >= 0);
-    double above = 0; /* share of keys that are more frequent */
+    double above = 0; /* share of keys that occur more often */
     *out = (ebi_sum){{0}};
     for (size_t i = 0; i < s->classes; i++) {
         const double share = s->keys[i] / s->distinct;

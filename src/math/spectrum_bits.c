@@ -1,4 +1,5 @@
-/* spectrum_bits.c - what counters cost in bits, in layouts with all they need. */
+/* spectrum_bits.c - how many bits counters take on average in each store, everything included.  The
+ * planner sizes counting filters with this. */
 #include "spectrum.h"
 #include <assert.h>
 #include <math.h>
@@ -11,9 +12,9 @@ static double spectrum_bits_mean(const ebi_sum *c, spectrum_bits_length *length)
     return sum;
 }
 
-/* line: 508 bits a line; a counter of u digits of d bits takes 1 + (1+d)u, and numbers of u digits
- * start at (2^(du)-1)/(2^d-1).  A line may be full with a chance of 7 %: its longest counters then
- * go to the table, which takes a 32nd of the memory. */
+/* line: 508 bits a line.  A counter of u digits of d bits takes 1 + (1+d)u bits, and numbers of u
+ * digits begin at (2^(du)-1)/(2^d-1).  Up to 7 % of the lines may be full: their longest counters
+ * then go to the table, which takes a 32nd of the memory. */
 
 static double spectrum_bits_digits(double value, int d) {
     assert(value >= 0 && d >= 1);
@@ -29,7 +30,7 @@ static double spectrum_bits_line_of(const ebi_sum *c, int d, double clumping) {
         squares += c->p[i] * bits * bits;
     }
     const double deviation = spread * sqrt(fmax(0, squares - mean * mean) * clumping);
-    /* g mean + deviation sqrt(g) = room */
+    /* Solves g mean + deviation sqrt(g) = room. */
     const double root = (sqrt(deviation * deviation + 4 * mean * room) - deviation) / (2 * mean);
     return 512 / floor(fmax(root * root, 1)) * 32 / 31;
 }
@@ -41,8 +42,8 @@ double ebi_bits_line(const ebi_sum *c, double clumping) {
     return best;
 }
 
-/* sai: u digits and u + 1 bits for the length, blocks of 64 in whole words with one to spare in
- * every fourth, and the index. */
+/* sai: u digits, u + 1 bits for the length, blocks of 64 counters in whole words with one to spare
+ * in every fourth block, and the index. */
 static double spectrum_bits_sai(double value) {
     assert(value >= 0);
     return 1 + 2 * spectrum_bits_digits(value, 1);

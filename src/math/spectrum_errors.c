@@ -1,4 +1,6 @@
-/* spectrum_errors.c - how often counts are wrong, and how far, for each policy. */
+/* spectrum_errors.c - how often counts are wrong, and by how much, for each way to update counters
+ * (policy): minimum selection, minimal increase, and recurring minimum with and without exact
+ * entries. */
 #include "probability.h"
 #include "spectrum.h"
 #include <assert.h>
@@ -9,7 +11,7 @@
 ebi_count_errors ebi_errors_ms(const ebi_sharing *c, const ebi_spectrum *s) {
     assert(c->k >= 1);
     ebi_sum sum;
-    double above = 0, before = 0, squares = 0; /* chances that one, or all, are so large */
+    double above = 0, before = 0, squares = 0; /* probability that one, or all, are so large */
     ebi_sum_of(&sum, s, c->load);
     for (size_t i = EBI_SUM_VALUES; i-- > 1;) {
         above += sum.p[i];
@@ -20,12 +22,12 @@ ebi_count_errors ebi_errors_ms(const ebi_sharing *c, const ebi_spectrum *s) {
     return (ebi_count_errors){pow(-expm1(-c->load), c->k), sqrt(squares), 0};
 }
 
-/* Minimal increase.  Without key y a counter stands where its foremost other key does, and y gets
- * too high by the most that all its counters were ever ahead of it at one time.  The lead of
- * another key z is a random walk that ends at f_z - f_y with variance f_z + f_y: its highest point
- * is known for Brownian motion, and where it falls off, chances are powers of f_z / f_y exactly.
- * Before y comes first, who leads depends on how long that takes: counted apart, by the clock.
- * After it the races of the k counters are taken to be independent. */
+/* Minimal increase.  Without key y, a counter has the count of its most frequent other key so far.
+ * The error of y is the largest lead that all its counters ever had over y at the same time.  The
+ * lead of another key z is a random walk that ends at f_z - f_y with variance f_z + f_y.  Its
+ * maximum is known for Brownian motion, and its tail is exactly a power of f_z / f_y.  Before y
+ * occurs for the first time, the lead depends on how long that takes, and is computed separately,
+ * by time.  After that the races of the k counters are treated as independent. */
 
 static double spectrum_errors_normal(double x) { /* P(N(0,1) < x) */
     return 0.5 * erfc(-x * M_SQRT1_2);
@@ -39,29 +41,30 @@ static double spectrum_errors_lead(double z, double y, double e) {
     return fmin(1, end + exp(power) * spectrum_errors_normal(-(drift + e) / sigma));
 }
 
-/* The same after y came first, by when z came g times with the chance q p^g, p = z / (y + z): from
- * there a slower z is e ahead with the chance (z / y)^(e + 1 - g), or is already.  The sum over g.
- */
+/* The same after the first occurrence of y.  By then z has occurred g times with probability q p^g,
+ * p = z / (y + z).  From there a slower z gets e ahead with probability (z / y)^(e + 1 - g), or is
+ * ahead already.  This is the sum over g. */
 static double spectrum_errors_lead_later(double z, double y, double e) {
     const double p = z / (y + z), q = 1 - p;
     return spectrum_errors_lead(z, y, e) * (z < y ? 1 - pow(q, e) * (q - p) : 1);
 }
 
-/* The chance that a counter of y is once e ahead: which takes a key that comes e + 1 times. */
+/* The probability that a counter of y is ever e ahead.  That takes a key that occurs e + 1
+ * times. */
 static double spectrum_errors_behind(const ebi_sharing *c, const ebi_spectrum *s, double y,
                                      double e) {
     double leads = 0;
     for (size_t i = 0; i < s->classes && s->count[i] >= e + 0.5; i++) {
-        if (s->count[i] < y * 0.1 && e > 10) break; /* no lead of the rest matters */
+        if (s->count[i] < y * 0.1 && e > 10) break; /* the leads of the rest are negligible */
         leads += s->keys[i] / s->distinct * spectrum_errors_lead_later(s->count[i], y, e);
     }
     return -expm1(-c->load * leads);
 }
 
-/* Recurring minimum.  The stream runs from time 0 to 1.  A counter has been hit by time t with the
- * chance A(t) = 1 - exp(-load mean(1-(1-t)^f)).  A key is safe if it comes in between the hits of
- * its last counter but one, at s, and of its last, at t; a key of count f does not with the chance
- * (1-(t-s))^f. */
+/* Recurring minimum.  The stream runs from time 0 to 1.  A counter has been hit by time t with
+ * probability A(t) = 1 - exp(-load mean(1-(1-t)^f)).  A key is safe if it occurs between time s,
+ * when its last counter but one is hit, and time t, when its last one is.  A key of count f does
+ * not with probability (1-(t-s))^f. */
 
 enum { SPECTRUM_ERRORS_TIMES = 96 };
 typedef struct spectrum_errors_clock {
@@ -86,7 +89,7 @@ static void spectrum_errors_start(spectrum_errors_clock *k, const ebi_sharing *c
     }
 }
 
-/* The chance that all counters were hit before a key of this count comes first. */
+/* The probability that all counters were hit before a key of this count occurs first. */
 static double spectrum_errors_before(const spectrum_errors_clock *t, unsigned k, double count) {
     double sum = 0;
     for (int i = 0; i < SPECTRUM_ERRORS_TIMES; i++) {
@@ -96,9 +99,9 @@ static double spectrum_errors_before(const spectrum_errors_clock *t, unsigned k,
     return sum;
 }
 
-static double spectrum_errors_ahead(const ebi_sharing *c, const ebi_spectrum *s,
-                                    const spectrum_errors_clock *t,
-                                    double e) { /* the chance that a key is too high by e or more */
+static double
+spectrum_errors_ahead(const ebi_sharing *c, const ebi_spectrum *s, const spectrum_errors_clock *t,
+                      double e) { /* the probability that a key is too high by e or more */
     const double hit = pow(-expm1(-c->load), c->k);
     double all = 0;
     for (size_t i = 0; i < s->classes; i++) {
@@ -118,7 +121,7 @@ ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s) {
     for (double e = 1; e <= s->count[0]; e = fmax(e + 1, floor(e * 1.3))) {
         const double all = spectrum_errors_ahead(c, s, &t, e);
         if (e == 1) wrong = all;
-        /* (2e-1) P(error >= e), those since the last e on a line */
+        /* (2e-1) P(error >= e); those since the last e are interpolated */
         squares += (2 * e - 1) * all + (all + last_all) / 2 * ((e - 1) * (e - 1) - last * last);
         if (all < 1e-6 * wrong / (e * e)) break;
         last = e;
@@ -127,7 +130,7 @@ ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s) {
     return (ebi_count_errors){wrong, sqrt(squares), 0};
 }
 
-/* The chance that a key of this count is wrong. */
+/* The probability that a key of this count is wrong. */
 static double spectrum_errors_late(const spectrum_errors_clock *t, unsigned k, double count) {
     double sum = 0;
     for (int i = 0; i < SPECTRUM_ERRORS_TIMES; i++) {
@@ -144,8 +147,8 @@ static double spectrum_errors_late(const spectrum_errors_clock *t, unsigned k, d
     return k * sum;
 }
 
-/* Once late by one, a key is late by e or more with the same chance to the power e; but never by
- * more than without entries. */
+/* If a key is late by one with some probability, it is late by e or more with that probability to
+ * the power e.  It is never worse than without entries. */
 static ebi_count_errors spectrum_errors_exact(const ebi_sharing *c, const ebi_spectrum *s,
                                               ebi_count_errors without) {
     ebi_count_errors out = {0, 0, 0};
@@ -164,7 +167,7 @@ static ebi_count_errors spectrum_errors_exact(const ebi_sharing *c, const ebi_sp
     return out;
 }
 
-/* Share of keys that are moved: they come when all their counters but one have been hit. */
+/* The share of keys that are moved: they occur when all their counters but one have been hit. */
 static double spectrum_errors_moved(const ebi_sharing *c, const ebi_spectrum *s) {
     spectrum_errors_clock t;
     double moved = 0;
@@ -173,7 +176,7 @@ static double spectrum_errors_moved(const ebi_sharing *c, const ebi_spectrum *s)
         const double clean = 1 - (t.hit[i] + t.hit[i + 1]) / 2;
         const double others = pow(t.hit[i + 1], c->k - 1) - pow(t.hit[i], c->k - 1);
         const double before = (t.time[i] + t.time[i + 1]) / 2;
-        double comes = 0; /* after that */
+        double comes = 0; /* the probability to occur after that */
         for (size_t j = 0; j < s->classes; j++)
             comes += s->keys[j] / s->distinct * (1 - pow(before, s->count[j]));
         moved += c->k * others * clean * comes;
@@ -191,15 +194,16 @@ ebi_count_errors ebi_errors_rmx(const ebi_sharing *c, const ebi_spectrum *s, dou
                               hypot(with.size, out * without.size), 0};
 }
 
-/* The chance that the two least counters of a key are level when it comes, or is asked for, after
- * it was moved: adds are lost then, or the wrong counters asked.  Other keys bring a <= b to them,
- * the key comes f times.  It is moved when it first finds the two apart, by a difference that is
- * geometric on either side.  They are level again for certain if the faster one is behind, else
- * with the chance a / b for each step between them: together twice the first chance.  The key sees
- * it unless they part before it comes; then they may come back once more. */
+/* The probability that a moved key's two least counters are equal when it occurs or is asked for.
+ * Then adds are lost, or the wrong counters are read.  Other keys add a <= b to the two, and the
+ * key occurs f times.  It is moved when it first finds the two different, by a difference that is
+ * geometric on either side.  They become equal again for certain if the faster one is behind, else
+ * with probability a / b for each step between them: together, twice the first probability.  The
+ * key notices unless the two part before it occurs; then they may meet once more. */
 static double spectrum_errors_level(double a, double b, double f) {
     const double sum = a + b + f, root = sqrt((b - a) * (b - a) + f * (sum + a + b));
-    const double slow = 2 * a / (sum + root), fast = 2 * b / (sum + root); /* ratios of the law */
+    const double slow = 2 * a / (sum + root),
+                 fast = 2 * b / (sum + root); /* ratios of the geometric law */
     const double slow_ahead = slow / (1 - slow), fast_ahead = fast / (1 - fast);
     const double seen = f / sum, again = 2 * a / (a + b);
     return 2 * slow_ahead / (slow_ahead + fast_ahead) * seen / (1 - (1 - seen) * again);
@@ -213,7 +217,7 @@ static double spectrum_errors_level_mean(const ebi_spectrum *s, double a,
     return sum;
 }
 
-/* The same for all keys without a clean counter, by the two least of their k sums. */
+/* The same for all keys that have no counter of their own, by the two least of their k sums. */
 static double spectrum_errors_lost(const ebi_sharing *c, const ebi_spectrum *s) {
     ebi_sum law;
     double least[EBI_SUM_VALUES + 1], others[EBI_SUM_VALUES + 1]; /* k, k - 1 sums are no less */
@@ -239,8 +243,8 @@ static double spectrum_errors_lost(const ebi_sharing *c, const ebi_spectrum *s) 
     return all > 0 ? lost / all : 0;
 }
 
-/* Of the keys with no clean counter those are wrong that were moved late, and of the others those
- * whose minimum recurred when they came again. */
+/* Of the keys without a counter of their own, those are wrong that were moved late, and of the
+ * others those whose minimum recurred when they occurred again. */
 ebi_count_errors ebi_errors_rm(const ebi_sharing *c, const ebi_spectrum *s, double second_part,
                                bool marks) {
     assert(second_part > 0);
