@@ -1,4 +1,5 @@
-/* bitarray.h - single bits in an array of bytes, least significant first. */
+/* bitarray.h - single bits in an array of bytes, least significant first.  Filters of plain bits
+ * (bloom, weighted, bsbf and its relatives) are made of this. */
 #ifndef EBI_BITARRAY_H
 #define EBI_BITARRAY_H
 #include "base/bits.h"
@@ -15,8 +16,8 @@ EBI_INLINE void ebi_bit_clear(uint8_t *bits, uint64_t i) {
     bits[i >> 3] = (uint8_t)(bits[i >> 3] & ~(1u << (i & 7)));
 }
 
-/* How many of the 512 bits of a cache line are set.  Sums of bits in fields of 2, then 4 bits, of
- * two words in each lane: about as fast as the instruction that not all machines have. */
+/* How many of the 512 bits of a cache line are set.  Adds bits in fields of 2, then 4 bits, of two
+ * words at once.  About as fast as popcnt, which not all machines have. */
 EBI_INLINE unsigned ebi_bits_count_512(const uint8_t *line) {
     typedef uint64_t lanes __attribute__((vector_size(16)));
     const lanes ones = {UINT64_C(0x5555555555555555), UINT64_C(0x5555555555555555)};
@@ -32,13 +33,13 @@ EBI_INLINE unsigned ebi_bits_count_512(const uint8_t *line) {
         a = (a & twos) + ((a >> 2) & twos) + (b & twos) + ((b >> 2) & twos);
         bytes += (a & fours) + ((a >> 4) & fours);
     }
-    const uint64_t pairs = bytes[0] + bytes[1]; /* up to 64 in a byte */
+    const uint64_t pairs = bytes[0] + bytes[1]; /* up to 64 in each byte */
     return (unsigned)(((pairs & UINT64_C(0x00FF00FF00FF00FF)) +
                        ((pairs >> 8) & UINT64_C(0x00FF00FF00FF00FF))) *
                           UINT64_C(0x0001000100010001) >>
                       48);
 }
 
-/* How many of the bits [from, to) are set; 8 bytes must follow them. */
+/* How many of the bits [from, to) are set.  The array must have 8 more bytes after them. */
 uint64_t ebi_bits_count(const uint8_t *bits, uint64_t from, uint64_t to);
 #endif

@@ -1,6 +1,9 @@
-/* claims.h - what the keys of one call want to take from counters, added up, before
- * anything is taken: a table from a counter, by its array and place there, to the sum
- * of the claims on it.  So a call that fails finds out before it has changed a byte. */
+/* claims.h - what the keys of one call want to take from counters, added up before anything is
+ * taken.
+ *
+ * A removal must fail as a whole if a counter holds less than all its keys together want to take.
+ * So each key first claims its amounts in this table, which maps a counter to the sum of the claims
+ * on it.  A call that fails has changed nothing. */
 #ifndef EBI_CLAIMS_H
 #define EBI_CLAIMS_H
 #include "base/bits.h"
@@ -16,12 +19,12 @@ typedef struct ebi_claims {
     uint64_t slots; /* more than there will be claims */
 } ebi_claims;
 
-/* Slots for so many claims. */
+/* The size of a table for so many claims. */
 EBI_INLINE uint64_t ebi_claims_slots(uint64_t claims) {
     return claims + claims / 2 + 1;
 }
 
-/* Claim an amount of what holds `there`; false: all claims together are more. */
+/* Claims an amount of a counter that holds `there`. false: all claims together exceed it. */
 EBI_INLINE bool ebi_claim(const ebi_claims *c, const void *array, uint64_t place, uint64_t amount,
                           uint64_t there) {
     assert(c->slots > 0 && array != NULL);

@@ -1,4 +1,4 @@
-/* counters.c - what all stores share, and the plain one: u32. */
+/* counters.c - what all stores of counters share, and the simplest store, u32. */
 #include "u32.h"
 
 uint64_t ebi_counters_bytes(const ebi_store *store, uint64_t n, uint64_t bits) {
@@ -23,7 +23,7 @@ void ebi_source_read(const ebi_source *from, uint64_t first, uint64_t count, uin
     }
 }
 
-/* u32: | state, 64 bytes | n words |; the largest word is a saturated counter. */
+/* u32: | state, 64 bytes | n words |. The largest value of a word means saturated. */
 
 static void counters_u32_open(ebi_counter_array *c) {
     assert(c->bytes >= sizeof *c->state + 4 * c->n);

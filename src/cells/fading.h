@@ -1,18 +1,19 @@
-/* fading.h - forgetting by counting down: each arrival takes 1 from P of m cells.
+/* fading.h - forgetting by counting down: each arrival takes 1 from P of m cells.  Used by stable
+ * and importance.
  *
- * Three ways to choose the cells:
+ * There are three ways to choose the cells:
  *
- *   sweep    a pointer goes round the array and takes the next P cells.  Every
- *            cell loses 1 every m/P arrivals, so a cell set to v is not zero for
- *            at least (v-1) m/P arrivals: a guarantee, and no randomness.
- *   run      P consecutive cells from one random place: in law as good as
- *            `random`, for one cache line instead of P.
- *   random   P cells, each drawn anew, as published.
+ *     sweep    a pointer goes round the array and takes the next P cells.  Every cell loses 1 every
+ *              m/P arrivals, so a cell set to v is not zero for at least (v-1) m/P arrivals: a
+ *              guarantee that does not depend on chance.
+ *     run      P consecutive cells from one random place.  Statistically equal to `random`, with
+ *              one cache line instead of P.
+ *     random   P cells, each chosen at random, as published.
  *
- * P is in millionths.  Sweep carries the fraction over to the next arrival; the
- * others round it up with the right probability.  The generator is drawn from in
- * this order: run: place, then rounding; random: rounding, then the P places;
- * rounding only if P has a fraction. */
+ * P is in millionths.  Sweep carries the fraction over to the next arrival.  The others round it up
+ * with the right probability.  Replays need the same order of draws from the generator: for run,
+ * the place, then the rounding; for random, the rounding, then the P places.  Nothing is drawn for
+ * rounding if P is a whole number. */
 #ifndef EBI_FADING_H
 #define EBI_FADING_H
 #include "base/rng.h"
@@ -25,7 +26,7 @@ enum { EBI_MILLION = 1000000 };
 typedef struct ebi_fading_state { /* a segment of the block */
     uint64_t next;                /* sweep: the next cell */
     uint64_t carried;             /* sweep: millionths of a cell */
-    uint64_t used;                /* cells that are not zero, where a filter keeps count; else 0 */
+    uint64_t used;                /* cells that are not zero, if the filter counts them; else 0 */
     uint64_t reserved[5];         /* zero */
 } ebi_fading_state;
 static_assert(sizeof(ebi_fading_state) == 64, "one cache line");
@@ -35,7 +36,7 @@ typedef struct ebi_fading_cells { /* an array and how it fades */
     uint64_t n;
     ebi_lane_set lanes;
     unsigned policy;
-    uint64_t whole, fraction; /* of P */
+    uint64_t whole, fraction; /* whole and fractional part of P */
     ebi_fading_state *state;
     uint64_t *rng;
 } ebi_fading_cells;
@@ -59,7 +60,7 @@ EBI_INLINE uint64_t ebi_fading_rounded(const ebi_fading_cells *f, uint64_t *rng)
     return f->whole + (ebi_random_below(rng, EBI_MILLION) < f->fraction);
 }
 
-/* n cells from `first`, going on at the start of the array; n is at most f->n */
+/* n cells from `first`, wrapping around at the end of the array; n is at most f->n. */
 EBI_INLINE void ebi_fading_round(const ebi_fading_cells *f, uint64_t first, uint64_t n) {
     assert(first < f->n && n <= f->n);
     const uint64_t to_end = f->n - first;
@@ -90,21 +91,22 @@ EBI_INLINE void ebi_fading_arrival(const ebi_fading_cells *f) {
     }
 }
 
-/* Bring the cells that an arrival will take from to the cache.  rng is a copy of
- * the generator that runs ahead: the draws are repeated when the arrival comes. */
+/* Prefetches the cells that an arrival will take from. rng is a copy of the generator that runs
+ * ahead; the arrival will make the same draws. */
 EBI_INLINE void ebi_fading_peek(const ebi_fading_cells *f, uint64_t *rng) {
-    if (f->policy == EBI_FADE_SWEEP) return; /* the next line is the one after the last */
+    if (f->policy == EBI_FADE_SWEEP)
+        return; /* it goes on where the last one ended, so the line is in the cache */
     uint64_t n = f->policy == EBI_FADE_RUN ? 1 : ebi_fading_rounded(f, rng);
     for (; n > 0; n--) {
         const uint64_t cell = ebi_random_below(rng, f->n);
         const uint8_t *const p = f->cells + (cell * f->lanes.width >> 3);
         ebi_prefetch_write(p);
-        ebi_prefetch_write(p + 7); /* cells are taken from eight bytes at a time */
+        ebi_prefetch_write(p + 7); /* cells are changed eight bytes at a time */
     }
     if (f->policy == EBI_FADE_RUN) (void)ebi_fading_rounded(f, rng);
 }
 
-/* Could this state have been reached with n cells? */
+/* Whether this state is possible with n cells. */
 EBI_INLINE bool ebi_fading_state_ok(const ebi_fading_state *s, uint64_t n, uint64_t used) {
     return ebi_is_zero(s->reserved, sizeof s->reserved) && s->next < n &&
            s->carried < EBI_MILLION && s->used == used;

@@ -1,26 +1,26 @@
-/* line.c - the store `line`: variable-length counters, a fixed number of them in
- * each 64-byte line, found with one select and no index at all.
+/* line.c - the store `line`: counters of variable length in lines of 64 bytes.
  *
- *     | state, 64 bytes | lines | spill table: what is left, at least a 32nd |
+ * Each line has the same number of counters, so a counter's line follows from its number, and one
+ * select finds it there.  There is no index.  Small counters take few bits: 0 takes one.
  *
- *     line:  1 | lengths upwards ... room, zero ... digits downwards | mark, d - 1 |
- *            bit 0                                           bits 509 .. 511
+ *       | state, 64 bytes | lines | spill table: what is left, at least a 32nd |
  *
- * A counter is `u` digits of d bits: none for 0, else digits that count on from
- * base(u) = 1 + 2^d + ... + 2^(d(u-1)), the first number of u digits, so every
- * number has one code.  Lengths are unary: u zeros and a one.  The digits of
- * counter j start where the lengths say: d times the zeros before its own below
- * bit 509.  Each line chooses d for itself.  The mark says one of two things:
+ *       line:  1 | lengths upwards ... room, zero ... digits downwards | mark, d - 1 |
+ *              bit 0                                           bits 509 .. 511
  *
- *   spilled   bit 0 is 1.  Some counter lives in the spill table; here it is 0
- *   worn      bit 0 is 0.  Neither the line nor the table had room: from now on the
- *             line is a bit for each counter, from bit 1 on, 0 or saturated
+ * A counter is u digits of d bits.  0 has no digits.  Numbers of u digits begin at base(u) = 1 +
+ * 2^d + ... + 2^(d(u-1)), so every number has one code.  Lengths are unary: u zeros and a one.  The
+ * digits of counter j begin where the lengths say: d times the zeros before its own below bit 509.
+ * Each line has its own d.  The mark means one of two things:
  *
- * A counter that grows beyond its digits moves its neighbours inside the line: in one piece of code
- * without a loop where there is AVX2.
- * If the line is full it takes the d that makes it shortest, and if that is not
- * enough its longest counter goes to the table, until it fits.  A counter that
- * was taken away from comes back when the line has twice the room it needs. */
+ *     spilled   bit 0 is 1.  At least one counter is in the spill table; here it is 0.
+ *     worn      bit 0 is 0.  Neither the line nor the table had room: from now on the line has one
+ *               bit for each counter, from bit 1 on, that says 0 or saturated.
+ *
+ * A counter that needs one more digit moves its neighbours inside the line; with AVX2 without a
+ * loop.  If the line is full, it takes the d that makes it shortest.  If that is not enough, its
+ * longest counters go to the table until it fits.  A counter in the table that got smaller comes
+ * back when the line has twice the room it needs. */
 #include "line.h"
 
 enum { LINE_TABLE_SHARE = 32 };
@@ -39,7 +39,7 @@ static void line_open(ebi_counter_array *c) {
     c->slots = (c->bytes - sizeof *c->state - c->parts * LINE_BYTES) / sizeof(ebi_spill_slot);
 }
 
-static void line_clear(uint8_t *line, uint64_t each) { /* all its counters are 0 */
+static void line_clear(uint8_t *line, uint64_t each) { /* sets all its counters to 0 */
     memset(line, 0, LINE_BYTES);
     for (unsigned bit = 0; bit < LINE_FIRST + each; bit++) line_set_bit(line, bit);
 }
@@ -64,7 +64,7 @@ EBI_INLINE line_ends line_room(const ebi_counter_array *c, const uint8_t *line, 
     return (line_ends){end, LINE_TOP - d * (end - LINE_FIRST - each)};
 }
 
-/* The counter of f gets u digits; what they are is left open. */
+/* Gives the counter of f u digits.  Their values are left undefined. */
 static void line_resize(uint8_t *line, line_field f, unsigned u, line_ends ends) {
     assert(u != f.u && ends.lengths <= ends.digits);
     uint64_t *const w = (uint64_t *)(void *)line;
@@ -78,7 +78,7 @@ static void line_resize(uint8_t *line, line_field f, unsigned u, line_ends ends)
     }
 }
 
-/* No room anywhere: what is not 0 saturates. */
+/* There is no room anywhere: all counters of the line that are not 0 saturate. */
 static void line_wear(const ebi_counter_array *c, line_place p, const uint64_t *value) {
     assert(!line_worn(p.line));
     const bool spilled = line_marked(p.line);
@@ -93,14 +93,14 @@ static void line_wear(const ebi_counter_array *c, line_place p, const uint64_t *
     }
 }
 
-/* The d with which these values need least bits, and how many. */
+/* The d with which these values need the fewest bits, and how many bits. */
 static unsigned line_best(const uint64_t *value, uint64_t each, unsigned *bits) {
     unsigned need[LINE_D_MAX];
     line_needs(value, each, need);
     return line_least(need, bits);
 }
 
-/* Counter j of a full line gets a value that needs more digits. */
+/* Sets counter j of a full line to a value that needs more digits. */
 static void line_repack(const ebi_counter_array *c, line_place p, uint64_t new_value) {
     assert(p.j < c->each && new_value <= EBI_COUNTER_MAX);
     uint64_t value[LINE_EACH_MAX];
@@ -142,7 +142,8 @@ EBI_INLINE void line_set(const ebi_counter_array *c, line_place p, line_field f,
 
 /* Counters in the spill table */
 
-static void line_unmark(const ebi_counter_array *c, line_place p) { /* if no counter is there now */
+static void line_unmark(const ebi_counter_array *c,
+                        line_place p) { /* if no counter of the line is in the table any more */
     const uint64_t end = ebi_min(p.first + c->each, c->n);
     for (uint64_t i = p.first; i < end; i++)
         if (line_spill_of(c, i) > 0) return;
@@ -175,7 +176,8 @@ static void line_spill_add(const ebi_counter_array *c, uint64_t i, uint64_t befo
     (void)ebi_spill_set(c->table, c->slots, &c->state->spilled, i, ebi_counter_sum(before, by));
 }
 
-/* Can so much be added to digits of so many bits?  Far below the largest number only. */
+/* Whether `by` can be added to these digits without a carry out of them.  Only for numbers far
+ * below the largest. */
 EBI_INLINE bool line_fits(uint64_t digits, unsigned bits, uint64_t by) {
     return digits + by <= line_ones(bits) && bits < 47;
 }
@@ -203,10 +205,10 @@ typedef struct line_rise {
     line_group g;
     unsigned low[LINE_TOGETHER], bits[LINE_TOGETHER]; /* of their digits, which are in the line */
     uint64_t digits[LINE_TOGETHER], value[LINE_TOGETHER], by[LINE_TOGETHER];
-    size_t left[LINE_TOGETHER], lefts; /* those that do not keep their length */
+    size_t left[LINE_TOGETHER], lefts; /* those whose length changes */
 } line_rise;
 
-/* Find them; the least. */
+/* Finds the counters and returns the least. */
 EBI_INLINE uint64_t line_rise_find(const ebi_counter_array *c, const uint64_t *i, size_t n,
                                    line_rise *r, bool bmi2) {
     uint64_t least = EBI_COUNTER_MAX;
@@ -228,8 +230,8 @@ EBI_INLINE uint64_t line_rise_find(const ebi_counter_array *c, const uint64_t *i
     return least;
 }
 
-/* Add what fits into their digits.  Whether it does is a coin's throw, so it is no branch: what
- * does not goes into a word that nobody reads. */
+/* Adds to the counters whose length stays the same.  Which these are is hard to predict, so there
+ * is no branch: for the others the store goes to a word that is never read. */
 EBI_INLINE void line_rise_put(size_t n, line_rise *r) {
     uint8_t nowhere[sizeof(uint64_t)] = {0};
     r->lefts = 0;
@@ -242,13 +244,14 @@ EBI_INLINE void line_rise_put(size_t n, line_rise *r) {
     }
 }
 
-typedef struct line_growth { /* by one digit */
+typedef struct line_growth { /* a counter that grows by one digit */
     line_field f;
-    line_ends ends;  /* of room that is there whichever of the others have grown */
-    uint64_t digits; /* all of them */
+    line_ends ends;  /* the room that is left whichever of the others have grown */
+    uint64_t digits; /* all digits */
 } line_growth;
 
-/* Can counter t do with one more digit, and get it even if all that are left are in its line? */
+/* Whether one more digit is enough for counter t, and is free even if all the others in r->left are
+ * in its line. */
 EBI_INLINE bool line_can_grow(const ebi_counter_array *c, const line_rise *r, size_t t,
                               line_growth *x, bool avx2) {
     const unsigned lefts = (unsigned)r->lefts;
@@ -275,8 +278,9 @@ EBI_INLINE void line_grow(uint8_t *line, const line_growth *x, bool avx2) {
     line_put(line, f->low - f->d, f->d * f->u + f->d, x->digits);
 }
 
-/* Give all that are left one more digit, or do nothing, if one needs more than that or there might
- * be no room for all.  A counter that grows moves only those after it, so the last comes first. */
+/* Gives all counters that are left one more digit.  Does nothing if one needs more than that, or if
+ * there might not be room for all.  A counter that grows moves only those after it, so the last
+ * goes first. */
 EBI_INLINE bool line_rise_grow(const ebi_counter_array *c, const uint64_t *i, const line_rise *r,
                                bool avx2) {
     line_growth x[LINE_TOGETHER];
@@ -291,14 +295,15 @@ EBI_INLINE bool line_rise_grow(const ebi_counter_array *c, const uint64_t *i, co
     return can;
 }
 
-/* Is the last of these where it was found, none before it being in the same line? */
+/* Whether the last of these is still where it was found: no counter before it is in the same
+ * line. */
 EBI_INLINE bool line_holds(const line_group *g, const size_t *left, size_t last) {
     bool same = line_marked(g->line[left[last]]);
     for (size_t t = 0; t < last; t++) same |= g->line[left[t]] == g->line[left[last]];
     return !same;
 }
 
-/* Those that are left, one after the other. */
+/* Sets those that are left, one after the other. */
 EBI_INLINE void line_rise_set(const ebi_counter_array *c, const uint64_t *i, const line_rise *r,
                               bool bmi2) {
     for (size_t l = 0; l < r->lefts; l++) {
@@ -312,7 +317,8 @@ EBI_INLINE void line_rise_set(const ebi_counter_array *c, const uint64_t *i, con
     }
 }
 
-/* Add to all of them, or lift those that are lower to the least plus `by`; the least before. */
+/* Adds to all of them, or lifts the lower ones to the least plus `by`.  Returns the least
+ * before. */
 EBI_INLINE uint64_t line_store_raise(const ebi_counter_array *c, const uint64_t *i, size_t n,
                                      uint64_t by, bool lift, bool bmi2) {
     assert(n > 0 && n <= LINE_TOGETHER);
@@ -354,7 +360,7 @@ static bool line_worn_check(const ebi_counter_array *c, line_place p, uint64_t *
     return true;
 }
 
-/* A marked line has counters in the table, which are 0 in the line. */
+/* A marked line has counters in the table, and these are 0 in the line. */
 static bool line_check_spilled(const ebi_counter_array *c, line_place p, uint64_t *spilled) {
     const uint64_t before = *spilled;
     for (p.j = 0; p.j < ebi_min(c->each, c->n - p.first); p.j++) {
@@ -392,7 +398,7 @@ static uint64_t line_next_used(const ebi_counter_array *c, uint64_t i, uint64_t 
     return ebi_min(i, end);
 }
 
-/* The store, for machines with AVX2 and BMI2, and for others: the same bytes. */
+/* The store, for machines with AVX2 and BMI2 and for others.  The bytes are the same. */
 
 EBI_INLINE uint64_t line_store_get(const ebi_counter_array *c, uint64_t i, bool bmi2) {
     return line_get(c, i, line_spill_of, bmi2);

@@ -1,5 +1,6 @@
-/* line.h - the code of counters in 64-byte lines, for the stores that use it: line.c
- * tells how a line is laid out.  Where counters are that did not fit, the stores say. */
+/* line.h - reading and writing counters in 64-byte lines, for the stores that consist of them:
+ * line.c (which describes the layout) and tight.c.  The two differ in where they keep the counters
+ * that do not fit. */
 #ifndef EBI_LINE_H
 #define EBI_LINE_H
 #include "base/hash.h"
@@ -25,7 +26,7 @@ static const uint64_t line_bases[LINE_D_MAX + 1] = {/* a one every d bits */
                                                     UINT64_C(0x9249249249249249),
                                                     UINT64_C(0x1111111111111111)};
 
-EBI_INLINE uint64_t line_ones(unsigned bits) { /* below 64, so it takes no test */
+EBI_INLINE uint64_t line_ones(unsigned bits) { /* bits < 64, so no test is needed */
     assert(bits < 64);
     return (UINT64_C(1) << bits) - 1;
 }
@@ -35,15 +36,16 @@ EBI_INLINE uint64_t line_base(unsigned d, unsigned u) {
     return line_bases[d] & line_ones(d * u);
 }
 
-EBI_INLINE unsigned line_digits(unsigned d, uint64_t value) { /* u with base(u) <= value */
+EBI_INLINE unsigned line_digits(unsigned d,
+                                uint64_t value) { /* the u with base(u) <= value < base(u + 1) */
     assert(d >= 1 && d <= LINE_D_MAX);
     const unsigned bits = ebi_log2(value * line_ones(d) + 1);
-    return d == 1 ? bits : bits / d; /* most need no division */
+    return d == 1 ? bits : bits / d; /* d = 1, and most others, need no division */
 }
 
 /* Finding a counter */
 
-typedef struct line_search { /* for one number j of the words from here on */
+typedef struct line_search { /* looks for one number j of the words from here on */
     const uint8_t *words;
     unsigned j;
 } line_search;
@@ -52,8 +54,8 @@ EBI_INLINE unsigned line_ones_in(const uint8_t *word) {
     return ebi_popcount(ebi_load64(word));
 }
 
-/* Pass so many bytes, if the one is not among the `ones` that they have.  Compilers would make a
- * branch of that, which goes wrong half of the time. */
+/* Passes so many bytes if the wanted one is not among the `ones` in them.  Written so that
+ * compilers do not make a branch of it, which would be mispredicted half of the time. */
 EBI_INLINE line_search line_pass(line_search s, unsigned bytes, unsigned ones, bool bmi2) {
     unsigned rest = s.j;
 #if EBI_X86_64
@@ -87,7 +89,8 @@ EBI_INLINE unsigned line_select(const uint8_t *line, unsigned j, bool brief, boo
     return 8 * (unsigned)(s.words - line) + ebi_select(ebi_load64(s.words), s.j, bmi2);
 }
 
-EBI_INLINE uint64_t line_bits(const uint8_t *line, unsigned bit) { /* 57 or more, from here */
+EBI_INLINE uint64_t line_bits(const uint8_t *line,
+                              unsigned bit) { /* at least 57 bits, from here on */
     assert(bit < LINE_BITS);
     return ebi_load64(line + (bit >> 3)) >> (bit & 7);
 }
@@ -119,7 +122,7 @@ EBI_INLINE uint64_t line_worn_get(const uint8_t *line, unsigned j) {
 }
 
 typedef struct line_field {
-    unsigned d, u; /* bits of a digit, digits */
+    unsigned d, u; /* bits of a digit, number of digits */
     unsigned at;   /* first bit of its length */
     unsigned low;  /* first bit of its digits */
     uint64_t digits;
@@ -170,7 +173,8 @@ EBI_INLINE line_field line_find(const ebi_counter_array *c, line_place p, bool b
 
 /* Reading */
 
-typedef uint64_t line_table(const ebi_counter_array *c, uint64_t i); /* what it has of a counter */
+typedef uint64_t line_table(const ebi_counter_array *c,
+                            uint64_t i); /* the part of a counter that is in the table */
 
 EBI_INLINE uint64_t line_get(const ebi_counter_array *c, uint64_t i, line_table *table, bool bmi2) {
     const line_place p = line_of(c, i);
@@ -179,7 +183,7 @@ EBI_INLINE uint64_t line_get(const ebi_counter_array *c, uint64_t i, line_table 
     return value == 0 && line_marked(p.line) ? table(c, i) : value;
 }
 
-/* Step by step for several counters, so that the processor works on more of them at once. */
+/* Reads several counters step by step, so that the processor works on more than one at a time. */
 
 enum { LINE_TOGETHER = EBI_TOGETHER_MAX };
 
@@ -226,8 +230,8 @@ EBI_INLINE void line_read(const ebi_counter_array *c, const uint64_t *i, size_t 
         line_read_all(c, i, count, value, table, false, bmi2);
 }
 
-/* With AVX2: the counter of f gets a digit more, which leaves it these digits.  What is below
- * `split`, a bit of the room, moves up by one, what is above moves down. */
+/* With AVX2: the counter of f gets one more digit, and its digits become these.  What is below
+ * `split`, a bit of the room, moves up by one; what is above moves down. */
 void ebi_line_grow_avx2(uint8_t *line, const line_field *f, unsigned split, uint64_t digits);
 
 /* Whole lines */
@@ -282,8 +286,8 @@ static inline void line_pack(const ebi_counter_array *c, uint8_t *line, unsigned
 
 /* Checking */
 
-/* Lengths that fit, zeros in the room, no number above the largest, and nothing
- * after the last counter. */
+/* Checks that the lengths fit, the room is zero, no number exceeds the largest, and nothing follows
+ * the last counter. */
 static inline bool line_check_codes(const ebi_counter_array *c, line_place p) {
     const unsigned d = line_d(p.line);
     const uint64_t counters = ebi_min(c->each, c->n - p.first);

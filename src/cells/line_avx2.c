@@ -1,5 +1,5 @@
-/* line_avx2.c - one more digit for a counter of a line, with AVX2: a line is two registers, and
- * no branch depends on where in it the counter is. */
+/* line_avx2.c - gives a counter of a line one more digit, with AVX2.  The line is in two registers,
+ * and there is no branch or loop that depends on where in the line the counter is. */
 #include "line.h"
 
 #if EBI_X86_64
@@ -15,20 +15,20 @@ LINE_AVX2 EBI_INLINE line_whole line_xor(line_whole a, line_whole b) {
     return (line_whole){_mm256_xor_si256(a.low, b.low), _mm256_xor_si256(a.high, b.high)};
 }
 
-/* How far a bit is ahead of the first one of each word. */
+/* How far a bit is ahead of the first bit of each word. */
 LINE_AVX2 EBI_INLINE line_whole line_ahead(unsigned bit) {
     const __m256i all = _mm256_set1_epi64x((int64_t)bit);
     return (line_whole){_mm256_sub_epi64(all, _mm256_setr_epi64x(0, 64, 128, 192)),
                         _mm256_sub_epi64(all, _mm256_setr_epi64x(256, 320, 384, 448))};
 }
 
-/* Those bits of four words that are so far ahead, or farther: less than 2^31 bits. */
+/* The bits of four words from that far ahead on; less than 2^31 bits. */
 LINE_AVX2 EBI_INLINE __m256i line_from(__m256i words, __m256i ahead) {
     const __m256i places = _mm256_max_epi32(ahead, _mm256_setzero_si256());
     return _mm256_and_si256(words, _mm256_sllv_epi64(_mm256_set1_epi64x(-1), places));
 }
 
-/* Bits [from, to), the others 0. */
+/* Keeps bits [from, to) and clears the others. */
 LINE_AVX2 EBI_INLINE line_whole line_range(line_whole l, unsigned from, unsigned to) {
     const line_whole first = line_ahead(from), end = line_ahead(to);
     const line_whole rest = {line_from(l.low, first.low), line_from(l.high, first.high)};
@@ -36,7 +36,7 @@ LINE_AVX2 EBI_INLINE line_whole line_range(line_whole l, unsigned from, unsigned
                     (line_whole){line_from(rest.low, end.low), line_from(rest.high, end.high)});
 }
 
-/* These bits, from `bit` on.  Shifts by 64 or more, or by less than 0, leave nothing. */
+/* These bits, beginning at `bit`.  Shifts by 64 or more, or by less than 0, leave nothing. */
 LINE_AVX2 EBI_INLINE line_whole line_bits_at(uint64_t bits, unsigned bit) {
     const __m256i all = _mm256_set1_epi64x((int64_t)bits), none = _mm256_setzero_si256();
     const line_whole ahead = line_ahead(bit);

@@ -1,4 +1,4 @@
-/* packed.c - questions about a whole array of packed cells. */
+/* packed.c - counts and checks a whole array of packed cells. */
 #include "packed.h"
 
 uint64_t ebi_cells_used(const uint8_t *cells, unsigned width, uint64_t n) {

@@ -1,12 +1,12 @@
-/* packed.h - arrays of cells of `width` bits, 1..16, laid end to end: cell i is
- * the bits [i*width, (i+1)*width) of the array, least significant first.  Cells
- * are read with unaligned loads of up to 8 bytes, so 8 bytes must follow the array. */
+/* packed.h - arrays of cells of `width` bits, 1..16, without gaps between them: cell i is the bits
+ * [i*width, (i+1)*width) of the array, least significant first.  Cells are read with unaligned
+ * loads of up to 8 bytes, so the array must have 8 more bytes after its end. */
 #ifndef EBI_PACKED_H
 #define EBI_PACKED_H
 #include "base/bits.h"
 
-/* As few bytes as can hold a cell: an access seldom crosses into a line that
- * nobody has asked for. */
+/* Loads the fewest bytes that can hold a cell.  So an access seldom crosses into a line that was
+ * not prefetched. */
 EBI_INLINE uint32_t ebi_cell_load(const uint8_t *p, unsigned width) {
     uint32_t four;
     uint16_t two;
@@ -41,8 +41,8 @@ EBI_INLINE void ebi_cell_set(uint8_t *cells, unsigned width, uint64_t i, uint64_
     ebi_cell_store(p, width, others | (uint32_t)value << shift);
 }
 
-/* Several cells in one 64-bit word, the first at bit 0: as many as are whole
- * after an unaligned load. */
+/* Several cells in one 64-bit word, the first at bit 0: as many as are complete after an unaligned
+ * load. */
 typedef struct ebi_lane_set {
     unsigned width, each;
     uint64_t ones; /* the lowest bit of each */
@@ -55,15 +55,15 @@ EBI_INLINE ebi_lane_set ebi_lanes(unsigned width) {
     return l;
 }
 
-/* The cells of x that are not zero, as a 1 in their lowest bit.  x holds cells
- * whose lowest bits are `ones`, and nothing above them. */
+/* Marks each cell of x that is not zero with a 1 in its lowest bit. x holds cells whose lowest bits
+ * are `ones`, and nothing above them. */
 EBI_INLINE uint64_t ebi_cells_nonzero(uint64_t x, uint64_t ones, unsigned width) {
     const uint64_t high = ones << (width - 1);
-    const uint64_t low = high - ones; /* all but the top bit of each cell */
+    const uint64_t low = high - ones; /* all bits of each cell but the top one */
     return ((((x & low) + low) | x) & high) >> (width - 1);
 }
 
-/* Subtract 1 from each of n consecutive cells that is not zero. */
+/* Subtracts 1 from each of n consecutive cells that is not zero. */
 EBI_INLINE void ebi_cells_fade(uint8_t *cells, ebi_lane_set l, uint64_t first, uint64_t n) {
     for (uint64_t bit = first * l.width; n > 0; bit += (uint64_t)l.each * l.width) {
         const unsigned now = n < l.each ? (unsigned)n : l.each;
@@ -79,6 +79,6 @@ EBI_INLINE void ebi_cells_fade(uint8_t *cells, ebi_lane_set l, uint64_t first, u
 /* How many of the first n cells are not zero. */
 uint64_t ebi_cells_used(const uint8_t *cells, unsigned width, uint64_t n);
 
-/* Are the bits from `bits` to the end of an array of `bytes` all zero? */
+/* Whether all bits from `bits` to the end of an array of `bytes` are zero. */
 bool ebi_tail_is_zero(const uint8_t *cells, uint64_t bits, uint64_t bytes);
 #endif

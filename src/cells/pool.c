@@ -1,4 +1,4 @@
-/* pool.c - see pool.h. */
+/* pool.c - counters that borrow digits from a common pool.  The layout is in pool.h. */
 #include "pool.h"
 
 enum { POOL_DIGIT = 15 };
@@ -55,7 +55,7 @@ static uint32_t pool_take(const ebi_pool *pool) {
     return link;
 }
 
-static void pool_give(const ebi_pool *pool, uint32_t link) { /* it and all after it */
+static void pool_give(const ebi_pool *pool, uint32_t link) { /* this entry and all after it */
     assert(link <= pool->size);
     while (link != 0) {
         const uint32_t next = pool_link(pool->entry[link - 1]);

@@ -1,24 +1,23 @@
-/* sai.c - the store `sai`: the string-array index of Cohen and Matias (section 4
- * of their report), dynamic, in a segment of fixed size.
+/* sai.c - the store `sai`: counters of variable length without gaps between them, with an index
+ * (the string-array index of Cohen and Matias, section 4 of their report), in a segment of fixed
+ * size.  Kept as published, to compare with.
  *
- *     | state | coarse: u64 a superblock | fine: u16 a block | words of 64 bits |
+ *       | state | coarse: u64 a superblock | fine: u16 a block | words of 64 bits |
  *
- * Counters are strings of variable length, back to back in blocks of 64, 64 blocks
- * to a superblock.  Block b begins at word coarse[b / 64] + fine[b]; the two
- * vectors are the report's two levels.  Inside a block lengths are unary and
- * digits binary, so that a select takes the place of its third level:
+ * 64 counters are a block, 64 blocks a superblock.  Block b begins at word coarse[b / 64] +
+ * fine[b]; these two vectors are the first two levels of the report.  In place of its third level,
+ * a select finds the counter inside the block, where lengths are unary and digits binary:
  *
- *     block:  lengths upwards ... slack, zero ... digits downwards
+ *       block:  lengths upwards ... slack, zero ... digits downwards
  *
- * The value v has u = floor(log2(v + 1)) digits, those of v + 1 without its first
- * one; its length is u zeros and a one.  A block that needs a word takes it from
- * the nearest block with a word to spare, and all that lies between moves by a
- * word.  If there is none near, slack is spread evenly again: but not before a
- * 64th of the blocks have taken a word since the last time; until then the
- * search goes on.  So the cost of spreading is a constant for each word taken.
+ * The value v has u = floor(log2(v + 1)) digits, which are those of v + 1 without its first one;
+ * its length is u zeros and a one.  A block that needs a word takes it from the nearest block that
+ * has one to spare, and everything between them moves by a word.  If no such block is near, slack
+ * is spread evenly again, but only when a 64th of the blocks have taken a word since the last time;
+ * until then the search goes on.  So spreading costs a constant for each word taken.
  *
- * A block that finds no word anywhere is worn out, which the top bit of its fine
- * entry says: a word with a bit for each counter, 1 for zero, 0 for saturated. */
+ * A block that finds no word anywhere is worn, which the top bit of its fine entry says.  It then
+ * is a word with one bit for each counter: 1 for zero, 0 for saturated. */
 #include "counters.h"
 #include "words.h"
 
@@ -29,8 +28,8 @@ enum {
     SAI_DIGITS_MAX = SAI_BLOCK * SAI_U_MAX / 64
 };
 
-/* In state->reserved: words that blocks need, and words taken since slack was
- * spread, of which a 64th of the blocks is enough to know. */
+/* In state->reserved: the words that blocks need, and the words taken since slack was spread
+ * (counting stops at a 64th of the blocks). */
 enum { SAI_NEEDED, SAI_TAKEN };
 
 /* Blocks */
@@ -52,7 +51,7 @@ EBI_INLINE sai_block sai_open_block(const ebi_counter_array *c, uint64_t b) {
                        (c->fine[b] & SAI_WORN) != 0};
 }
 
-/* The bit after one number j, counted from 1, of the lengths. */
+/* The bit after one number j of the lengths, counted from 1. */
 EBI_INLINE unsigned sai_after(const uint64_t *w, unsigned j, bool bmi2) {
     assert(j >= 1 && j <= SAI_BLOCK);
     unsigned k = 0, ones = ebi_popcount(w[0]);
@@ -64,7 +63,8 @@ EBI_INLINE unsigned sai_lengths(sai_block a, bool bmi2) { /* bits */
     return a.worn ? SAI_BLOCK : sai_after(a.w, SAI_BLOCK, bmi2);
 }
 
-EBI_INLINE unsigned sai_words(unsigned lengths) { /* that a block needs: lengths and digits */
+EBI_INLINE unsigned
+sai_words(unsigned lengths) { /* words that a block needs for lengths and digits */
     assert(lengths >= SAI_BLOCK);
     return (2 * lengths - SAI_BLOCK + 63) / 64;
 }
@@ -82,7 +82,7 @@ EBI_INLINE sai_field sai_find(sai_block a, unsigned j, bool bmi2) {
     uint64_t rest = a.w[k] >> (at % 64);
     if (rest == 0) {
         u = 64 - at % 64;
-        rest = a.w[k + 1]; /* SAI_U_MAX < 64: the one is here */
+        rest = a.w[k + 1]; /* SAI_U_MAX < 64, so the one is here */
     }
     u += ebi_ctz(rest);
     return (sai_field){u, at, 64 * a.size - (at - j) - u};
@@ -127,12 +127,12 @@ static void sai_open(ebi_counter_array *c) {
     c->words = (c->bytes - sizeof *c->state - index) / 8;
 }
 
-/* Where block b begins if slack is spread evenly over blocks that need `needed`
- * words, `before` of them before b. */
+/* Where block b begins if slack is spread evenly over blocks that need `needed` words in all, and
+ * `before` of them are needed before b. */
 static uint64_t sai_even(const ebi_counter_array *c, uint64_t needed, uint64_t before, uint64_t b) {
     assert(needed <= c->words && b < c->parts);
     const uint64_t slack = c->words - needed, each = slack / c->parts;
-    const uint64_t more = slack % c->parts; /* below 2^42, as parts is */
+    const uint64_t more = slack % c->parts; /* below 2^42, like parts */
     return before + each * b + (uint64_t)((unsigned __int128)more * b / c->parts);
 }
 
@@ -153,7 +153,7 @@ static void sai_init(const ebi_counter_array *c) {
 
 /* Moving blocks */
 
-/* Write a block again, at `to` with another size; the places may overlap. */
+/* Writes a block again at `to`, with another size.  The places may overlap. */
 static void sai_move(sai_block a, unsigned lengths, uint64_t *to, unsigned size) {
     assert(lengths >= SAI_BLOCK && sai_words(lengths) <= size);
     uint64_t low[SAI_LENGTHS_MAX], high[SAI_DIGITS_MAX + 1];
@@ -168,7 +168,7 @@ static void sai_move(sai_block a, unsigned lengths, uint64_t *to, unsigned size)
     for (unsigned k = 0; k < highs; k++) to[size - highs + k] |= high[k];
 }
 
-/* Blocks (after, last] begin a word later (or earlier: by is all ones). */
+/* Lets blocks (after, last] begin a word later, or a word earlier if `by` is all ones. */
 static void sai_shift_starts(const ebi_counter_array *c, uint64_t after, uint64_t last,
                              uint64_t by) {
     assert(after < last && last < c->parts);
@@ -177,7 +177,7 @@ static void sai_shift_starts(const ebi_counter_array *c, uint64_t after, uint64_
         const uint64_t stop = ebi_min(last + 1, end);
         if (b % SAI_SUPER != 0) {
             for (; b < stop; b++) c->fine[b] = (uint16_t)(c->fine[b] + by);
-        } else { /* the whole superblock moves, those behind the last one do not */
+        } else { /* the whole superblock moves; blocks behind the last one do not */
             c->coarse[super] += by;
             for (b = stop; b < end; b++) c->fine[b] = (uint16_t)(c->fine[b] - by);
         }
@@ -185,7 +185,7 @@ static void sai_shift_starts(const ebi_counter_array *c, uint64_t after, uint64_
     }
 }
 
-/* Block b gets a word at its end from block t behind it, which has one to spare. */
+/* Block b gets a word at its end.  It comes from block t behind it, which has one to spare. */
 static void sai_take_up(const ebi_counter_array *c, uint64_t b, uint64_t t) {
     assert(b < t && t < c->parts);
     const sai_block a = sai_open_block(c, b), from = sai_open_block(c, t);
@@ -196,7 +196,7 @@ static void sai_take_up(const ebi_counter_array *c, uint64_t b, uint64_t t) {
     sai_shift_starts(c, b, t, 1);
 }
 
-/* Block b gets a word at its start from block t before it. */
+/* Block b gets a word at its start, from block t before it. */
 static void sai_take_down(const ebi_counter_array *c, uint64_t b, uint64_t t) {
     assert(t < b && b < c->parts);
     const sai_block a = sai_open_block(c, b), from = sai_open_block(c, t);
@@ -210,7 +210,7 @@ static void sai_take_down(const ebi_counter_array *c, uint64_t b, uint64_t t) {
 /* Spreading slack evenly */
 
 static void
-sai_pack_down(const ebi_counter_array *c) { /* all blocks to the bottom, without slack */
+sai_pack_down(const ebi_counter_array *c) { /* moves all blocks to the bottom, without slack */
     uint64_t *const words = (uint64_t *)(void *)c->cells;
     uint64_t old[SAI_SUPER + 1], free_word = 0;
     for (uint64_t first = 0; first < c->parts; first += SAI_SUPER) {
@@ -227,8 +227,8 @@ sai_pack_down(const ebi_counter_array *c) { /* all blocks to the bottom, without
     }
 }
 
-/* From the top down, so that nothing is overwritten.  A superblock's places are
- * relative to its first block, which moves last: they are remembered. */
+/* Spreads blocks from the top down, so that nothing is overwritten.  The places in a superblock are
+ * relative to its first block, which moves last, so they are kept until then. */
 static void sai_spread_up(const ebi_counter_array *c) {
     uint64_t *const words = (uint64_t *)(void *)c->cells;
     const uint64_t needed = c->state->reserved[SAI_NEEDED];
@@ -276,7 +276,7 @@ static bool sai_take_near(const ebi_counter_array *c, uint64_t b, uint64_t reach
     return false;
 }
 
-/* Block b gets a word: there is one somewhere. */
+/* Gives block b a word.  There must be one somewhere. */
 static void sai_take(const ebi_counter_array *c, uint64_t b) {
     uint64_t *const reserved = c->state->reserved;
     const bool soon = reserved[SAI_TAKEN] < c->parts / 64;
@@ -301,7 +301,7 @@ static void sai_wear(const ebi_counter_array *c, uint64_t b, unsigned grown) {
     c->fine[b] |= SAI_WORN;
 }
 
-/* The counter of f gets u digits, all 0: there is room for them. */
+/* Gives the counter of f u digits, all 0.  There must be room for them. */
 static void sai_resize(sai_block a, sai_field f, unsigned u, unsigned lengths) {
     assert(u != f.u && u <= SAI_U_MAX);
     const unsigned bottom = 64 * a.size - (lengths - SAI_BLOCK);
@@ -324,7 +324,7 @@ EBI_INLINE void sai_set(const ebi_counter_array *c, uint64_t i, uint64_t value, 
     if (u != f.u) {
         const unsigned lengths = sai_lengths(a, bmi2), needs = sai_words(lengths + u - f.u);
         const uint64_t needed = c->state->reserved[SAI_NEEDED] + needs - sai_words(lengths);
-        if (needed > c->words) { /* taking what there is would not be enough */
+        if (needed > c->words) { /* taking all that there is would not be enough */
             sai_wear(c, b, j);
             return;
         }
@@ -390,7 +390,7 @@ static bool sai_check_index(const ebi_counter_array *c) {
     return true;
 }
 
-/* 64 lengths that fit with their digits, zeros between them. */
+/* Checks 64 lengths that fit with their digits, with zeros between lengths and digits. */
 static bool sai_check_codes(sai_block a, unsigned counters) {
     unsigned at = 0, u = 0, digits = 0;
     for (unsigned j = 0; j < SAI_BLOCK; at++) {
@@ -453,7 +453,7 @@ EBI_INLINE uint64_t sai_raise(const ebi_counter_array *c, const uint64_t *i, siz
     return least;
 }
 
-/* The store, for machines with BMI2 and for others: the same bytes. */
+/* The store, for machines with BMI2 and for others.  The bytes are the same. */
 
 #define SAI_STORE                                                                                  \
     .name = "sai", .bits_least = 1500000, .bits_usual = 8000000, .bytes_more = 128,                \

@@ -1,4 +1,4 @@
-/* sets.c - see sets.h. */
+/* sets.c - keys with their counts, in sets of 16.  The layout is in sets.h. */
 #include "sets.h"
 #include <string.h>
 
@@ -19,7 +19,7 @@ static size_t sets_len(const uint8_t *set, int i) {
     return (size_t)(word >> SETS_LEN & (SETS_CUT - 1));
 }
 
-static size_t sets_used(const uint8_t *set, int entries) { /* bytes of keys of the first ones */
+static size_t sets_used(const uint8_t *set, int entries) { /* bytes of keys of the first entries */
     assert(entries >= 0 && entries <= EBI_SET_ENTRIES);
     size_t sum = 0;
     for (int i = 0; i < entries; i++) sum += sets_len(set, i);
@@ -33,7 +33,7 @@ static const uint8_t *sets_key(const uint8_t *set, int i) {
 int ebi_set_find(const uint8_t *set, eb_hash h) {
     unsigned same = 0;
     for (int i = 0; i < EBI_SET_ENTRIES; i++) same |= (unsigned)(ebi_set_hash(set, i) == h) << i;
-    for (; same != 0; same &= same - 1) { /* 0 may be a hash */
+    for (; same != 0; same &= same - 1) { /* 0 may be the hash of a key */
         const int i = (int)ebi_ctz(same);
         if (ebi_set_upper(set, i) > 0) return i;
     }
@@ -69,7 +69,7 @@ ebi_set_entry ebi_set_get(const uint8_t *set, int i) {
                            .cut = (word >> SETS_LEN & SETS_CUT) != 0};
 }
 
-/* The set's own: three times 16 bits, from the entry `at` on. */
+/* The set's own values: three times 16 bits, from the entry `at` on. */
 
 static uint64_t sets_own(const uint8_t *set, int at) {
     uint64_t x = 0;
@@ -115,7 +115,7 @@ void ebi_set_put_mark(uint8_t *set, uint64_t i, uint32_t mark) {
     ebi_store64(word, (ebi_load64(word) & EBI_SET_COUNT_MAX) | (uint64_t)mark << SETS_LEN);
 }
 
-/* Coming and going */
+/* Adding and removing keys */
 
 bool ebi_set_room(const ebi_sets *s, const uint8_t *set, size_t len, uint64_t count,
                   unsigned *going) {
@@ -173,7 +173,7 @@ static bool sets_check_entry(const ebi_sets *s, const uint8_t *set, int i, bool 
     if (e.upper == 0) return e.hash == 0 && e.lower == 0 && e.key.len == 0 && !e.cut;
     if ((e.lower > e.upper && !marked) || e.key.len > ebi_set_longest(s)) return false;
     if (e.cut && e.key.len != ebi_set_longest(s)) return false;
-    return ebi_set_find(set, e.hash) == i; /* not listed before */
+    return ebi_set_find(set, e.hash) == i; /* a key is listed once */
 }
 
 bool ebi_set_check(const ebi_sets *s, const uint8_t *set, bool marked) {

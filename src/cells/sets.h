@@ -1,17 +1,17 @@
 /* sets.h - keys with their counts, in sets of 16: the list of a top filter.
  *
- *     set | 16 hashes, 8 bytes each
- *         | 16 x (upper count, 48 bits; bytes of the key that are kept, 15 bits; 1: it was longer)
- *         | 16 x (lower count, 48 bits; 16 bits of the set's own)
- *         | keys, back to back, in the order of the entries; zeros to the end
+ *       set | 16 hashes, 8 bytes each
+ *           | 16 x (upper count, 48 bits; bytes of the key that are kept, 15 bits; 1: it was
+ * longer) | 16 x (lower count, 48 bits; 16 bits that belong to the set) | keys without gaps, in the
+ * order of the entries; zeros to the end
  *
- * The set's own bits are its rest (48 bits), its stamp (48 bits) and ten marks of 16 bits, which
- * are zero unless the list has a use for them.  An entry whose upper count is 0 is free, and all
+ * The bits that belong to the set are its rest (48 bits), its stamp (48 bits) and ten marks of 16
+ * bits, which are zero unless the list uses them.  An entry whose upper count is 0 is free, and all
  * zeros.
  *
- * A key that is not listed came at most `rest` times: whoever is refused or has to go leaves the
- * upper count there.  So a set from which nobody was ever turned away knows all its keys.  All
- * functions take a set at any address. */
+ * The rest bounds what the set does not know: a key that is not listed occurred at most `rest`
+ * times, because a key that is refused or removed leaves its upper count there.  A set that never
+ * refused or removed a key knows all its keys.  All functions take a set at any address. */
 #ifndef EBI_SETS_H
 #define EBI_SETS_H
 #include "base/base.h"
@@ -25,14 +25,14 @@ enum {
     EBI_SET_MARKS = 10,
     EBI_SET_NONE = -1
 };
-#define EBI_SET_COUNT_MAX ((UINT64_C(1) << 48) - 1) /* stays */
+#define EBI_SET_COUNT_MAX ((UINT64_C(1) << 48) - 1) /* a count that reaches this stays there */
 
 typedef struct ebi_sets {
     uint8_t *first;
-    uint64_t n, each; /* sets, and bytes of one */
+    uint64_t n, each; /* the number of sets, and the bytes of one */
 } ebi_sets;
 
-typedef struct ebi_set_entry { /* taken out of a set; its key stays where it was */
+typedef struct ebi_set_entry { /* a copy, taken from a set; the key's bytes stay where they are */
     eb_hash hash;
     uint64_t upper, lower;
     eb_key key;
@@ -44,7 +44,7 @@ EBI_INLINE uint8_t *ebi_set_at(const ebi_sets *s, uint64_t i) {
     return s->first + i * s->each;
 }
 
-/* The most bytes that are kept of a key: so no key takes a whole set. */
+/* How many bytes are kept of a key, at most, so that one key cannot fill a set. */
 EBI_INLINE size_t ebi_set_longest(const ebi_sets *s) {
     return (size_t)(s->each - EBI_SET_FIXED) / 2;
 }
@@ -66,27 +66,27 @@ EBI_INLINE uint64_t ebi_set_lower(const uint8_t *set, int i) {
 
 /* The entry of a key, or EBI_SET_NONE. */
 int ebi_set_find(const uint8_t *set, eb_hash h);
-/* The used entry with the least upper count that is not among those of the mask; or none. */
+/* The entry in use with the least upper count, except those in the mask; or EBI_SET_NONE. */
 int ebi_set_least(const uint8_t *set, unsigned but);
 void ebi_set_counts(uint8_t *set, int i, uint64_t upper, uint64_t lower);
 ebi_set_entry ebi_set_get(const uint8_t *set, int i);
 
 uint64_t ebi_set_rest(const uint8_t *set);
 uint64_t ebi_set_stamp(const uint8_t *set);
-void ebi_set_raise_rest(uint8_t *set, uint64_t rest); /* to no less */
+void ebi_set_raise_rest(uint8_t *set, uint64_t rest); /* raises the rest to at least this */
 void ebi_set_put_rest(uint8_t *set, uint64_t rest);
 void ebi_set_put_stamp(uint8_t *set, uint64_t stamp);
 uint32_t ebi_set_mark(const uint8_t *set, uint64_t i);
 void ebi_set_put_mark(uint8_t *set, uint64_t i, uint32_t mark);
 
-/* Which entries must go so that a key of so many bytes with that count finds room: those with the
- * least counts, all of them less than its own.  false: the key is refused. */
+/* Which entries must go so that a key of this length and count finds room: those with the least
+ * counts, all of them below its own. false: the key is refused. */
 bool ebi_set_room(const ebi_sets *s, const uint8_t *set, size_t len, uint64_t count,
                   unsigned *going);
 void ebi_set_drop(const ebi_sets *s, uint8_t *set, int i);
-/* There is room.  Only ebi_set_longest bytes of the key are kept. */
+/* Adds an entry.  There must be room.  Only ebi_set_longest bytes of the key are kept. */
 void ebi_set_put(const ebi_sets *s, uint8_t *set, const ebi_set_entry *e);
-/* Can whatever lies there be worked with?  Stamps are the caller's to check.  marked: there may be
- * marks, and the bits of lower counts may mean anything. */
+/* Whether bytes from outside are a valid set.  The caller checks the stamp. marked: marks may be in
+ * use, and lower counts may have any value. */
 bool ebi_set_check(const ebi_sets *s, const uint8_t *set, bool marked);
 #endif

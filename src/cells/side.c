@@ -1,4 +1,4 @@
-/* side.c - checking a side table: see side.h. */
+/* side.c - checks a side table that comes from outside.  The layout is in side.h. */
 #include "side.h"
 
 static bool side_slot_fits(const ebi_side *t, const ebi_side_slot *bucket, size_t i, uint64_t home,

@@ -1,8 +1,9 @@
-/* side.h - a small exact table beside counters: 64-bit hash of a key to a count.
+/* side.h - a small exact table beside counters, from the 64-bit hash of a key to its count.
+ * spectral_rm keeps the keys in it that its counters would count wrongly.
  *
- * Buckets of eight slots, two cache lines; a key lives in its own bucket or
- * nowhere, so the table never moves what it holds and a full bucket is the
- * caller's to judge.  Slots of a bucket are taken from the first on. */
+ * A key is in its own bucket of eight slots (two cache lines) or nowhere, so the table never moves
+ * what it holds.  The caller decides what to do if the bucket is full.  The slots of a bucket are
+ * used from the first on. */
 #ifndef EBI_SIDE_H
 #define EBI_SIDE_H
 #include "base/hash.h"
@@ -36,7 +37,7 @@ EBI_INLINE ebi_side_slot *ebi_side_find(const ebi_side *t, eb_hash h) {
     return NULL;
 }
 
-/* Is every entry in its bucket, once, with a count up to `most`, no gap before it
- * and nothing in empty slots? */
+/* Whether every entry is in its bucket, once, with a count of at most `most`, with no gap before
+ * it, and empty slots are zero. */
 bool ebi_side_check(const ebi_side *t, uint64_t most);
 #endif

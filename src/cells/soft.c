@@ -1,4 +1,4 @@
-/* soft.c - see soft.h. */
+/* soft.c - 8-bit counters that fade and join.  The layout and the rules are in soft.h. */
 #include "soft.h"
 
 enum { SOFT_EIGHT = 25, SOFT_WORDS = EBI_SOFT_CELLS / 8 };
@@ -52,7 +52,7 @@ static void soft_put_together(uint8_t *line, unsigned word, const soft_word *w) 
     ebi_store64(line, (ebi_load64(line) & ~(UINT64_C(31) << at)) | code << at);
 }
 
-/* Make the cells of a group of that level one. */
+/* Joins the cells of a group of that level. */
 static void soft_join(soft_word *w, unsigned cell, unsigned level, bool sums) {
     assert(cell < 8 && level <= EBI_SOFT_LEVELS);
     const unsigned first = ebi_soft_first(cell, level), end = first + (1u << level);
@@ -65,7 +65,7 @@ static void soft_join(soft_word *w, unsigned cell, unsigned level, bool sums) {
     }
 }
 
-/* Join until everything fits; false: something is at its largest. */
+/* Joins groups until every value fits. false: a group of eight has reached its largest value. */
 static bool soft_settle(soft_word *w, bool sums) {
     for (unsigned cell = 0; cell < 8;) {
         const unsigned level = w->level[cell];
@@ -102,7 +102,7 @@ bool ebi_soft_put(uint8_t *line, unsigned slot, uint64_t fine, bool sums) {
 
 /* Fading */
 
-/* Eight cells that are not joined. */
+/* Fades eight cells that are not joined. */
 static uint64_t soft_lapse_cells(uint64_t word, uint64_t eras) {
     const unsigned by = (unsigned)ebi_min(eras, 8);
     uint64_t left = 0;
@@ -138,7 +138,7 @@ void ebi_soft_lapse(uint8_t *line, uint64_t eras, uint64_t stamp) {
     }
 }
 
-/* Merging: groups become alike in both, then values add up. */
+/* Merging: groups are joined until they are alike in both lines, then values are added. */
 
 static void soft_coarsen(soft_word *w, const soft_word *other, bool sums) {
     for (unsigned cell = 0; cell < 8; cell++)
@@ -149,7 +149,7 @@ bool ebi_soft_merge(uint8_t *into, const uint8_t *from, bool sums) {
     bool fits = true;
     for (unsigned word = 0; word < SOFT_WORDS; word++) {
         soft_word a, b;
-        if (ebi_load64(from + 8 + 8 * word) == 0) continue; /* joined or not: nothing */
+        if (ebi_load64(from + 8 + 8 * word) == 0) continue; /* nothing to add, joined or not */
         soft_take_apart(into, word, &a);
         soft_take_apart(from, word, &b);
         soft_coarsen(&a, &b, sums);

@@ -1,24 +1,26 @@
-/* soft.h - fading counters of 8 bits that join when they are full, 56 in a line of 64 bytes.
+/* soft.h - counters of 8 bits that halve with time, 56 in a line of 64 bytes, and join when they
+ * are full.  Used by decay with mode=era, and by top lists with a half-life.
  *
- *     line | bits 0..28: stamp | 7 layout codes of 5 bits | 7 words of 8 cells, a byte each |
+ *       line | bits 0..28: stamp | 7 layout codes of 5 bits | 7 words of 8 cells, a byte each |
  *
- * A counter that outgrows its cell joins its neighbours: groups are 1, 2, 4 or 8 cells (of level 0
- * to 3), aligned, with all bits of their cells.  The code of a word is that of half a word of
- * wide.h: each four has a digit 0..4 (bit 0: the first pair joined, bit 1: the second pair, 4: all
- * four), the code is 5 times the first plus the second; 25: the eight are one.
+ * A counter that outgrows its cell joins its neighbours.  Groups are 1, 2, 4 or 8 cells (levels 0
+ * to 3), aligned, and have all bits of their cells.  The code of a word has a digit 0..4 for each
+ * half: bit 0 says that the first two cells are joined, bit 1 the other two, and 4 that all four
+ * are.  The code is 5 times the first digit plus the second; 25 means that all eight are joined.
+ * wide.h has the same codes.
  *
- * The point moves with the width.  Binary digits after it: 4 in cells (up to 15.9 arrivals), 8 in
- * pairs (255), 12 in fours (a million), 15 in eights (2^49).  So large counts have small rounding
- * errors, and small ones short cells.  What goes in and comes out is "fine", in 2^-15 arrivals;
- * only writing rounds, and always up.
+ * Values have binary fractions whose length depends on the level: 4 digits in cells (up to 15.9
+ * arrivals), 8 in pairs (255), 12 in fours (a million), 15 in eights (2^49).  So large counts have
+ * small rounding errors, and small counts short cells.  Functions take and return "fine" values, in
+ * units of 2^-15 arrivals.  Only writing rounds, and always up.
  *
  * A group holds the largest of its cells, or their sum (wide.h).  When it has faded so far that
- * half of what the next narrower level holds is enough, it falls apart, and each half gets the
- * value of the whole: no cell is too low, but what was a sum is only a bound from then on.
+ * half of what the next lower level can hold is enough, it splits, and both halves get its value.
+ * So no cell is ever too low, but what was a sum is only an upper bound from then on.
  *
- * Fading halves, rounding up, and 1 becomes 0.  Both halving and falling apart are divisions by
- * powers of 2 that round up, so any number of eras can be done at once, or one after the other: the
- * outcome is the same. */
+ * Fading halves a value, rounding up, except that 1 becomes 0.  Halving and splitting are both
+ * divisions by powers of 2 that round up.  So many eras at once give the same result as one after
+ * the other. */
 #ifndef EBI_SOFT_H
 #define EBI_SOFT_H
 #include "base/bits.h"
@@ -34,7 +36,7 @@ enum {
 
 extern const uint8_t ebi_soft_levels[32][8]; /* of the cells of a word, by its code */
 
-typedef struct ebi_soft_cell { /* a group: what is in its field, and its level */
+typedef struct ebi_soft_cell { /* a group: the value of its field, and its level */
     uint64_t field;
     unsigned level;
 } ebi_soft_cell;
@@ -44,7 +46,7 @@ EBI_INLINE unsigned ebi_soft_shift(unsigned level) { /* from fine values to fiel
     return level == 3 ? 0 : EBI_SOFT_FRACTION - 4 * (level + 1);
 }
 
-EBI_INLINE uint64_t ebi_soft_grain(unsigned level) { /* the least fine value that can be held */
+EBI_INLINE uint64_t ebi_soft_grain(unsigned level) { /* the smallest fine value above 0 */
     return UINT64_C(1) << ebi_soft_shift(level);
 }
 
@@ -92,13 +94,13 @@ EBI_INLINE ebi_soft_cell ebi_soft_fade(ebi_soft_cell c, uint64_t eras) {
     return c;
 }
 
-/* The fine value of a slot's group, so many eras after the line's. */
+/* The fine value of a slot's group, this many eras after the line's stamp. */
 EBI_INLINE uint64_t ebi_soft_get(const uint8_t *line, unsigned slot, uint64_t eras) {
     return ebi_soft_fine(ebi_soft_fade(ebi_soft_read(line, slot), eras));
 }
 
-/* Where a cell is named by 128 times its line plus its slot (stamped.h): the first one of its
- * group.  Groups are inside words of 8 slots, and lines begin with a word. */
+/* For cells named by 128 times their line plus their slot (stamped.h): the first cell of the group.
+ * Groups are inside words of 8 slots, and lines begin with a word. */
 EBI_INLINE uint64_t ebi_soft_group(uint64_t place, unsigned level) {
     return place >> level << level;
 }
@@ -107,11 +109,11 @@ EBI_INLINE uint64_t ebi_soft_stamp(const uint8_t *line) {
     return ebi_load64(line) & EBI_SOFT_STAMP_MAX;
 }
 
-/* Give the group of a slot a fine value.  false: it has no room even in eight cells. */
+/* Sets the group of a slot to a fine value. false: even eight cells have no room for it. */
 bool ebi_soft_put(uint8_t *line, unsigned slot, uint64_t fine, bool sums);
-/* Let eras pass; the stamp becomes the one given. */
+/* Fades the line by so many eras and sets its stamp. */
 void ebi_soft_lapse(uint8_t *line, uint64_t eras, uint64_t stamp);
-/* Add the counters of a line of the same era; false: as above. */
+/* Adds the counters of a line of the same era. false: as above. */
 bool ebi_soft_merge(uint8_t *into, const uint8_t *from, bool sums);
-bool ebi_soft_check(const uint8_t *line); /* but for its stamp */
+bool ebi_soft_check(const uint8_t *line); /* all but the stamp */
 #endif

@@ -1,11 +1,13 @@
-/* spill.c - a table for what counters have that does not fit where they are.
+/* spill.c - the spill table: a hash table for counters, or parts of them, that do not fit in their
+ * place.
  *
- * Open addressing with linear probing; removing moves later entries back, so that there
- * are no marks of what was removed. */
+ * Open addressing with linear probing.  Removing an entry moves later ones back, so no marks for
+ * removed entries are needed. */
 #include "base/hash.h"
 #include "counters.h"
 
-/* The golden ratio spreads neighbours evenly; counters of keys are random enough otherwise. */
+/* Multiplying by the golden ratio spreads neighbouring counters evenly.  Otherwise the counters of
+ * keys are random enough. */
 static uint64_t spill_home(uint64_t slots, uint64_t i) {
     return eb_scale((i + 1) * UINT64_C(0x9E3779B97F4A7C15), slots);
 }
@@ -14,7 +16,7 @@ static uint64_t spill_next(uint64_t slots, uint64_t at) {
     return at + 1 == slots ? 0 : at + 1;
 }
 
-/* The slot of counter i, or the empty one that ends its search. */
+/* The slot of counter i, or the empty slot where the search for it ends. */
 static uint64_t spill_find(const ebi_spill_slot *table, uint64_t slots, uint64_t i) {
     uint64_t at = spill_home(slots, i);
     while (table[at].index != 0 && table[at].index != i + 1) at = spill_next(slots, at);
@@ -25,8 +27,8 @@ uint64_t ebi_spill_get(const ebi_spill_slot *table, uint64_t slots, uint64_t i) 
     return slots == 0 ? 0 : table[spill_find(table, slots, i)].extra;
 }
 
-/* Empty a slot and move later entries of the run back, so that searches still
- * end at the first empty slot. */
+/* Empties a slot and moves later entries of the run back, so that searches still end at the first
+ * empty slot. */
 static void spill_remove(ebi_spill_slot *table, uint64_t slots, uint64_t hole) {
     assert(table[hole].index != 0);
     for (uint64_t at = spill_next(slots, hole); table[at].index != 0; at = spill_next(slots, at)) {
@@ -61,7 +63,7 @@ bool ebi_spill_set(ebi_spill_slot *table, uint64_t slots, uint64_t *used, uint64
 
 bool ebi_spill_check(const ebi_spill_slot *table, uint64_t slots, uint64_t used, uint64_t n) {
     uint64_t found = 0;
-    if (slots > 0 && used >= slots) return false; /* a search would not end */
+    if (slots > 0 && used >= slots) return false; /* a search would never end */
     for (uint64_t at = 0; at < slots; at++) found += table[at].index != 0;
     if (found != used) return false;
     for (uint64_t at = 0; at < slots; at++) {

@@ -1,7 +1,8 @@
-/* stamped.h - counters of 32 bits in lines of 64 bytes, each line with the number of the
- * era in which it was last brought up to date:
+/* stamped.h - counters of 32 bits in lines of 64 bytes that each remember when they were last
+ * brought up to date.  Counters that fade need not be visited every era: what a line missed is made
+ * up for when it is next used.  Used by decay with mode=basic and mode=optimised.
  *
- *     | stamp, 4 bytes | 15 words |
+ *       | stamp (the number of an era), 4 bytes | 15 words |
  *
  * A cell is named by its place: 128 times its line plus its slot there. */
 #ifndef EBI_STAMPED_H

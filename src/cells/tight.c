@@ -1,12 +1,12 @@
-/* tight.c - the frozen store `line`: the lines of line.c, filled to the brim.
+/* tight.c - the frozen store `line`: the lines of line.c with as many counters as possible, for
+ * filters that are only read.
  *
- *     | state, 64 bytes | lines | entries, sorted by index; zeros to the end |
+ *       | state, 64 bytes | lines | entries, sorted by index; zeros to the end |
  *
- * state->reserved[0] says how many counters each line has: the number for which
- * lines and entries together are shortest, found by trying on a sample.  In a line
- * whose counters do not fit, the longest are 0 and the line has the mark of spilled
- * ones; their values are in the entries, which a binary search finds.  No line is
- * worn. */
+ * state->reserved[0] is the number of counters in each line.  It is chosen, by trying on a sample,
+ * so that lines and entries together are shortest.  If the counters of a line do not fit, the
+ * longest ones become 0 there, the line gets the mark for spilled counters, and their values go to
+ * the entries, which a binary search finds.  No line is worn. */
 #include "line.h"
 
 enum { TIGHT_EACH }; /* in state->reserved */
@@ -14,7 +14,8 @@ enum { TIGHT_SAMPLE = 1 << 17, TIGHT_PAD = 8 };
 
 static void tight_open(ebi_counter_array *c) {
     const uint64_t each = c->state->reserved[TIGHT_EACH];
-    c->each = ebi_min(ebi_max(each, LINE_EACH_MIN), LINE_EACH_MAX); /* bytes from anyone */
+    c->each =
+        ebi_min(ebi_max(each, LINE_EACH_MIN), LINE_EACH_MAX); /* the bytes may come from anyone */
     c->reciprocal = UINT64_MAX / c->each + 1;
     c->parts = (c->n + c->each - 1) / c->each;
     c->cells = (uint8_t *)c->state + sizeof *c->state;
@@ -22,9 +23,9 @@ static void tight_open(ebi_counter_array *c) {
     c->slots = c->state->spilled;
 }
 
-/* Asking */
+/* Reading */
 
-static uint64_t tight_entry(const ebi_counter_array *c, uint64_t i) { /* 0: there is none */
+static uint64_t tight_entry(const ebi_counter_array *c, uint64_t i) { /* 0: there is no entry */
     assert(i < c->n);
     uint64_t low = 0, high = c->slots;
     while (low < high) {
@@ -43,7 +44,7 @@ static const uint8_t *tight_address(const ebi_counter_array *c, uint64_t i) {
 
 /* Filling lines */
 
-/* Put 0 for the longest counters until the others fit; how many that were. */
+/* Sets the longest counters to 0 until the others fit.  Returns how many. */
 static unsigned tight_fit(uint64_t *value, uint64_t each, unsigned *d) {
     assert(each >= LINE_EACH_MIN && each <= LINE_EACH_MAX);
     unsigned need[LINE_D_MAX], bits, left_out = 0;
@@ -68,7 +69,7 @@ static void tight_read(const ebi_source *from, uint64_t first, uint64_t each, ui
     memset(value + count, 0, (size_t)(each - count) * sizeof *value);
 }
 
-/* Bits for 1024 counters, measured on lines from all over. */
+/* The bits for 1024 counters, measured on lines from all over the array. */
 static uint64_t tight_cost(const ebi_source *from, uint64_t each) {
     assert(each >= LINE_EACH_MIN && each <= LINE_EACH_MAX);
     const uint64_t all = (from->counters->n + each - 1) / each;
@@ -98,7 +99,7 @@ static uint64_t tight_choose(const ebi_source *from) {
     tight_choice best = {LINE_EACH_MIN, UINT64_MAX};
     for (uint64_t each = LINE_EACH_MIN; each <= LINE_EACH_MAX; each += 1 + each / 4)
         tight_try(from, each, each, 1, &best);
-    for (uint64_t part = 4; part <= 64; part *= 4) { /* nearer and nearer to the best */
+    for (uint64_t part = 4; part <= 64; part *= 4) { /* narrows down on the best */
         const uint64_t reach = best.each / part;
         tight_try(from, ebi_max(best.each - reach, LINE_EACH_MIN),
                   ebi_min(best.each + reach, LINE_EACH_MAX), 1 + reach / 4, &best);
@@ -197,7 +198,7 @@ static bool tight_check(const ebi_counter_array *c) {
            sums.marked == sums.marks_used;
 }
 
-/* The store, for machines with BMI2, and for others: the same bytes. */
+/* The store, for machines with BMI2 and for others.  The bytes are the same. */
 
 #define TIGHT_STORE(machine, attribute, bmi2)                                                      \
     attribute static uint64_t tight_get_##machine(const ebi_counter_array *c, uint64_t i) {        \

@@ -1,5 +1,5 @@
-/* u32.h - the inline parts of the store u32, for loops that are compiled for it: four bytes for
- * each counter; the largest word is a saturated one. */
+/* u32.h - the store u32: four bytes for each counter, where the largest value means saturated.
+ * Inline, for loops that are compiled for this store. */
 #ifndef EBI_U32_H
 #define EBI_U32_H
 #include "counters.h"

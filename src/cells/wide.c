@@ -1,7 +1,7 @@
-/* wide.c - the store wide: see wide.h. */
+/* wide.c - the store wide: 4-bit counters that join.  The layout and the rules are in wide.h. */
 #include "wide.h"
 
-/* The table of places, worked out by the compiler */
+/* The table of places, computed by the compiler */
 
 #define WIDE_START(i) (54 * (i) / 16)
 #define WIDE_DIGIT(code, cell) ((cell) / 4 % 2 == 0 ? (code) / 5 : (code) % 5)
@@ -27,7 +27,7 @@ const uint16_t ebi_wide_places[32][EBI_WIDE_CELLS] = {
     WIDE_CODES(16), WIDE_CODES(20), WIDE_CODES(24), WIDE_CODES(28),
 };
 
-/* Words taken apart and put together */
+/* Unpacking and packing words */
 
 enum { WIDE_EIGHT = 25, WIDE_ALL = 31 };
 
@@ -57,7 +57,7 @@ static unsigned wide_digit(const unsigned *level) { /* of four cells */
     return level[0] == 2 ? 4 : (level[0] == 1) + 2u * (level[2] == 1);
 }
 
-static unsigned wide_code_of(const unsigned *level) { /* of eight */
+static unsigned wide_code_of(const unsigned *level) { /* of eight cells */
     if (level[0] > 2) return level[0] == 3 ? WIDE_EIGHT : WIDE_ALL;
     return 5 * wide_digit(level) + wide_digit(level + 4);
 }
@@ -70,7 +70,7 @@ static uint64_t wide_put_together(const ebi_wide_word *w) {
            (uint64_t)wide_code_of(w->level + 8) << (EBI_WIDE_LAYOUT + 5);
 }
 
-/* Make the cells of a group of that level one. */
+/* Joins the cells of a group of that level. */
 static void wide_join(ebi_wide_word *w, unsigned cell, unsigned level, bool sums) {
     assert(level <= EBI_WIDE_LEVELS && level >= w->level[cell]);
     const unsigned first = wide_first(cell, level), end = first + (1u << level);
@@ -83,7 +83,7 @@ static void wide_join(ebi_wide_word *w, unsigned cell, unsigned level, bool sums
     }
 }
 
-/* Join until everything fits: the least layout in which it does. */
+/* Joins groups until every value fits, in the layout with the fewest joins. */
 static void wide_settle(ebi_wide_word *w, bool sums) {
     for (unsigned cell = 0; cell < EBI_WIDE_CELLS;) {
         const unsigned level = w->level[cell];
@@ -117,15 +117,16 @@ void ebi_wide_guess(ebi_wide_word *w) {
     wide_settle(w, false);
 }
 
-/* The commonest joins in place: a cell or a pair becomes a pair or a four in which the value fits.
- */
+/* The most frequent joins, done in place: a cell or a pair becomes a pair or a four in which the
+ * value fits. */
 static bool wide_widen_little(uint64_t *word, unsigned cell, uint64_t value, bool sums) {
     const unsigned half = EBI_WIDE_LAYOUT + 5 * (cell / 8), unit = cell / 4 % 2 == 0 ? 5 : 1;
     const unsigned code = wide_code(*word, cell / 8), digit = (unsigned)WIDE_DIGIT(code, cell);
     if (code >= WIDE_EIGHT || digit == 4) return false;
     const unsigned level = digit >> (cell / 2 % 2) & 1, first = wide_first(cell, level + 1);
     const unsigned other = first == wide_first(cell, level) ? first + (1u << level) : first;
-    for (unsigned at = other; at < other + (1u << level); at++) { /* a pair is asked twice */
+    for (unsigned at = other; at < other + (1u << level);
+         at++) { /* the first cell of a pair is read twice */
         const uint64_t there = ebi_wide_field(*word, ebi_wide_places[code][at]);
         const bool again = at > other && WIDE_LEVEL(code, at) == 1;
         value = !sums ? ebi_max(value, there) : again ? value : value + there;
@@ -177,7 +178,7 @@ EBI_INLINE uint64_t wide_add(const ebi_counter_array *c, uint64_t i, uint64_t by
     return ebi_wide_field(word, place);
 }
 
-/* A group that comes to 0 falls apart into cells of 0. */
+/* Takes away from a group.  A group that becomes 0 splits into single cells of 0. */
 EBI_INLINE void wide_sub(const ebi_counter_array *c, uint64_t i, uint64_t by, bool sums) {
     ebi_wide_word w;
     const unsigned cell = i % EBI_WIDE_CELLS;
@@ -231,7 +232,8 @@ static uint64_t wide_next_used(const ebi_counter_array *c, uint64_t i, uint64_t 
     return ebi_min(i, end);
 }
 
-/* For machines with BMI2 and for others, of sums and of least counters: the same layout. */
+/* For machines with BMI2 and for others, and for sums and lifted counters.  The layout is the
+ * same. */
 
 #define wide_raise ebi_wide_raise
 #define WIDE_STORE                                                                                 \

@@ -1,23 +1,25 @@
-/* wide.h - counters of 4 bits each, everything included, that join when they are full.
+/* wide.h - counters of 4 bits each, everything included, that join when they are full.  The default
+ * store of filters that count.
  *
- *     segment | ebi_store_state, 64 bytes, zero | words of 8 bytes, 16 cells each | zeros |
- *     word    | bits 0-53: cells | 54-58: layout of cells 0..7 | 59-63: of cells 8..15 |
+ *       segment | ebi_store_state, 64 bytes, zero | words of 8 bytes, 16 cells each | zeros |
+ *       word    | bits 0-53: cells | 54-58: layout of cells 0..7 | 59-63: of cells 8..15 |
  *
  * Cell i begins at bit 54 i / 16, so it has 3 or 4 bits.  A counter that outgrows its field joins
- * its neighbours: groups are 1, 2, 4, 8 or 16 neighbouring cells (of level 0 to 4), aligned, and
- * have all bits of their cells.  What a group holds is
+ * its neighbours.  Groups are 1, 2, 4, 8 or 16 neighbouring cells (levels 0 to 4), aligned, and
+ * have all bits of their cells.  A group holds
  *
- *     the sum of its cells      where counters are sums: keys can be removed, filters subtracted
- *     the largest of its cells  where a key only lifts its least counters
+ *       the sum of its cells      if counters are sums: keys can be removed, filters subtracted
+ *       the largest of its cells  if a key only lifts its least counters
  *
  * so no cell is ever too low.  All sixteen together have 48 bits; EBI_COUNTER_MAX stays for good.
  *
- * The layout of a half: each four of its cells has a digit 0..4 (bit 0: the first pair joined, bit
- * 1: the second pair, 4: all four), and the code is 5 times the first plus the second; 25: the
- * eight are one; 31 in both halves: the sixteen are one.
+ * The layout of a half is a code.  Each four of its cells has a digit 0..4: bit 0 says that the
+ * first two are joined, bit 1 the other two, and 4 that all four are.  The code is 5 times the
+ * first digit plus the second; 25 means that all eight are joined, and 31 in both halves that all
+ * sixteen are.
  *
- * Two of a key's cells may be in one group, or the first one written may join the group of the
- * second: so whoever writes several reads each again just before. */
+ * Two of a key's cells may be in one group, or writing the first may join it with the group of the
+ * second.  So whoever writes several cells reads each one again just before. */
 #ifndef EBI_WIDE_H
 #define EBI_WIDE_H
 #include "counters.h"
@@ -25,25 +27,25 @@
 
 enum { EBI_WIDE_CELLS = 16, EBI_WIDE_LEVELS = 4, EBI_WIDE_LAYOUT = 54 };
 
-/* Where the group of a cell has its bits, by the layout of the cell's half: shift | width << 8. */
+/* The bits of a cell's group, by the layout of the cell's half: shift | width << 8. */
 extern const uint16_t ebi_wide_places[32][EBI_WIDE_CELLS];
 
-/* A word taken apart: each cell has the level and the value of its group. */
+/* A word, unpacked: each cell has the level and the value of its group. */
 typedef struct ebi_wide_word {
     uint64_t value[EBI_WIDE_CELLS];
     unsigned level[EBI_WIDE_CELLS];
 } ebi_wide_word;
 
 void ebi_wide_load(const ebi_counter_array *c, uint64_t word, ebi_wide_word *out);
-/* Join what does not fit, and write; values are at most EBI_WIDE_CELLS * EBI_COUNTER_MAX. */
+/* Joins what does not fit, and writes.  Values are at most EBI_WIDE_CELLS * EBI_COUNTER_MAX. */
 void ebi_wide_save(const ebi_counter_array *c, uint64_t word, ebi_wide_word *w, bool sums);
-/* Join the cells of w that are joined in the other. */
+/* Joins the cells of w that are joined in the other word. */
 void ebi_wide_coarsen(ebi_wide_word *w, const ebi_wide_word *other, bool sums);
-/* The least layout in which what cells show fits, each for itself at first: that of the word they
- * come from, unless keys were removed from it. */
+/* Finds the layout with the fewest joins in which the values fit, with all cells single at first.
+ * It is the layout of the word that the values come from, unless keys were removed from it. */
 void ebi_wide_guess(ebi_wide_word *w);
 
-/* Give the group of cell i a value that does not fit into it. */
+/* Sets the group of cell i to a value that does not fit into it. */
 void ebi_wide_widen(const ebi_counter_array *c, uint64_t i, uint64_t value, bool sums);
 
 EBI_INLINE uint8_t *ebi_wide_at(const ebi_counter_array *c, uint64_t i) {
@@ -65,7 +67,7 @@ EBI_INLINE uint64_t ebi_wide_get(const ebi_counter_array *c, uint64_t i) {
     return ebi_wide_field(word, ebi_wide_place(word, i));
 }
 
-/* Some cells, read to be written soon. */
+/* Cells that were read and will be written soon. */
 typedef struct ebi_wide_read {
     uint64_t word[EBI_TOGETHER_MAX];
     unsigned place[EBI_TOGETHER_MAX];
@@ -83,14 +85,14 @@ EBI_INLINE uint64_t ebi_wide_least(const ebi_counter_array *c, const uint64_t *i
     return least;
 }
 
-/* A word that was written since it was read is read again. */
+/* Reads a word again, in case it was written since it was read. */
 EBI_INLINE uint64_t ebi_wide_again(const uint8_t *at, uint64_t i, uint64_t read, unsigned *place) {
     const uint64_t word = ebi_load64(at);
     if (__builtin_expect(word != read, 0)) *place = ebi_wide_place(word, i);
     return word;
 }
 
-/* Add to a group that was just read, or to what it has become. */
+/* Adds to a group that was just read, or to what it has become. */
 EBI_INLINE void ebi_wide_grow(const ebi_counter_array *c, uint64_t i, uint64_t word, unsigned place,
                               uint64_t by, bool sums) {
     const uint64_t value = ebi_wide_field(word, place) + by;
@@ -104,8 +106,8 @@ EBI_INLINE const uint8_t *ebi_wide_address(const ebi_counter_array *c, uint64_t 
     return ebi_wide_at(c, i);
 }
 
-/* Which counters are below the goal of a lift is a coin's throw, so it is no branch: others get
- * nothing. */
+/* Which counters are below the goal of a lift is hard to predict, so there is no branch: to the
+ * others 0 is added. */
 EBI_INLINE uint64_t ebi_wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t count,
                                    uint64_t by, bool lift, bool sums) {
     ebi_wide_read r;
