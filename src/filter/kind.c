@@ -1,4 +1,4 @@
-/* kind.c - the registry of kinds, and sizing that kinds share. */
+/* kind.c - the registry of all kinds of filters, and the size computations that they share. */
 #include "kind.h"
 #include <math.h>
 
@@ -21,7 +21,7 @@ double ebi_memory_for(const ebi_params *p, double bytes) {
     return EBI_OVERHEAD + (double)p->opt[EBI_O_SHARDS] * each;
 }
 
-/* Cells are read eight bytes at a time from any byte: this much must follow. */
+/* Cells are read eight bytes at a time from any byte on, so this much must follow the last cell. */
 enum { KIND_TAIL_BITS = 64 };
 
 eb_status ebi_size_cells(ebi_params *p, const ebi_args *a, const char *kind, unsigned width,

@@ -1,25 +1,26 @@
-/* kind.h - what a filter is, to the rest of the library.
+/* kind.h - what a filter is to the rest of the library: an ebi_kind, a table of functions and
+ * facts.
  *
- * A filter is one ebi_kind in one file of src/filter/, named in kinds.def.  It
- * works on the block of one shard:
+ * Each kind is one ebi_kind in one file of src/filter/, listed in kinds.def.  CONTRIBUTING.md shows
+ * how to write one.  A kind works on the block of one shard:
  *
- *     | ebi_block_head, 64 bytes | the kind's segments, each a multiple of 64 bytes |
+ *       | ebi_block_head, 64 bytes | the kind's segments, each a multiple of 64 bytes |
  *
- * The api has cut the work to size before a kind sees it: batches of at most
- * EBI_BATCH keys of one shard (EBI_LONG_BATCH if the kind likes them long), value
- * and time present where the kind's caps ask for them, seen never NULL, values
- * in range, time in order. */
+ * Before a kind is called, the api (src/api/) has checked the caller's input and cut it into
+ * batches: at most EBI_BATCH keys of one shard (EBI_LONG_BATCH with the trait EBI_LONG_BATCHES),
+ * with values and times if the kind's caps ask for them, `seen` never NULL, values in range, times
+ * in order. */
 #ifndef EBI_KIND_H
 #define EBI_KIND_H
 #include "base/hash.h"
 
 enum { EBI_BATCH = 64, EBI_LONG_BATCH = 512, EBI_OPTIONS_MAX = 24 };
 
-/* What a filter costs besides its cells: the handle in memory, or the header
- * and the spec in a file. */
+/* The bytes that a filter takes besides its blocks: the handle in memory, or the header and the
+ * spec in a file. */
 enum { EBI_OVERHEAD = 512 };
 
-/* Options that every kind has.  They come first in its table. */
+/* The options that every kind has.  They come first in its table. */
 enum {
     EBI_O_MEMORY,
     EBI_O_CELLS,
@@ -42,63 +43,63 @@ enum { EBI_KEYS_TEXT, EBI_KEYS_BYTES, EBI_KEYS_I64, EBI_KEYS_U64 };
         "secret", "hex", NULL, NULL, NULL, "128 bits, of hash=sip; else made from the seed", false \
     }
 
-/* The value of an option without default that does not apply here: specs leave it out. */
+/* The value of an option that has no default and does not apply.  Specs leave it out. */
 #define EBI_OFF UINT64_MAX
 
-/* Resolved: integers only.  opt has one number for each option in table order:
- * fixed in millionths, a|b|c as the index of the choice.  Wishes stay as the
- * text gave them and shape nothing after resolve. */
+/* A resolved spec: integers only. opt has a number for each option, in the order of the table.
+ * Options of type fixed are in millionths, and for a|b|c it is the index of the choice.  Wishes
+ * such as fpr= keep the text's value and have no influence after resolve. */
 typedef struct ebi_params {
     uint64_t opt[EBI_OPTIONS_MAX];
     uint64_t secret[2];
     uint64_t span;                 /* bytes of one shard's block */
     uint32_t value_min, value_max; /* of a key's value; resolve may narrow them */
-    uint64_t derived[3];           /* what the loops want ready; resolve computes it */
+    uint64_t derived[3];           /* for the kind's loops; computed by resolve */
 } ebi_params;
 
-/* What the spec text said: resolve turns it into parameters. */
+/* The options as the spec's text gave them. resolve turns them into parameters. */
 typedef struct ebi_args {
     bool given[EBI_OPTIONS_MAX];
-    double real[EBI_OPTIONS_MAX]; /* the value as a real number; of options with no value 0 */
-    bool rough;                   /* for a look: parameters may be some percent off */
+    double real[EBI_OPTIONS_MAX]; /* as a real number; 0 for options without a value */
+    bool rough;                   /* for quick estimates: parameters may be some percent off */
 } ebi_args;
 
 typedef struct ebi_block_head { /* the first 64 bytes of every block */
     uint64_t items;             /* keys added; all numbers here stay at their largest value */
-    uint64_t clock;             /* time of the last one; equal to items where time is not used */
+    uint64_t clock;             /* time of the last key; equal to items if time is not used */
     uint64_t rng;
-    uint64_t new_keys; /* keys added that were not seen before; 0 in kinds that count */
+    uint64_t new_keys; /* keys that were not seen before; 0 in kinds that count */
     uint64_t own[4];   /* the kind's, with EBI_OWN_HEAD; else zero */
 } ebi_block_head;
 static_assert(sizeof(ebi_block_head) == 64, "the head is one cache line");
 
-/* Keys as a kind sees them.  value and time are NULL if the kind's caps do not ask for them;
- * in questions value is NULL if the caller gave none, and time is the moment asked about. */
+/* Keys as a kind gets them. value and time are NULL if the kind's caps do not ask for them.  In
+ * questions, value is NULL if the caller gave none, and time is the moment asked about. */
 typedef struct ebi_batch {
     size_t n;
     const eb_hash *hash;
     const uint32_t *value;
     const uint64_t *time;
     const eb_key *key;                   /* in adds, if the kind has EB_KEEPS_KEYS; else NULL */
-    const struct ebi_expelled *expelled; /* or NULL: nobody wants to know */
+    const struct ebi_expelled *expelled; /* NULL: the caller does not ask */
 } ebi_batch;
 
-/* Whom to tell that a key which was kept made room for another one. */
+/* Who to tell that a kept key had to make room for another one. */
 typedef struct ebi_expelled {
     void (*call)(void *ctx, size_t i, eb_key key);
     void *ctx;
     size_t at;            /* where the chunk of keys begins in the caller's batch */
-    const uint16_t *from; /* place in that chunk of each key of this batch; NULL: as they lie */
+    const uint16_t *from; /* place in that chunk of each key of this batch; NULL: the same order */
 } ebi_expelled;
 
-/* Key i of the batch made `old` go. */
+/* Reports that key i of the batch expelled `old`. */
 EBI_INLINE void ebi_expel(const ebi_batch *b, size_t i, eb_key old) {
     assert(i < b->n);
     const ebi_expelled *const e = b->expelled;
     if (e) e->call(e->ctx, e->at + (e->from ? e->from[i] : i), old);
 }
 
-/* n keys of a batch from `from` on. */
+/* The n keys of a batch from `from` on. */
 EBI_INLINE ebi_batch ebi_batch_cut(const ebi_batch *b, size_t from, size_t n) {
     assert(from <= b->n && n <= b->n - from);
     return (ebi_batch){n,
@@ -109,34 +110,35 @@ EBI_INLINE ebi_batch ebi_batch_cut(const ebi_batch *b, size_t from, size_t n) {
                        b->expelled};
 }
 
-/* A batch of one key, of value 1. */
+/* A batch of one key with value 1. */
 EBI_INLINE ebi_batch ebi_batch_of_one(const eb_hash *h) {
     static const uint32_t one = 1;
     return (ebi_batch){1, h, &one, NULL, NULL, NULL};
 }
 
-typedef struct ebi_ops { /* loops for one set of parameters */
+typedef struct ebi_ops { /* the loops for one set of parameters */
     void (*add)(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen);
     void (*test)(const ebi_params *p, const uint8_t *block, const ebi_batch *b, uint8_t *seen);
     void (*count)(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                   double *count); /* EB_CAN_COUNT; else NULL */
-    /* As add, or NULL: after[i] is a count that is not too low, of the key as it was then, without
-     * looking again. */
+    /* Like add, and after[i] is a count of key i right after it was added, not too low.  Saves
+     * asking again.  May be NULL. */
     void (*add_count)(const ebi_params *p, uint8_t *block, const ebi_batch *b, double *after);
-    /* One key of value 1, of a kind that does not use time: the same answer and the same bytes as a
-     * batch of one.  Nothing here may branch on what a cell holds: while memory brings the lines of
-     * one key, the processor goes on to the next call.  Or NULL: a batch of one does it. */
+    /* One key of value 1, for kinds that do not use time.  Must give the same answer and leave the
+     * same bytes as a batch of one.  It must not branch on the contents of cells, so that the
+     * processor can begin with the next call while it waits for memory.  May be NULL: then a batch
+     * of one is used. */
     bool (*add_one)(const ebi_params *p, uint8_t *block, eb_hash h);
     bool (*test_one)(const ebi_params *p, const uint8_t *block, eb_hash h);
 } ebi_ops;
 
-/* What a prediction is asked for: eb_prediction.size as a kind sees it. */
+/* What a prediction is asked for.  Inside the library, eb_prediction.size holds one of these. */
 enum {
     EBI_ASK_MISSES,       /* fnr and mean_fnr */
-    EBI_ASK_ROUGH_MISSES, /* within some percent, in a fraction of the time if the kind can */
-    EBI_ASK_ROUGH,        /* both rates and their bounds, as roughly */
+    EBI_ASK_ROUGH_MISSES, /* within some percent, faster if the kind can */
+    EBI_ASK_ROUGH,        /* both rates and their bounds, equally rough */
     EBI_ASK_PLAN,         /* both rates and their bounds */
-    EBI_ASK_RATES,        /* all but the numbers about counts */
+    EBI_ASK_RATES,        /* everything except the numbers about counts */
     EBI_ASK_ALL = sizeof(eb_prediction)
 };
 
@@ -157,65 +159,66 @@ struct ebi_claims;   /* cells/claims.h */
 
 typedef struct ebi_faded_counts { /* see eb_stats */
     double halflife, epsilon, excess;
-    double weight; /* without a half-life: what all ages count together, in ticks */
+    double weight; /* without a half-life: the weights of all ages together, in ticks */
 } ebi_faded_counts;
 
-/* What only some kinds can do is in facets: a kind without one has NULL in its place. */
+/* Facets: abilities that only some kinds have.  A kind without one has NULL in its place. */
 
 /* Keys can be taken out. */
 typedef struct ebi_removing {
     unsigned (*claims)(const ebi_params *p); /* the most counters that a key takes from */
-    /* Claims them for the keys of a batch, until one that was never there so often: its index, or
-     * n if all were. */
+    /* Claims the counters for the keys of a batch.  Returns n, or the index of the first key that
+     * was added less often. */
     size_t (*claim)(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                     const struct ebi_claims *claims);
-    /* Takes a batch out, when all keys of a call have their claims. */
+    /* Removes a batch, after all keys of the call have made their claims. */
     void (*remove)(const ebi_params *p, uint8_t *block, const ebi_batch *b);
 } ebi_removing;
 
 /* The kind's state changes or fades with time. */
 typedef struct ebi_timed {
-    void (*advance)(const ebi_params *p, uint8_t *block, uint64_t time); /* or NULL */
-    /* How fast counts fade, and by how much rounding makes them wrong; or NULL: they do not. */
+    void (*advance)(const ebi_params *p, uint8_t *block, uint64_t time); /* may be NULL */
+    /* How fast counts fade, and how wrong rounding makes them; NULL: they do not fade. */
     void (*fading)(const ebi_params *p, ebi_faded_counts *out);
 } ebi_timed;
 
-/* Counters that queries read, merge and freeze. */
+/* The kind has counters that can be queried, merged and frozen. */
 typedef struct ebi_counted {
     void (*counters)(const ebi_params *p, const uint8_t *block, struct ebi_counting *out);
-    /* Counters beside the first ones, which are not frozen with them; or NULL. */
+    /* Second counters that are not frozen with the first.  May be NULL. */
     bool (*second)(const ebi_params *p, const uint8_t *block, struct ebi_counting *out);
-    /* The word that is 1 if the block takes no more keys, since it is the outcome of an operation
-     * on filters; or NULL. */
+    /* A word that is 1 if the block takes no more keys because it is the result of an operation on
+     * filters.  May be NULL. */
     uint64_t *(*sealed)(uint8_t *block);
-    unsigned frozen; /* the option that says whether it is frozen; room= is next in the table */
+    unsigned frozen; /* the option that says whether it is frozen; room= follows in the table */
 } ebi_counted;
 
 /* Keys have classes. */
 typedef struct ebi_classed {
     uint32_t (*classes)(const ebi_params *p);
-    uint64_t (*room)(const ebi_params *p, const uint8_t *block); /* keys that can still be named */
-    void (*classify)(const ebi_params *p, uint8_t *block, const ebi_batch *b); /* names them */
-    /* Do both name the same keys, of the same classes? */
+    uint64_t (*room)(const ebi_params *p,
+                     const uint8_t *block); /* how many more keys can be listed */
+    void (*classify)(const ebi_params *p, uint8_t *block, const ebi_batch *b); /* lists them */
+    /* Whether both have the same list: the same keys with the same classes. */
     bool (*same_list)(const ebi_params *p, const uint8_t *a, const uint8_t *b);
     void (*get_k)(const uint8_t *block, uint32_t class_number, uint32_t *insert, uint32_t *query);
-    /* Fails for the same reasons in all shards. */
+    /* Fails in all shards or in none. */
     eb_status (*set_k)(const ebi_params *p, uint8_t *block, uint32_t class_number, uint32_t insert,
                        uint32_t query, bool renewed, eb_error *err);
 } ebi_classed;
 
-/* The kind can be full, and grow: its block gets further parts behind those that it has. */
+/* The kind can be full, or can grow: its block gets further parts, after those that it has. */
 typedef struct ebi_growing {
-    uint64_t (*capacity)(const ebi_params *p); /* new keys that it takes; UINT64_MAX: no limit */
+    uint64_t (*capacity)(const ebi_params *p); /* new keys that fit; UINT64_MAX: no limit */
     uint32_t (*parts)(const ebi_params *p);
-    bool (*set_parts)(ebi_params *p, uint32_t parts); /* false: it cannot have so many */
-    /* Whether what both hold together keeps what was promised.  They differ in parts at most. */
+    bool (*set_parts)(ebi_params *p, uint32_t parts); /* false: that many parts are too large */
+    /* Whether the two, merged, keep the guarantees.  They differ at most in the number of parts. */
     bool (*may_merge)(const ebi_params *p, const uint8_t *a, const ebi_params *q, const uint8_t *b);
-    /* About how many of `keys` that are in b are not in a, which has no fewer parts. */
+    /* About how many of b's `keys` are not in a. a has at least as many parts. */
     uint64_t (*fresh)(const uint8_t *a, const ebi_params *q, const uint8_t *b, uint64_t keys);
 } ebi_growing;
 
-/* The kind keeps keys as bytes: those that occur most often. */
+/* The kind keeps the bytes of some keys: those that occur most often. */
 typedef struct ebi_kept {
     eb_key key; /* inside the block */
     eb_hash hash;
@@ -226,60 +229,64 @@ typedef struct ebi_kept {
 typedef struct ebi_kept_sums {
     double watermark; /* no key that is not kept has a larger count */
     double total;     /* of all counts, kept or not */
-    uint64_t first;   /* time of the first key; UINT64_MAX: there is none, or no time */
+    uint64_t first;   /* time of the first key; UINT64_MAX: there is none, or time is not used */
 } ebi_kept_sums;
 
 typedef struct ebi_keeping {
-    /* The next key from *at on, which begins as 0; false: there is none.  time: as of when. */
+    /* The next key from *at on, which begins at 0; false: there are no more. time: the moment asked
+     * about. */
     bool (*next)(const ebi_params *p, const uint8_t *block, uint64_t time, uint64_t *at,
                  ebi_kept *out);
     void (*sums)(const ebi_params *p, const uint8_t *block, uint64_t time, ebi_kept_sums *out);
-    /* A count that the key of this hash certainly has. */
+    /* A lower bound on the count of the key with this hash. */
     double (*lower)(const ebi_params *p, const uint8_t *block, uint64_t time, eb_hash h);
 } ebi_keeping;
 
 /* Traits of a kind. */
 enum {
-    /* Takes EBI_LONG_BATCH keys at once: for loops that fetch some keys ahead of their turn and
-     * lose time at each start. */
+    /* Takes EBI_LONG_BATCH keys at once.  For loops that prefetch for keys ahead and lose time at
+     * each start. */
     EBI_LONG_BATCHES = 1,
-    /* Its functions take any bytes at any address: they look at the block byte by byte or through
-     * ebi_load64, and whatever it holds they stay inside.  So a view needs no aligned copy, and
-     * with EB_TRUST no check. */
+    /* Its functions accept any bytes at any address: they read single bytes or use ebi_load64, and
+     * they stay inside the block whatever it holds.  So a view needs no aligned copy, and with
+     * EB_TRUST no check. */
     EBI_ANY_BYTES = 2,
     /* A merged filter keeps its guarantees but is not byte-identical to one built from the whole
-     * stream.  That is so, too, where counters are no sums: in all kinds that count but cannot
-     * remove. */
+     * stream.  The same holds for all kinds that count but cannot remove, because their counters
+     * are not sums. */
     EBI_MERGE_BOUNDS = 4,
-    /* Keeps something in ebi_block_head.own, and checks it. */
+    /* Uses ebi_block_head.own, and checks it. */
     EBI_OWN_HEAD = 8
 };
 
 typedef struct ebi_kind {
     eb_kind_info info;
-    uint16_t version; /* of what the block means; snapshots store it */
+    uint16_t version; /* the version of the block's layout; snapshots store it */
     unsigned traits;
-    /* Check the options together, choose those not given, set p->span.  Given a
-     * canonical spec it must use no floating point that shapes the block. */
+    /* Checks the options together, chooses those that were not given, and sets p->span.  For a
+     * canonical spec, nothing that shapes the block may be computed in floating point. */
     eb_status (*resolve)(ebi_params *p, const ebi_args *a, eb_error *err);
-    ebi_ops ops;                                       /* whatever the parameters, or */
-    const ebi_ops *(*select)(const ebi_params *p);     /* those for them; else NULL */
-    void (*init)(const ebi_params *p, uint8_t *block); /* or NULL */
-    eb_status (*check)(const ebi_params *p, const uint8_t *block, eb_error *err); /* or NULL */
-    void (*stat)(const ebi_params *p, const uint8_t *block, eb_stats *s);         /* of a shard */
-    /* Of a shard, in bounded time.  All members of out begin as NAN, and its size says what is
-     * asked for: EBI_ASK_...  Whatever w says, fill mean_fpr and mean_fnr, or bounds on them. */
+    ebi_ops ops;                                   /* for all parameters; or */
+    const ebi_ops *(*select)(const ebi_params *p); /* the loops for these parameters; may be NULL */
+    void (*init)(const ebi_params *p, uint8_t *block);                            /* may be NULL */
+    eb_status (*check)(const ebi_params *p, const uint8_t *block, eb_error *err); /* may be NULL */
+    void (*stat)(const ebi_params *p, const uint8_t *block, eb_stats *s);         /* of one shard */
+    /* Predicts for one shard, in bounded time.  All members of out begin as NAN, and out->size says
+     * what is asked for (EBI_ASK_...).  Must fill mean_fpr and mean_fnr, or bounds on them, for
+     * every workload. */
     void (*predict)(const ebi_params *p, const eb_workload *w, eb_prediction *out);
-    /* The rates at the places out[].items of one finite stream, from one integration along it.
-     * NULL, or false: predict is to be asked for each place. */
+    /* The rates at the places out[].items of one finite stream, computed in one pass.  NULL, or
+     * false: predict is called for each place. */
     bool (*curve)(const ebi_params *p, const eb_workload *w, eb_prediction *out, size_t n);
-    /* Cache lines that a key touches, about; or NULL: k of them if it has an option k, else 1. */
+    /* About how many cache lines a key touches.  NULL: the option k if the kind has it, else 1. */
     double (*lines)(const ebi_params *p);
-    bool (*view)(const ebi_params *p, const uint8_t *block, eb_cells_view *v); /* or NULL */
-    /* Or NULL.  q is p, but for what differs in frozen filters and in filters that have grown. */
+    bool (*view)(const ebi_params *p, const uint8_t *block, eb_cells_view *v); /* may be NULL */
+    /* May be NULL. q equals p, except for what differs between frozen and other filters, or between
+     * filters that have grown. */
     void (*merge)(const ebi_params *p, uint8_t *into, const ebi_params *q, const uint8_t *from);
-    uint64_t (*caps)(const ebi_params *p); /* or NULL: info.caps, whatever the options */
-    /* EB_KEYS_ARE_NUMBERS: the least and the greatest; else NULL. */
+    uint64_t (*caps)(const ebi_params *p); /* NULL: info.caps, whatever the options */
+    /* For EB_KEYS_ARE_NUMBERS: the smallest and the largest number that can be a key.  Else
+     * NULL. */
     void (*domain)(const ebi_params *p, uint64_t *low, uint64_t *high);
     const ebi_removing *removing;
     const ebi_timed *timed;
@@ -300,7 +307,7 @@ typedef struct ebi_entry {
 extern const ebi_entry ebi_registry[];
 extern const size_t ebi_registry_size;
 
-/* What a filter of the kind can do, with its options. */
+/* What a filter of this kind can do with these options. */
 EBI_INLINE uint64_t ebi_caps_of(const ebi_kind *kind, const ebi_params *p) {
     return kind->caps ? kind->caps(p) : kind->info.caps;
 }
@@ -309,7 +316,7 @@ EBI_INLINE bool ebi_uses_time(const ebi_kind *kind, const ebi_params *p) {
     return (kind->info.caps & EB_USES_TIME) && (ebi_caps_of(kind, p) & EB_USES_TIME);
 }
 
-/* Kinds that count do not say of each key whether it is new. */
+/* Kinds that count do not report whether each key is new. */
 EBI_INLINE bool ebi_counts_new(const ebi_kind *kind) {
     return !(kind->info.caps & EB_CAN_COUNT);
 }
@@ -322,7 +329,7 @@ EBI_INLINE const ebi_block_head *ebi_head_of(const uint8_t *block) {
     return (const ebi_block_head *)(const void *)block;
 }
 
-/* What a shard of several sees of a hash (see handle.c), and the hash again. */
+/* The hash that a shard gets if there are several (batch.c says why), and the way back. */
 EBI_INLINE eb_hash ebi_inner_hash(eb_hash h) {
     return h * UINT64_C(0x9E3779B97F4A7C15);
 }
@@ -331,20 +338,21 @@ EBI_INLINE eb_hash ebi_outer_hash(eb_hash inner) {
     return inner * UINT64_C(0xF1DE83E19937733D);
 }
 
-/* Is a block so large that prefetching pays?  About half of a typical L2. */
+/* Whether a block is so large that prefetching pays off.  The limit is about half of a typical
+ * L2. */
 EBI_INLINE bool ebi_is_far(const ebi_params *p) {
     return EBI_OS_CAN_PREFETCH && p->span * p->opt[EBI_O_SHARDS] > (UINT64_C(512) << 10);
 }
 
-/* Bytes that memory= leaves for the segments of one shard, a multiple of 64. */
+/* The bytes that memory= leaves for the segments of one shard, a multiple of 64. */
 uint64_t ebi_budget(const ebi_params *p);
 
-/* The other way: the least memory= that leaves so many bytes. */
+/* The inverse: the least memory= that leaves so many bytes. */
 double ebi_memory_for(const ebi_params *p, double bytes);
 
-/* Size an array of width-bit cells that follows the head and `fixed` bytes of
- * other segments: cells= as given, or as many as memory= allows, a multiple of
- * `multiple`.  Sets opt[EBI_O_CELLS] and span. */
+/* Sizes an array of cells of `width` bits that follows the head and `fixed` bytes of other
+ * segments: cells= if given, else as many as memory= allows; a multiple of `multiple`.  Sets
+ * opt[EBI_O_CELLS] and span. */
 eb_status ebi_size_cells(ebi_params *p, const ebi_args *a, const char *kind, unsigned width,
                          uint64_t multiple, uint64_t fixed, eb_error *err);
 #endif

@@ -1,14 +1,15 @@
-/* loops.h - a filter's loops, written once, compiled for common k, chosen once.
+/* loops.h - compiles a filter's loops for each common k, so that the compiler can unroll them.
  *
- * A filter FILE.c writes two always-inline functions
+ * A kind in FILE.c writes its loops once, as two inline functions and one that returns k:
  *
- *     FILE_add(p, block, b, seen, k, far)      FILE_test(p, block, h, n, seen, k, far)
+ *       FILE_add(p, block, b, seen, k, far)      FILE_test(p, block, h, n, seen, k, far)
+ *       FILE_k(p)
  *
- * and says EBI_LOOPS(FILE).  That compiles them for k = 1..8 and for any k, each
- * with far = false (touch cells as you go) and far = true (compute and prefetch
- * the positions of the whole batch first), once more for a single key, and defines
- * FILE_loops(p), which picks one; FILE_k(p) says k.  EBI_LOOPS_FOR(attribute, FILE) does so for
- * machines that have more than the usual instructions. */
+ * EBI_LOOPS(FILE) compiles them for k = 1..8 and for any k.  Each is compiled with far = false
+ * (touch the cells of a key as it comes), with far = true (compute and prefetch positions some keys
+ * ahead, for large filters), and for a single key.  FILE_loops(p) picks the right ones when a
+ * filter is made.  EBI_LOOPS_FOR(attribute, FILE) does the same for machines with more
+ * instructions. */
 #ifndef EBI_LOOPS_H
 #define EBI_LOOPS_H
 #include "cells/packed.h"
@@ -71,7 +72,7 @@
         return &ops[k <= 8 ? k : 0][ebi_is_far(p)];                                                \
     }
 
-/* The k positions of a hash: the i-th is in [i * stride, i * stride + range). */
+/* The k positions of a hash.  The i-th is in [i * stride, i * stride + range). */
 EBI_INLINE void ebi_positions(eb_hash h, unsigned k, uint64_t range, uint64_t stride,
                               uint64_t *pos) {
     assert(k >= 1 && range >= 1);
@@ -82,15 +83,15 @@ EBI_INLINE void ebi_positions(eb_hash h, unsigned k, uint64_t range, uint64_t st
 
 enum { EBI_K_MAX = 32 };
 
-/* Far blocks: positions are computed, and their cells asked for, some keys ahead,
- * so that a few dozen lines are on the way while one key is worked on.  More than
- * that pushes each other out. */
+/* For far blocks, positions are computed and cells prefetched some keys ahead, so that a few dozen
+ * lines are under way while one key is worked on.  With many more, the lines would evict each
+ * other. */
 typedef struct ebi_fetch {
     const uint8_t *cells;
     unsigned width;
     uint64_t range, stride;
     const eb_hash *hash;
-    size_t n, next; /* keys, and how many are fetched */
+    size_t n, next; /* the number of keys, and how many are prefetched */
     bool write;
     uint64_t pos[EBI_BATCH * EBI_K_MAX];
 } ebi_fetch;
@@ -130,7 +131,7 @@ EBI_INLINE void ebi_fetch_begin(ebi_fetch *f, unsigned k, bool far) {
     for (size_t i = 0; far && i < ebi_ahead(k); i++) ebi_fetch_next(f, k);
 }
 
-/* The positions of key i; call for i = 0, 1, ... */
+/* The positions of key i.  Call it for i = 0, 1, ... */
 EBI_INLINE const uint64_t *ebi_fetch_key(ebi_fetch *f, size_t i, unsigned k, bool far) {
     assert(i < f->n);
     if (far) {

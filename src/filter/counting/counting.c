@@ -1,4 +1,5 @@
-/* counting.c - what filters that count have in common: see counting.h. */
+/* counting.c - what all filters that count share: sizes, removing, merging, checking and
+ * predictions. counting.h has the layout. */
 #include "counting.h"
 #include "math/probability.h"
 #include <math.h>
@@ -8,7 +9,7 @@
 
 const ebi_store *ebi_counting_store(const ebi_params *p) {
     assert(p->opt[EBI_C_STORE] <= 3);
-    const uint64_t number = p->opt[EBI_C_STORE]; /* as in the options' lists */
+    const uint64_t number = p->opt[EBI_C_STORE]; /* the same order as in the options' lists */
     if (number == 0) return &ebi_store_u32;
     if (number == 1) return ebi_store_line();
     return number == 2 ? ebi_store_sai() : ebi_store_wide();
@@ -57,8 +58,8 @@ bool ebi_counting_is_sums(const ebi_counting *c) {
            ebi_counting_sum_of_all(c) == (double)*c->total * c->k;
 }
 
-/* A key adds to k counters, or lifts at most so many.  Sums of joined counters may be more: see
- * ebi_counting_is_sums. */
+/* Whether the counters match the total: a key adds to k counters, or lifts at most k.  Sums of
+ * joined counters may be larger: see ebi_counting_is_sums. */
 bool ebi_counting_adds_up(const ebi_counting *c) {
     const double all = (double)*c->total * c->k;
     if (*c->total == EBI_COUNTER_MAX || ebi_counting_saturated(c) > 0) return true;
@@ -81,7 +82,7 @@ eb_status ebi_counting_resolve_bits(ebi_params *p, const ebi_args *a, const char
                                     eb_error *err) {
     const ebi_store *const store = ebi_counting_store(p);
     const size_t o_bits = EBI_C_BITS;
-    if (store->group) { /* always as many, so no option */
+    if (store->group) { /* the size is fixed, so there is no option */
         p->opt[o_bits] = 0;
         if (!a->given[o_bits]) return EB_OK;
         return ebi_fail(err, EB_ESPEC,
@@ -220,13 +221,13 @@ void ebi_counting_pair(const ebi_counting *a, const ebi_counting *b, uint64_t wo
     ebi_wide_coarsen(y, x, a->linear);
 }
 
-/* Counters that are 0 need no look, and few are in use in a filter that is new. */
+/* Skips counters that are 0.  In a new filter few are in use. */
 EBI_INLINE uint64_t counting_next(const ebi_counting *c, uint64_t i, uint64_t end) {
     if (i % EBI_WIDE_CELLS > 0 || i >= end || !c->store->next_used) return i;
     return c->store->next_used(&c->counters, i, end);
 }
 
-/* From this word on, the first that may hold something, or the end. */
+/* The first word from this one on that may have a counter in use, or the end. */
 static uint64_t counting_next_word(const ebi_counting *c, uint64_t word) {
     const uint64_t next = counting_next(c, word * EBI_WIDE_CELLS, c->n);
     return next >= c->n ? ebi_counting_words_of(c) : next / EBI_WIDE_CELLS;
@@ -292,8 +293,8 @@ void ebi_counting_subtract(const ebi_counting *from, const ebi_counting *part, u
     if (*from->total < EBI_COUNTER_MAX) *from->total -= counting_times(*part->total, times);
 }
 
-/* A fresh key's chance to find no zero: the product of the parts' shares of counters
- * in use, averaged over windows. */
+/* The probability that a new key finds no zero: the product of the shares of counters in use in
+ * each part, averaged over windows. */
 static double counting_fpr(const ebi_counting *c) {
     enum { COUNTING_WINDOWS = 256 };
     const uint64_t starts = c->n - c->window + 1, windows = ebi_min(starts, COUNTING_WINDOWS);
@@ -331,10 +332,10 @@ void ebi_counting_stat(const ebi_counting *c, eb_stats *out) {
     out->fpr = counting_fpr(c);
 }
 
-/* All k counters are hit by others.  In disjoint windows the number of other keys
- * would be Poisson: sum over it.  Windows overlap, so that two counters of a key
- * share only a part of their neighbours, 1 - (k+1)/3k on average: as if windows
- * were so much wider. */
+/* The probability that other keys have hit all k counters of a key.  If windows were disjoint, the
+ * number of other keys would be Poisson, and this would be a sum over it.  Windows overlap: two
+ * counters of a key share only a part of their neighbours, 1 - (k+1)/3k on average.  That is the
+ * same as if windows were wider by this factor. */
 typedef struct counting_window {
     double each, k;
 } counting_window;
@@ -382,9 +383,9 @@ bool ebi_counting_load(const ebi_counting *c, const eb_workload *w, ebi_counting
     return true;
 }
 
-/* How many others of a key's counters are in the line of `each` that holds one of them, on average.
- * Two that are t parts apart lie t + x of them apart, where the chance of x falls off to 0 at -1
- * and 1; then both are in the line with the chance that the line is longer than that. */
+/* How many of a key's other counters are, on average, in the line of `each` counters that holds one
+ * of them.  Counters that are t parts apart have a distance of t + x parts, where the density of x
+ * falls to 0 at -1 and 1.  Both are in one line if that distance fits in what is left of it. */
 static double counting_together(const ebi_counting *c, double each) {
     enum { COUNTING_STEPS = 64 };
     double sum = 0;

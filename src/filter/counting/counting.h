@@ -1,15 +1,14 @@
-/* counting.h - filters that count: an array of counters, and which k of them a
- * key has.
+/* counting.h - filters that count: an array of counters in a store, and k counters for each key.
  *
- * The i-th counter of a key lies in part i of its window (window = n: of the
- * whole array), so a key's counters are always distinct.  Where every add raises
- * all k counters (linear), each counter is the sum of the counts of its keys.
+ * A key's window is the part of the array where its counters are: span= neighbouring counters, or
+ * the whole array with span=0.  It is divided into k parts, and the i-th counter of a key is in
+ * part i, so a key's counters always differ.  If every add raises all k counters (linear), a
+ * counter is the sum of the counts of its keys.
  *
- *     | head | ebi_counting_words | counters: a store of cells/counters.h | the kind's own |
+ *       | head | ebi_counting_words | counters: a store of cells/counters.h | the kind's own |
  *
- * frozen= says that the counters are in a frozen store of room= bytes, and that the
- * filter takes no more keys; everything else is as it was before.  The store that
- * they had stays in the spec, for thawing. */
+ * frozen= says that the counters are in a frozen store of room= bytes, and that the filter takes no
+ * more keys.  The spec still names the store that they were in before, for thawing. */
 #ifndef EBI_COUNTING_H
 #define EBI_COUNTING_H
 #include "cells/claims.h"
@@ -20,14 +19,14 @@
 
 enum { EBI_COUNTING_K_MAX = EBI_TOGETHER_MAX, EBI_COUNTING_WINDOW = 512 };
 
-/* Options that these kinds have after the common ones, and before their own. */
+/* The options that these kinds have after the common ones and before their own. */
 enum {
     EBI_C_K = EBI_O_OWN,
     EBI_C_POLICY,
     EBI_C_STORE,
     EBI_C_WINDOW,
     EBI_C_BITS,
-    EBI_C_FROZEN, /* room must follow: see ebi_kind */
+    EBI_C_FROZEN, /* room must follow: see ebi_counted */
     EBI_C_ROOM,
     EBI_C_OWN
 };
@@ -42,14 +41,15 @@ enum {
     }
 
 typedef struct ebi_counting_words {
-    uint64_t total;  /* of all multiplicities, 0 to EBI_COUNTER_MAX; then it stays there */
-    uint64_t sealed; /* 1: the outcome of an operation on filters, which takes no more keys */
+    uint64_t total;  /* of all values added, 0 to EBI_COUNTER_MAX, where it stays */
+    uint64_t sealed; /* 1: the result of an operation on filters, which takes no more keys */
     uint64_t reserved[6];
 } ebi_counting_words;
 static_assert(sizeof(ebi_counting_words) == 64, "one cache line");
 enum { EBI_COUNTING_FIXED = sizeof(ebi_block_head) + sizeof(ebi_counting_words) };
 
-EBI_INLINE ebi_counting_words *ebi_counting_state(const uint8_t *block) { /* to write if it is */
+EBI_INLINE ebi_counting_words *
+ebi_counting_state(const uint8_t *block) { /* writable if the block is */
     return (ebi_counting_words *)(void *)ebi_writable(block + sizeof(ebi_block_head));
 }
 
@@ -59,7 +59,7 @@ typedef struct ebi_counting { /* of one shard */
     uint64_t n, bytes, window, part;
     unsigned k;
     bool linear;     /* each counter is the sum of its keys' counts */
-    bool joins;      /* store=wide, or a filter of it that is frozen */
+    bool joins;      /* store=wide, or a frozen filter that had it */
     uint64_t *total; /* in the state */
 } ebi_counting;
 
@@ -67,21 +67,22 @@ typedef struct ebi_counting { /* of one shard */
 const ebi_store *ebi_counting_store(const ebi_params *p);
 
 uint64_t ebi_counting_bytes(const ebi_params *p, uint64_t n); /* of n counters, not frozen */
-uint64_t ebi_counting_first_bytes(const ebi_params *p);       /* of the filter's, as they are */
+uint64_t ebi_counting_first_bytes(const ebi_params *p); /* of the filter's counters, as they are */
 
-/* n counters of the filter's shape, without a place; and the first counters of a block. */
+/* n counters of the filter's shape, without memory; and the first counters of a block. */
 ebi_counting ebi_counting_shape(const ebi_params *p, const ebi_store *store, uint64_t n);
 ebi_counting ebi_counting_first(const ebi_params *p);
 ebi_counting ebi_counting_open(const ebi_params *p, const uint8_t *block);
 
-/* What comes after cells= and p->span: the window, and whether the filter is frozen. */
+/* Resolves what depends on cells= and p->span: the window, and whether the filter is frozen. */
 eb_status ebi_counting_resolve(ebi_params *p, const ebi_args *a, const char *kind, eb_error *err);
 
-/* Do state and first counters make sense?  And do the counters alone add up to the total? */
+/* Whether state and first counters are consistent; and whether the counters alone add up to the
+ * total. */
 bool ebi_counting_check(const ebi_counting *c, const ebi_counting_words *state);
 bool ebi_counting_adds_up(const ebi_counting *c);
 
-/* FILE_test and FILE_count of a kind that has FILE_estimates. */
+/* Defines FILE_test and FILE_count for a kind that has FILE_estimates. */
 #define EBI_COUNTING_LOOPS(file)                                                                   \
     static void file##_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,         \
                             uint8_t *seen) {                                                       \
@@ -103,7 +104,7 @@ EBI_INLINE void ebi_counting_positions(const ebi_counting *c, eb_hash h, uint64_
     for (unsigned i = 0; i < c->k; i++) pos[i] += first;
 }
 
-/* Positions of n keys, k each, their counters on the way to the cache. */
+/* The positions of n keys, k each.  Prefetches their counters. */
 EBI_INLINE void ebi_counting_fetch(const ebi_counting *c, const eb_hash *h, size_t n,
                                    uint64_t *pos) {
     assert(n <= EBI_BATCH);
@@ -121,11 +122,11 @@ EBI_INLINE uint64_t ebi_counting_get(const ebi_counting *c, uint64_t i) {
 
 EBI_INLINE uint64_t ebi_counting_raise(const ebi_counting *c, uint64_t i, uint64_t by) {
     assert(i < c->n);
-    return c->store->add(&c->counters, i, by); /* what it was before */
+    return c->store->add(&c->counters, i, by); /* returns the value before */
 }
 
-/* Raise all k or, to lift, only those below the new estimate (minimal increase); the estimate
- * before. */
+/* Raises all k counters or, with lift, only those below the new estimate (minimal increase).
+ * Returns the estimate before. */
 EBI_INLINE uint64_t ebi_counting_raise_all(const ebi_counting *c, const uint64_t *pos, uint64_t by,
                                            bool lift) {
     return c->store->raise(&c->counters, pos, c->k, by, lift);
@@ -154,39 +155,39 @@ EBI_INLINE void ebi_counting_raise_total(const ebi_counting *c, uint64_t by) {
     *c->total = ebi_counter_sum(*c->total, by);
 }
 
-/* Take a batch of at most EBI_BATCH keys out of linear counters, once they have their claims: to k
- * counters each, and to the total.  Counters that are full stay so. */
-unsigned ebi_counting_claims(const ebi_params *p); /* of a key, the total being one of a shard's */
+/* Removes a batch of at most EBI_BATCH keys from linear counters, after their claims: from k
+ * counters each, and from the total.  Saturated counters stay saturated. */
+unsigned ebi_counting_claims(const ebi_params *p); /* of a key; the total is one, for each shard */
 size_t ebi_counting_claim(const ebi_counting *c, const ebi_batch *b, const ebi_claims *claims);
 void ebi_counting_remove(const ebi_counting *c, const ebi_batch *b);
 
-/* Operations on whole filters go word by word, 16 counters in whatever store they are, since
- * counters may join: to read one; to write one which was `was` (NULL: zeros); and the same word of
- * two filters, cells joined alike. */
+/* Operations on whole filters go word by word: 16 counters, in whatever store they are, because
+ * counters may join.  They read a word; write a word that was `was` (NULL: zeros); and read the
+ * same word of two filters with cells joined alike. */
 uint64_t ebi_counting_words_of(const ebi_counting *c);
 void ebi_counting_word(const ebi_counting *c, uint64_t word, ebi_wide_word *out);
 void ebi_counting_put(const ebi_counting *c, uint64_t word, const ebi_wide_word *was,
                       ebi_wide_word *w);
 void ebi_counting_pair(const ebi_counting *a, const ebi_counting *b, uint64_t word,
                        ebi_wide_word *x, ebi_wide_word *y);
-/* Another filter's counts, each so many times: add them; are they all in there; take them out,
- * which they are. */
+/* Operations with another filter's counts, each taken `times` times: add them; check that they are
+ * all included; subtract them, if they are. */
 void ebi_counting_merge(const ebi_counting *into, const ebi_counting *from, uint64_t times);
 bool ebi_counting_contains(const ebi_counting *all, const ebi_counting *part, uint64_t times);
 void ebi_counting_subtract(const ebi_counting *from, const ebi_counting *part, uint64_t times);
-/* Are joined counters still the sums of their cells?  A frozen filter does not say which are
- * joined.  That can be told from their values, unless removals had made them small: then each cell
- * gets what the group had, and more is found in them than was counted. */
+/* Whether joined counters are still the sums of their cells.  A frozen filter does not store which
+ * counters are joined.  Their values tell, unless removals have made them small.  In that case each
+ * cell gets what the group had, and the cells add up to more than was counted. */
 bool ebi_counting_is_sums(const ebi_counting *c);
-/* The sum over all counters, each group of joined ones being one. */
+/* The sum of all counters, where each group of joined ones counts once. */
 double ebi_counting_sum_of_all(const ebi_counting *c);
 
-/* The most counters whose segment fits into a budget of bytes. */
+/* The most counters whose segment fits in a budget of bytes. */
 uint64_t ebi_counting_cells(const ebi_store *store, uint64_t budget, uint64_t bits);
 
-/* What kinds with counters settle alike: counter_bits=; as many counters of so many millionths of a
- * bit (0: the usual) as fit behind `fixed` bytes of other segments if cells= is not given; and the
- * window. */
+/* What kinds with counters resolve alike: counter_bits=; the number of counters of so many
+ * millionths of a bit (0: the usual) that fit after `fixed` bytes of other segments, if cells= is
+ * not given; and the window. */
 eb_status ebi_counting_resolve_bits(ebi_params *p, const ebi_args *a, const char *kind,
                                     eb_error *err);
 eb_status ebi_counting_resolve_cells(ebi_params *p, const ebi_args *a, const char *kind,
@@ -195,24 +196,25 @@ eb_status ebi_counting_resolve_cells(ebi_params *p, const ebi_args *a, const cha
 eb_status ebi_counting_resolve_window(ebi_params *p, const ebi_args *a, const char *kind,
                                       size_t o_window, size_t o_k, eb_error *err);
 
-/* Counters at their largest number.  A store knows only of those that found no room in it, not of
- * those that came full from elsewhere: merged, or thawed. */
+/* The number of saturated counters.  A store counts only those that found no room in it, and not
+ * those that were saturated before they were merged or thawed into it. */
 uint64_t ebi_counting_saturated(const ebi_counting *c);
 void ebi_counting_stat(const ebi_counting *c, eb_stats *out);
-/* The rate and the fill after so many different keys. */
+/* The false-positive rate and the fill after so many distinct keys. */
 double ebi_counting_fpr(const ebi_counting *c, double distinct, double *fill);
 void ebi_counting_predict(const ebi_counting *c, const eb_workload *w, eb_prediction *out);
 
-/* How keys share counters under a load; false: an endless stream.  Then, what a policy makes of it
- * (for windows, where some places are fuller than others, scaled as the errors of ms are). */
+/* How keys share counters on a stream; false: the stream is endless.  Then the errors of a policy
+ * (with windows, where some places are fuller than others, scaled like the errors of
+ * update=plain). */
 typedef struct ebi_counting_stream {
     ebi_spectrum spectrum;
     ebi_sharing sharing;
 } ebi_counting_stream;
 bool ebi_counting_load(const ebi_counting *c, const eb_workload *w, ebi_counting_stream *out);
-/* How many more errors windows make than an array without. */
+/* How many times more errors windows make than the whole array. */
 double ebi_counting_unevenness(const ebi_counting *c, double distinct);
-/* The same and all else for counters that join: wide_model.c. */
+/* All predictions for counters that join: wide_model.c. */
 void ebi_wide_predict(const ebi_counting *c, const ebi_counting_stream *l, eb_prediction *out);
 void ebi_counting_predict_errors(const ebi_counting *c, const ebi_counting_stream *l,
                                  ebi_count_errors e, eb_prediction *out);

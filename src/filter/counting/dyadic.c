@@ -1,28 +1,28 @@
-/* dyadic.c - how many numbers lie in a range?  (Cohen and Matias, Spectral Bloom
- * filters, 2003, section 5.5.)
+/* dyadic.c - counts numbers, and answers how many of them lie in a range (Cohen and Matias,
+ * Spectral Bloom filters, 2003, section 5.5).
  *
- *     | head | totals, 64 bytes | sums: 2^(t-3) words | parts: 2^t of 16 bits |
- *     | counters: a store of cells/counters.h |
+ *       | head | totals, 64 bytes | sums: 2^(t-3) words | parts: 2^t of 16 bits |
+ *       | counters: a store of cells/counters.h |
  *
- * A tree over the values low .. low + 2^width - 1: a node (level, prefix) holds the
- * values that begin with the same `level` bits.  A value is counted in every node
- * above it: in the array `parts` at level t (= top), in `sums` three levels above (what is
- * further up are sums of these), and in a spectral filter of nodes at each level below.
- * A range is a union of at most two nodes of each level: query/range.c.
+ * The values low .. low + 2^bits - 1 are the leaves of a binary tree.  A node (level, prefix) holds
+ * the values that begin with the same `level` bits.  A value is counted in its node at level t (=
+ * top), in the array `parts`; in its node three levels above, in the array `sums`; and in its nodes
+ * at each level below t, in a spectral filter.  Nodes above `sums` are added up when needed.  A
+ * range is a union of at most two nodes of each level (query/range.c).  Adding a value costs k
+ * counters for each of bits - t levels.
  *
- * Sums are exact.  A part is exact below 65535; what reaches it stays there and has what its
- * sum leaves, which is exact as long as one part of eight is so large.  So 3 bytes count a node
- * as well as the 4 bytes of a plain histogram; unless told, the levels counted like this take as
- * much of the memory as they can get.
+ * Sums are exact.  A part is exact below 65535, where it stays.  From then on it has what its sum
+ * leaves, which is exact if only one of the sum's eight parts is that large.  So 3 bytes a node
+ * count as well as the 4 bytes of a plain histogram.  By default these levels take as much of the
+ * memory as they can use.
  *
- * Here the 64-bit "hash" of the interface is the value itself, in order: of keys=i64 it is the
- * value + 2^63.  What lies outside of the domain is refused before it comes here.
+ * A node in the filter is never counted too low.  It is too high with probability about
+ * (1-e^(-nk/m))^k, where n, the number of distinct nodes, is at most the sum over levels of
+ * min(distinct values, 2^level).  Nodes just below level t hold many values and need large
+ * counters, so counters have 32 bits.
  *
- * A node is never counted too low; too high with probability about (1-e^(-nk/m))^k for n
- * distinct nodes, at most the sum over levels of min(distinct values, 2^level).
- * Cost: k counters for each of width - t levels to add a value.
- *
- * Nodes just below the top hold many values, so counters are large: of 32 bits. */
+ * The interface's "hash" is here the value itself, in order: with keys=i64 it is the value + 2^63.
+ * Values outside of the domain have been refused before. */
 #include "dyadic.h"
 #include "counting.h"
 #include "math/probability.h"
@@ -95,7 +95,8 @@ static uint64_t dyadic_top_bytes(uint64_t top) {
     return dyadic_sum_bytes(top) + dyadic_part_bytes(top);
 }
 
-static ebi_counting dyadic_counting(const ebi_params *p) { /* all but the place of its counters */
+static ebi_counting
+dyadic_counting(const ebi_params *p) { /* everything except the place of its counters */
     ebi_counting c = {.store = &ebi_store_u32, .n = p->opt[EBI_O_CELLS]};
     c.k = (unsigned)p->opt[DYADIC_O_K];
     c.bytes = p->span - DYADIC_FIXED - dyadic_top_bytes(p->opt[DYADIC_O_TOP]);
@@ -119,7 +120,7 @@ static dyadic dyadic_open(const ebi_params *p, const uint8_t *block) {
     return d;
 }
 
-/* The least value, in order. */
+/* The smallest value, in order. */
 static uint64_t dyadic_low(const ebi_params *p) {
     return p->opt[EBI_O_KEYS] == EBI_KEYS_I64 ? p->opt[DYADIC_O_LOW] ^ DYADIC_SIGN
                                               : p->opt[DYADIC_O_LOW];
@@ -140,9 +141,9 @@ static void dyadic_domain(const ebi_params *p, uint64_t *low, uint64_t *high) {
 
 /* Parameters */
 
-/* As fine as a histogram, if a fifth of the memory, and what the fewest counters take, is left for
- * the nodes below.  In a domain far finer than that, values mostly lie in few parts of the array,
- * and its memory is better spent on counters. */
+/* The default of top=: as fine as possible, if a fifth of the memory, and the fewest counters, are
+ * left for the nodes below.  If the domain is much finer than that, most values are in few parts of
+ * the array, and memory is better spent on counters. */
 enum { DYADIC_FAR_BELOW = 8 };
 static uint64_t dyadic_usual_top(const ebi_params *p, const ebi_args *a) {
     const uint64_t most = ebi_min(DYADIC_TOP_MAX, p->opt[DYADIC_O_WIDTH]), budget = ebi_budget(p);
@@ -195,13 +196,13 @@ static eb_status dyadic_resolve(ebi_params *p, const ebi_args *a, eb_error *err)
 
 /* From values to nodes */
 
-/* A value's place in the domain.  In shards the api has multiplied it: see handle.c. */
+/* A value's place in the domain.  With shards, batch.c has multiplied the value by a number. */
 static uint64_t dyadic_place(const dyadic *d, eb_hash h) {
     const uint64_t value = d->p->opt[EBI_O_SHARDS] == 1 ? h : ebi_outer_hash(h);
     return (value - dyadic_low(d->p)) & ebi_ones(d->width);
 }
 
-/* The first bits of a place: the node of a level that it is in. */
+/* The first bits of a place: the node of this level that holds it. */
 static uint64_t dyadic_prefix(const dyadic *d, uint64_t place, unsigned level) {
     assert(level <= d->width);
     assert(level <= d->width);
@@ -220,8 +221,8 @@ static uint16_t dyadic_part_plus(uint16_t part, uint64_t by) {
     return (uint16_t)ebi_min(DYADIC_PART_FULL, part + by);
 }
 
-/* A node between sums and parts has no more than its parts; if one of these is full, no more than
- * the parts beside the node leave. */
+/* The count of a node between sums and parts: the sum of its parts.  If one of these is full, it is
+ * what the parts outside the node leave of the sum. */
 static uint64_t dyadic_above(const dyadic *d, unsigned level, uint64_t prefix) {
     const unsigned below = d->top - level, all = d->top - d->sum_bits;
     const uint64_t first = prefix << below, last = first + ebi_ones(below);
@@ -256,7 +257,7 @@ static void dyadic_hash(const ebi_params *p, const dyadic_node *nodes, size_t n,
     ebi_hash_sip(p->secret, keys, n, out);
 }
 
-/* The hashes of the nodes below the top that hold a value, its own first. */
+/* The hashes of the nodes below the top that hold a value, the lowest node first. */
 static size_t dyadic_path(const dyadic *d, uint64_t place, eb_hash *out) {
     dyadic_node nodes[EBI_BATCH];
     const size_t n = d->width - d->top;
@@ -268,7 +269,7 @@ static size_t dyadic_path(const dyadic *d, uint64_t place, eb_hash *out) {
 
 /* Loops */
 
-/* Count a value in the nodes of its path; was it (probably) there? */
+/* Counts a value in the nodes of its path.  Returns whether it was (probably) there. */
 static bool dyadic_raise(const dyadic *d, uint64_t place, uint32_t by) {
     assert(by >= 1);
     const ebi_counting *const c = &d->nodes;
@@ -338,7 +339,8 @@ uint64_t ebi_dyadic_sum(const ebi_params *p, const uint8_t *block, uint64_t firs
     const dyadic d = dyadic_open(p, block);
     uint64_t sum = 0;
     assert(first <= last && last >> d.sum_bits == 0);
-    for (uint64_t i = first; i <= last;) { /* so few at once that they fit 64 bits: no branches */
+    for (uint64_t i = first;
+         i <= last;) { /* so few at once that they fit in 64 bits, without branches */
         const uint64_t stop = ebi_min(last, i + 4095);
         uint64_t some = 0;
         for (; i <= stop; i++) some += d.sums[i];
@@ -356,7 +358,7 @@ static ebi_batch dyadic_batch(const dyadic *d, uint64_t place, uint32_t by, eb_h
     return path;
 }
 
-static unsigned dyadic_claims(const ebi_params *p) { /* and a sum and a part */
+static unsigned dyadic_claims(const ebi_params *p) { /* plus a sum and a part */
     return (unsigned)((p->opt[DYADIC_O_WIDTH] - p->opt[DYADIC_O_TOP]) * p->opt[DYADIC_O_K]) + 2;
 }
 
@@ -418,7 +420,7 @@ static void dyadic_merge(const ebi_params *p, uint8_t *into, const ebi_params *q
     ebi_counting_merge(&a.nodes, &b.nodes, 1);
 }
 
-/* A sum is that of its parts, or more if one of them is full. */
+/* A sum equals that of its parts, or is larger if one of them is full. */
 static bool dyadic_adds_up(const dyadic *d, uint64_t group) {
     const uint64_t each = UINT64_C(1) << (d->top - d->sum_bits), sum = d->sums[group];
     uint64_t parts = 0;
@@ -449,7 +451,7 @@ static eb_status dyadic_check(const ebi_params *p, const uint8_t *block, eb_erro
     return ebi_fail(err, EB_EFORMAT, "damaged dyadic filter: its counters are invalid");
 }
 
-/* Where all nodes are counted exactly, cells that no node uses are no cells at all. */
+/* If all nodes are counted exactly, fpr is the share of values that occurred. */
 static void dyadic_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
     const dyadic d = dyadic_open(p, block);
     ebi_counting_stat(&d.nodes, out);
@@ -459,8 +461,8 @@ static void dyadic_stat(const ebi_params *p, const uint8_t *block, eb_stats *out
     out->fpr = (double)used / (double)(UINT64_C(1) << d.top);
 }
 
-/* Values that are spread over the domain fall on so many nodes of a level.  With values as
- * wide as their shards' numbers, the values of a shard share their first bits. */
+/* The number of nodes of a level that values spread over the domain occupy.  If the domain is all
+ * 64-bit numbers, the values of a shard have their first bits in common. */
 static double dyadic_nodes_at(const ebi_params *p, unsigned level, double distinct) {
     assert(distinct >= 0);
     const double shared = log2((double)p->opt[EBI_O_SHARDS]) + (double)p->opt[DYADIC_O_WIDTH] - 64;
@@ -476,8 +478,8 @@ static double dyadic_nodes(const ebi_params *p, double distinct) {
     return sum;
 }
 
-/* A fresh value looks known if it is not fresh after all (in a narrow domain), or if its
- * node does. */
+/* A new value looks known if its place is occupied (in a narrow domain) or if its node's counters
+ * are. */
 static double dyadic_fpr(const ebi_params *p, double distinct, double *fill) {
     const ebi_counting c = dyadic_counting(p);
     const double there = ebi_one_minus_pow1m(exp2(-(double)p->opt[DYADIC_O_WIDTH]), distinct);

@@ -1,22 +1,19 @@
-/* spectral.c - the spectral Bloom filter (Cohen and Matias, SIGMOD 2003): how
- * often did this key come?
+/* spectral.c - the spectral Bloom filter (Cohen and Matias, SIGMOD 2003): how often does a key
+ * occur?
  *
- *     | head | totals, 64 bytes | counters: a store of cells/counters.h |
+ * Each key has k counters, and its estimate is the smallest of them.  It is never too low, because
+ * each of them is at least the key's count.  With n distinct keys in m counters, it is too high
+ * with probability about (1-e^(-nk/m))^k. counting.h says where a key's counters are.
  *
- * A key has k counters, the i-th in part i of its window (window=0: of the whole
- * array), so they are always distinct.  The estimate is their minimum.
+ *       | head | totals, 64 bytes | counters: a store of cells/counters.h |
  *
- *   update=conservative   minimal increase (conservative update): only counters below the
- *               new estimate are raised.  Smallest errors; nothing can be removed.
- *               Filters of two streams add up to one that is never too low for both.
- *   update=plain   minimum selection: all k counters are raised.  Linear: keys can be
- *               removed, and filters of two streams add up to that of both.
+ *     update=conservative   raises only counters below the new estimate (minimal increase).  Has
+ * the smallest errors, but keys cannot be removed.  Merging two filters gives one that is never too
+ * low for both streams. update=plain          raises all k counters (minimum selection).  Keys can
+ * be removed, and merging two filters gives the filter of both streams.
  *
- * Never too low: every counter of a key is at least its count.  Too high with
- * probability about (1-e^(-nk/m))^k, n distinct keys in m counters.
- *
- * A window of 512 counters keeps a key's counters in a few neighbouring cache
- * lines at the price of 5 % more errors. */
+ * With span=512 a key's counters are in a few neighbouring cache lines, which is faster and makes 5
+ * % more errors. */
 #include "cells/u32.h"
 #include "counting.h"
 
@@ -50,9 +47,9 @@ static eb_status spectral_resolve(ebi_params *p, const ebi_args *a, eb_error *er
     return ebi_counting_resolve(p, a, "spectral", err);
 }
 
-/* Loops: written once, compiled for each store whose counters are found without a search (STORE),
- * for sums and for least counters, for the usual k and for any.  All other stores have the loops of
- * SPECTRAL_ANY, which call what is in the store's table. */
+/* Loops: written once, and compiled for each store that finds counters without a search (STORE),
+ * for update=plain and conservative, for k = 5 and for any k.  All other stores use the loops of
+ * SPECTRAL_ANY, which call the functions in the store's table. */
 
 typedef uint64_t spectral_get(const ebi_counter_array *c, uint64_t i);
 typedef uint64_t spectral_raise(const ebi_counter_array *c, const uint64_t *i, size_t n,
@@ -88,12 +85,12 @@ EBI_INLINE void spectral_fetch(const ebi_counting *s, const eb_hash *h, size_t n
 
 EBI_INLINE uint64_t spectral_least(const ebi_counting *s, const uint64_t *pos, spectral_get *get) {
     uint64_t least = EBI_COUNTER_MAX;
-    for (unsigned j = 0; j < s->k; j++) /* only loops with a store come here, and they have it */
+    for (unsigned j = 0; j < s->k; j++) /* without a store, this loop is not used */
         least = ebi_min(least, get(&s->counters, pos[j])); /* cppcheck-suppress ctunullpointer */
     return least;
 }
 
-/* Either of seen and after may be NULL. */
+/* seen or after may be NULL. */
 EBI_INLINE void spectral_add_all(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                  uint8_t *seen, double *after, unsigned k, bool linear,
                                  SPECTRAL_STORE) {
@@ -158,7 +155,7 @@ EBI_INLINE void spectral_estimates(const ebi_params *p, const uint8_t *block, co
                                        .count = name##_count,                                      \
                                        .add_count = name##_add_count};
 
-/* Of counters that are sums, and of others; for k = 5, and for any k. */
+/* For counters that are sums, and for others; for k = 5, and for any k. */
 #define SPECTRAL_LOOPS(attribute, name, sums, most)                                                \
     SPECTRAL_LOOP(attribute, name##_ms_5, 5, true, sums)                                           \
     SPECTRAL_LOOP(attribute, name##_mi_5, 5, false, most)                                          \
@@ -169,7 +166,8 @@ EBI_INLINE void spectral_estimates(const ebi_params *p, const uint8_t *block, co
 
 EBI_INLINE uint64_t spectral_wide_raise(const ebi_counter_array *c, const uint64_t *i, size_t n,
                                         uint64_t by, bool lift) {
-    return ebi_wide_raise(c, i, n, by, lift, !lift); /* what is only lifted are no sums */
+    return ebi_wide_raise(c, i, n, by, lift,
+                          !lift); /* counters that are only lifted are not sums */
 }
 
 #define SPECTRAL_WIDE(store) store, ebi_wide_get, spectral_wide_raise, ebi_wide_address
@@ -251,10 +249,11 @@ static void spectral_predict(const ebi_params *p, const eb_workload *w, eb_predi
     s.linear = spectral_is_linear(p);
     ebi_counting_predict(&s, w, out);
     if (!ebi_counting_load(&s, w, &load)) return;
-    if (s.joins) { /* a frozen one too: it has the same counters */
+    if (s.joins) { /* frozen filters too: they have the same counters */
         s.store = s.linear ? ebi_store_wide() : ebi_store_wide()->conservative;
         ebi_wide_predict(&s, &load, out);
-        if (isnan(out->accuracy)) out->accuracy = 0.1; /* full filters have joined cells */
+        if (isnan(out->accuracy))
+            out->accuracy = 0.1; /* joined cells make predictions for full filters less accurate */
         return;
     }
     if (out->size != EBI_ASK_ALL) return;

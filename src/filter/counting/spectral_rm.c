@@ -1,36 +1,33 @@
-/* spectral_rm.c - counting filters that look for the recurring minimum (Cohen and
- * Matias, SIGMOD 2003, section 3.3), as published and as it can be kept.
+/* spectral_rm.c - counting filters that look for the recurring minimum (Cohen and Matias, SIGMOD
+ * 2003, section 3.3), in one improved version and three published ones.  Use it where keys are
+ * removed.
  *
- *     rmx    | head | total, 64 bytes | counters | side table, 16 bytes an entry |
- *     others | head | total, 64 bytes | counters | second counters | marks or traps |
+ * The first counters are those of spectral:update=plain: every add raises all k counters of a key.
+ * If only one of them has the minimum, the minimum is suspect, and the key is kept elsewhere, too.
  *
- * The first counters are those of spectral:update=plain and every add raises all k of
- * a key's.  A minimum that only one of them attains is suspect.
+ *       rmx    | head | total, 64 bytes | counters | side table, 16 bytes an entry |
+ *       others | head | total, 64 bytes | counters | second counters | marks or traps |
  *
- *   method=rmx  (ours)  Such a key gets an entry in the side table, keyed by its
- *       whole hash: its count as well as it was known then, and from then on only
- *       its own adds and removals change it.  The estimate is the smaller of entry
- *       and minimum.  Both are never below the count, whatever is added, removed,
- *       evicted or lost, so neither is the estimate.  An entry of a full bucket
- *       makes room if it knows no more than the minimum; else the newcomer is
- *       turned away.  Merging adds estimates of entries.
- *   method=rm   Such a key is copied to the second counters and updated there while
- *       its minimum is single.  Adds while it recurs are lost there: counts may
- *       come out too low, even without removals (6 % of keys at n k = 0.7 m).
- *   method=rm+bf  A Bloom filter, a bit for each counter, marks copied keys, whose adds
- *       all go to both.  A key that is marked by chance answers with what others left
- *       in the second counters; so does one that seemed to be there when it was to be
- *       copied, since nothing tells it from a key that is.
- *   method=trm  By the prose of section 3.3.1: a trap on the single minimum of a key that
- *       is copied.  Whoever steps on it later takes its own estimate off that key's second
- *       counters, once, and a key that was copied is updated in both.  A key that was never
- *       there springs traps with other keys' counts.  (The paper's figure lowers the first
- *       counters when a key is copied, and loses adds: lab/p004_figure2.c has it.)
+ *     method=rmx     (improved) The key gets an entry in an exact side table, by its whole hash,
+ * that begins with the minimum.  From then on only the key's own adds and removals change it. The
+ * estimate is the smaller of entry and minimum.  Both are never below the count, and so is the
+ * estimate, whatever is added, removed, evicted or lost.  An entry of a full bucket can be replaced
+ * if it knows no more than the counters; if there is none, the new key gets no entry.  Merging adds
+ * the estimates of entries. method=rm      The key is copied to the second counters, and updated
+ * there while its minimum is single.  Adds while the minimum recurs are lost there, so counts may
+ * be too low even without removals (6 % of the keys at n k = 0.7 m). method=rm+bf   A Bloom filter
+ * with one bit for each counter marks copied keys, and all their adds go to both counters.  A key
+ * that is marked by chance gets its answer from what other keys left in the second counters.  So
+ * does a key that seemed to be there already when it was about to be copied. method=trm     The
+ * text of section 3.3.1: copying a key sets a trap on its single minimum.  The next other key that
+ * hits the trap subtracts its own estimate from the copied key's second counters, once.  Copied
+ * keys are updated in both.  A key that was never copied springs traps with other keys' counts.
+ * (The paper's figure differs from its text: it lowers the first counters when a key is copied, and
+ * loses adds.  lab/p004_figure2.c has it.)
  *
- * rm, rm+bf and trm are here to be compared with: they do not promise counts that
- * are never too low, and cannot be merged.  For the same memory plain ms or mi has
- * fewer wrong counts than they have; rmx has wrong counts that are 5 to 15 times
- * smaller, if the repeats of keys come mixed with other keys. */
+ * rm, rm+bf and trm are kept for comparison: their counts may be too low, and they cannot be
+ * merged.  For the same memory, spectral has fewer wrong counts than they have.  The errors of rmx
+ * are 5 to 15 times smaller than theirs if the repeats of a key are mixed with other keys. */
 #include "cells/side.h"
 #include "counting.h"
 #include "math/probability.h"
@@ -97,7 +94,7 @@ static spectral_rm spectral_rm_open(const ebi_params *p, const uint8_t *block) {
 
 /* Parameters */
 
-/* Counters and their second for a budget: with `share` of all counters second. */
+/* Sizes counters and second counters for a budget: `share` of all counters are second ones. */
 static void spectral_rm_size_pair(ebi_params *p, uint64_t budget, double share) {
     assert(share > 0);
     const double mark = p->opt[EBI_C_POLICY] == SPECTRAL_RM_POLICY_RM_BF;
@@ -157,7 +154,7 @@ static eb_status spectral_rm_resolve(ebi_params *p, const ebi_args *a, eb_error 
 
 typedef struct spectral_rm_minimum {
     uint64_t value;
-    unsigned times; /* that it occurs */
+    unsigned times; /* how many counters have it */
     unsigned where; /* the last of them */
 } spectral_rm_minimum;
 
@@ -190,9 +187,9 @@ static bool spectral_rm_worthless(const spectral_rm *r, const ebi_side_slot *s) 
     return s->count == 1 || spectral_rm_minimum_of(&r->first, s->hash) <= s->count - 1;
 }
 
-/* A slot for a newcomer: an empty one, or that of an entry which is worth nothing: its
- * key is gone, or the counters know as much.  Such entries may still come to know more,
- * so all must have their turn to go: where the search begins changes with the count. */
+/* A slot for a new entry: an empty one, or one whose entry is worthless because its key was removed
+ * or the counters know as much.  Such an entry may become useful again, so each must get its turn
+ * to be replaced: the search begins at a place that changes with the count. */
 static ebi_side_slot *spectral_rm_make_room(const spectral_rm *r, eb_hash h, uint64_t count) {
     ebi_side_slot *const bucket = ebi_side_bucket(&r->side, h);
     for (size_t i = 0; i < EBI_SIDE_WAYS; i++)
@@ -219,13 +216,15 @@ static void spectral_rmx_insert(const spectral_rm *r, eb_hash h, spectral_rm_min
     }
 }
 
-/* As published */
+/* The published methods */
 
-static eb_hash spectral_rm_second_hash(eb_hash h) { /* other positions than among the first */
+static eb_hash
+spectral_rm_second_hash(eb_hash h) { /* other positions than those of the first counters */
     return ebi_mix(h + UINT64_C(0xA0761D6478BD642F));
 }
 
-static bool spectral_rm_mark(const spectral_rm *r, eb_hash h, bool set) { /* were they all set? */
+static bool spectral_rm_mark(const spectral_rm *r, eb_hash h,
+                             bool set) { /* returns whether all were set */
     uint64_t pos[EBI_COUNTING_K_MAX];
     const uint64_t part = (r->first.n + r->second.n) / r->first.k;
     bool all = true;
@@ -264,7 +263,7 @@ static uint64_t spectral_rm_estimate(const spectral_rm *r, eb_hash h, spectral_r
     return there > 0 ? there : least.value;
 }
 
-/* A key with its value: raises its counters.  What they were before, and are now. */
+/* What raising a key's counters by its value changes: the minimum before and after. */
 typedef struct spectral_rm_change {
     spectral_rm_minimum before, after;
 } spectral_rm_change;
@@ -317,7 +316,7 @@ EBI_INLINE void spectral_rm_follow(const spectral_rm *r, eb_hash h, const uint64
         spectral_rm_insert(r, h, pos, c, value);
 }
 
-/* Of seen and after one is NULL. */
+/* seen or after is NULL. */
 EBI_INLINE void spectral_rm_add_all(const ebi_params *p, uint8_t *block, const ebi_batch *b,
                                     uint8_t *seen, double *after) {
     assert(b->n <= EBI_BATCH && (seen == NULL) != (after == NULL));
@@ -355,8 +354,8 @@ static void spectral_rm_estimates(const ebi_params *p, const uint8_t *block, con
 
 EBI_COUNTING_LOOPS(spectral_rm)
 
-/* Removing.  rmx refuses what the entry or the counters know to be too much; an
- * entry that reaches 0 stays, since it still knows that its key is gone. */
+/* Removing. rmx refuses if the entry or the counters show that it would be too much.  An entry that
+ * reaches 0 stays: it knows that its key is gone. */
 
 static unsigned spectral_rm_claims(const ebi_params *p) {
     return ebi_counting_claims(p) + 1; /* a counter and an entry */
@@ -407,8 +406,8 @@ static void spectral_rm_remove(const ebi_params *p, uint8_t *block, const ebi_ba
     }
 }
 
-/* Merging side tables, before the counters are added up: of all keys with an entry
- * on either side, those stay that know most beyond the counters. */
+/* Merging side tables, before the counters are added up: of all keys with an entry on either side,
+ * those are kept whose entries differ most from the counters. */
 
 typedef struct spectral_rm_candidate {
     ebi_side_slot slot;

@@ -1,10 +1,10 @@
-/* wide_model.c - what to expect of counters that join: a small filter, filled.
+/* wide_model.c - predicts the errors of counters that join, by filling a small filter.
  *
- * How often counters join, and what that does to counts, has no formula.  But it depends only on
- * how many keys a word has and how often they come, so a filter of every s-th key in an s-th of the
- * counters is wrong as often and by as much.  Keys come in WIDE_MODEL_ROUNDS rounds, in the same
- * order in each, with their share of their count: near enough to any order for the least counters.
- * A prediction takes 10 ms at most, whatever is asked. */
+ * There is no formula for how often counters join and how wrong counts become.  But both depend
+ * only on how many keys a word has and how often these occur.  So a filter of every s-th key in an
+ * s-th of the counters is wrong as often and by as much.  Keys are added in WIDE_MODEL_ROUNDS
+ * rounds, in the same order in each, with their share of their count.  That is close enough to any
+ * order for conservative updates.  A prediction takes at most 10 ms, whatever the parameters. */
 #include "counting.h"
 #include "math/probability.h"
 #include <math.h>
@@ -12,7 +12,7 @@
 enum {
     WIDE_MODEL_CELLS = 1 << 15,
     WIDE_MODEL_KEYS = 1 << 15,
-    WIDE_MODEL_ROUGH = 8, /* times fewer of both for a rough look */
+    WIDE_MODEL_ROUGH = 8, /* keys and cells are divided by this for a rough prediction */
     WIDE_MODEL_ROUNDS = 4,
     WIDE_MODEL_LOOKS = 32
 };
@@ -49,8 +49,8 @@ static double wide_model_real(uint64_t key, uint64_t of) {
     return (double)(ebi_mix(key * 4 + of) >> 11) * 0x1p-53;
 }
 
-/* How often a key comes: those of a class are equal, but for what is left by whole numbers.  Keys
- * are asked about in order, from 0 on in each round. */
+/* How often a key occurs.  All keys of a class have the same count, up to rounding.  Must be called
+ * for keys in order, from 0 on in each round. */
 static uint64_t wide_model_count(wide_model *m, uint64_t key) {
     const ebi_spectrum *const s = m->spectrum;
     const double rank = ((double)key + wide_model_real(0, 0)) * s->distinct / (double)m->keys;
@@ -75,7 +75,7 @@ static void wide_model_add(wide_model *m, uint64_t key, uint64_t by) {
     (void)ebi_counting_raise_all(&m->c, pos, by, !m->c.linear);
 }
 
-/* The highest bits of the cells of a word in which none have joined. */
+/* The highest bits of the cells of a word in which no cells are joined. */
 static uint64_t wide_model_tops(void) {
     uint64_t tops = 0;
     for (unsigned i = 1; i <= EBI_WIDE_CELLS; i++)
@@ -83,8 +83,8 @@ static uint64_t wide_model_tops(void) {
     return tops;
 }
 
-/* How many of the first cells of a word are in use.  Where none have joined, all at once: adding
- * ones to the bits below its top carries into it, unless they are all 0. */
+/* How many of the first cells of a word are in use.  If none are joined, all at once: adding ones
+ * to the bits below its top carries into the top, unless they are all 0. */
 static unsigned wide_model_used(uint64_t word, unsigned cells, uint64_t tops) {
     const uint64_t below = ebi_ones(EBI_WIDE_LAYOUT) & ~tops;
     unsigned used = 0;
@@ -125,7 +125,7 @@ void ebi_wide_predict(const ebi_counting *c, const ebi_counting_stream *l, eb_pr
     wide_model_open(&m, c, &l->spectrum, ebi_asks_roughly(out));
     const uint64_t all = m.keys * WIDE_MODEL_ROUNDS, step = 1 + (all - 1) / WIDE_MODEL_LOOKS;
     const double uneven = ebi_counting_unevenness(c, l->spectrum.distinct);
-    double sum = 0, fresh = 0, met = 0; /* the mean is over new keys, as they come */
+    double sum = 0, fresh = 0, met = 0; /* for the mean over new keys, as they come */
     uint64_t key = 0;
     int round = 0;
     for (uint64_t i = 0; i < all; i++, key = key + 1 == m.keys ? 0 : key + 1, round += key == 0) {

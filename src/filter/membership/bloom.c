@@ -1,16 +1,15 @@
-/* bloom.c - the Bloom filter (Bloom 1970): k bits for each key, never cleared.
+/* bloom.c - the Bloom filter (Bloom 1970): an array of bits, of which each key sets k and none is
+ * ever cleared.
  *
- *     layout=parts   | part 0: s bits | part 1: s bits | ... | part k-1 |   cells = k s
- *     layout=one     | one array of all bits, shared by the k positions |
- *     layout=line    | lines of 512 bits, one for all bits of a key | (bloom_line.c)
- *     grow=G         | parts that are added when it is full | (bloom_grow.c)
+ * There are no false negatives.  False positives rise with every distinct key: D keys set a share q
+ * = 1-(1-1/s)^D of the bits of a part, and a new key passes with probability q^k.  By default each
+ * of the k positions has its own part of the array, so a key never hits the same bit twice and q is
+ * the same for each position.  A key costs k random cache lines, or one with layout=line.
  *
- * No false negatives, ever.  False positives rise with every distinct key: after
- * D of them a share q = 1-(1-1/s)^D of the bits is set and a fresh key passes
- * with q^k.  Parts are the default: q is the same for each position, nothing is
- * lost to a key that hits the same bit twice, and tables stay comparable.
- *
- * Cost: k random cache lines a key; layout=line: one. */
+ *       layout=parts   | part 0: s bits | part 1: s bits | ... | part k-1 |   cells = k s
+ *       layout=one     | one array of all bits, shared by the k positions |
+ *       layout=line    | lines of 512 bits, one for all bits of a key | (bloom_line.c)
+ *       grow=G         | parts that are added when it is full | (bloom_grow.c) */
 #include "bloom.h"
 #include "math/probability.h"
 #include <math.h>
@@ -63,7 +62,8 @@ static uint64_t bloom_choose_k(const ebi_params *p, const ebi_args *a) {
     return k < 1 ? 1 : k > 32 ? 32 : (uint64_t)k;
 }
 
-/* Cells for so many keys at that rate; with grow= for the first part, so that all keep to it. */
+/* The cells for so many keys at that rate.  With grow=: those of the first part, such that all
+ * parts together keep to the rate. */
 static double bloom_need(const ebi_params *p, double keys, double fpr) {
     assert(keys > 0 && fpr > 0);
     const double k = (double)p->opt[EBI_BLOOM_K];
@@ -72,10 +72,12 @@ static double bloom_need(const ebi_params *p, double keys, double fpr) {
         return EBI_BLOOM_LINE_BITS * ceil(keys / ebi_bloom_line_mean(fpr, (unsigned)k));
     if (p->opt[EBI_BLOOM_GROW] == 0) return ceil(-keys * k / bloom_log_empty(fpr, k));
     ebi_bloom_grow_bits(fpr, k, &bits);
-    return k * ceil(keys * bits + 1); /* one more: few keys set more than their share */
+    return k *
+           ceil(keys * bits + 1); /* one more, because few keys may set more bits than expected */
 }
 
-/* cells= for distinct= and fpr=, unless the size is given; then see that it is enough. */
+/* Sets cells= from distinct= and fpr= if no size is given; otherwise checks that the size is
+ * enough. */
 static eb_status bloom_fit_items(ebi_params *p, ebi_args *a, eb_error *err) {
     const double shards = (double)p->opt[EBI_O_SHARDS];
     if (!a->given[EBI_BLOOM_DISTINCT] || !a->given[EBI_BLOOM_FPR]) return EB_OK;
@@ -91,7 +93,7 @@ static eb_status bloom_fit_items(ebi_params *p, ebi_args *a, eb_error *err) {
             a->real[EBI_BLOOM_DISTINCT], a->real[EBI_BLOOM_FPR],
             cells ? have : (double)p->opt[EBI_O_MEMORY]);
     }
-    if (need > 9e14) /* with what rounding adds still below the most cells */
+    if (need > 9e14) /* still below the most cells after rounding */
         return ebi_fail(err, EB_ESPEC,
                         "bloom: distinct=%.10g at fpr=%g need %.3g bytes, and the most is 2^47",
                         a->real[EBI_BLOOM_DISTINCT], a->real[EBI_BLOOM_FPR], need * shards / 8);
@@ -104,7 +106,7 @@ static eb_status bloom_fit_items(ebi_params *p, ebi_args *a, eb_error *err) {
     return EB_OK;
 }
 
-/* With one line a key fewer bits are best, since lines differ. */
+/* With layout=line a smaller k is best, because some lines get more keys than others. */
 static void bloom_choose_line_k(ebi_params *p, const ebi_args *a) {
     const uint64_t from = p->opt[EBI_BLOOM_K];
     double best = 0;
@@ -132,7 +134,7 @@ static eb_status bloom_check_limit(const ebi_params *p, const ebi_args *a, eb_er
     return EB_OK;
 }
 
-/* Without a limit a part is full when half of its bits are set. */
+/* Without limit=, a part is full when half of its bits are set. */
 static eb_status bloom_settle_parts(ebi_params *p, eb_error *err) {
     if (p->opt[EBI_BLOOM_GROW] == 0) return EB_OK;
     if (p->opt[EBI_BLOOM_LIMIT] == 0)
@@ -169,7 +171,8 @@ static eb_status bloom_resolve(ebi_params *p, const ebi_args *given, eb_error *e
 
 /* Loops */
 
-/* Was it there?  Near blocks and single keys: a bit at a time, and nothing to guess. */
+/* Sets the bits of a key and returns whether all were set.  For near blocks and single keys: bit by
+ * bit, without unpredictable branches. */
 EBI_INLINE bool bloom_put(const ebi_params *p, uint8_t *bits, eb_hash h, unsigned k) {
     const uint64_t range = bloom_range(p), stride = bloom_stride(p);
     uint64_t x = h, first = 0;
@@ -283,7 +286,7 @@ static void bloom_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) {
     if (parts == 1) s->fpr = pow(s->fpr, (double)p->opt[EBI_BLOOM_K]);
 }
 
-/* The rate after so many distinct keys. */
+/* The false-positive rate after so many distinct keys. */
 static double bloom_rate(const ebi_params *p, double distinct, double *fill) {
     assert(distinct >= 0);
     const double k = (double)p->opt[EBI_BLOOM_K],
@@ -315,7 +318,7 @@ static bool bloom_view(const ebi_params *p, const uint8_t *block, eb_cells_view 
     return true;
 }
 
-/* Which keys a part takes, or a full filter refuses, depends on their order. */
+/* Which keys go to which part, or are refused by a full filter, depends on their order. */
 static uint64_t bloom_caps(const ebi_params *p) {
     return EB_CAN_MERGE | EB_NO_FALSE_NEGATIVES | EB_ADD_IS_IDEMPOTENT |
            (p->opt[EBI_BLOOM_GROW] > 0 ? EB_GROWS : 0) |

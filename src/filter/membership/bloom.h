@@ -1,5 +1,5 @@
 /* bloom.h - what the files of the Bloom filter share: bloom.c, bloom_line.c (one cache line a key)
- * and bloom_grow.c (parts that are added when it is full). */
+ * and bloom_grow.c (parts that are added when the filter is full). */
 #ifndef EBI_BLOOM_H
 #define EBI_BLOOM_H
 #include "cells/bitarray.h"
@@ -19,22 +19,23 @@ enum { EBI_BLOOM_LINE_BITS = 512 };
 
 /* layout=line */
 const ebi_ops *ebi_bloom_line_loops(const ebi_params *p);
-double ebi_bloom_line_rate(double mean, unsigned k); /* false positives, `mean` keys in a line */
-double ebi_bloom_line_mean(double fpr, unsigned k);  /* the most keys in a line for that rate */
+double ebi_bloom_line_rate(double mean,
+                           unsigned k); /* false-positive rate with `mean` keys in a line */
+double ebi_bloom_line_mean(double fpr, unsigned k); /* the most keys in a line for that rate */
 double ebi_bloom_line_stat(const ebi_params *p, const uint8_t *block, uint64_t *used);
 
-/* grow=: parts of k + 0, 1, 2, 2, 3, 3, 3, 3, 4... arrays, each `grow` times as long as the last.
- */
+/* grow=: parts with k + 0, 1, 2, 2, 3, 3, 3, 3, 4... arrays.  Each array is `grow` times as long as
+ * those of the part before. */
 enum { EBI_BLOOM_GROWN_MAX = 63, EBI_BLOOM_GROW_K_MAX = 26 };
 typedef struct ebi_bloom_part {
-    uint64_t range, limit; /* bits of an array; new keys */
-    uint64_t start, bytes; /* in the block */
+    uint64_t range, limit; /* bits of an array; new keys that fit */
+    uint64_t start, bytes; /* its place in the block */
     unsigned k;
 } ebi_bloom_part;
-/* Part i, or false: it would be too large. */
+/* Describes part i. false: it would be too large. */
 bool ebi_bloom_part_of(const ebi_params *p, unsigned i, ebi_bloom_part *out);
-/* The best k, and bits of an array for a key, so that all parts together keep to fpr; bits for a k.
- */
+/* The best k, and the bits of an array for each key, such that all parts together keep to fpr; and
+ * the bits for a given k. */
 void ebi_bloom_grow_plan(double fpr, double *k, double *bits);
 void ebi_bloom_grow_bits(double fpr, double k, double *bits);
 extern const ebi_ops ebi_bloom_grow_ops;

@@ -1,22 +1,22 @@
-/* bloom_grow.c - a Bloom filter that grows: bloom:limit=N,grow=G.
+/* bloom_grow.c - a Bloom filter that grows: bloom:limit=N,grow=G. For sets whose size is not known
+ * in advance.
  *
- *     | head | part 0: N keys, k arrays | part 1: N G keys, k + 1 arrays | part 2: N G^2 keys, k +
- * 2 | ...
+ *       | head | part 0: N keys, k arrays | part 1: N G keys, k + 1 arrays
+ *              | part 2: N G^2 keys, k + 2 arrays | ...
  *
- * Each part is a Bloom filter with layout=parts.  New keys go to the last one.  When it has its
- * number of keys, a part that holds G times as many is appended.  A key has been seen if any part
- * has it, so rates add up; they must fall from part to part (Almeida, Baquero, Preguica and
- * Hutchison 2007), but the lower the rate, the more bits a key needs.  At its limit every array has
- * the same share q of its bits set, so part i has the rate q^(k+e(i)), where e(i) is the number of
- * binary digits of i: 0, 1, 2, 2, 3, 3, 3, 3, 4...  With q = 1/2 the 64 parts that there can be
- * have together 1 + 6/2 = 4 times the rate of the first: a sum that falls slowly is cheaper for
- * large filters than one that is halved each time, where part i would need i more bits a key.
+ * Each part is a Bloom filter with layout=parts.  New keys go to the last one.  When it is full, a
+ * part that holds G times as many keys is appended.  A new key costs k + e lines to write in the
+ * last part, and one or two to read in each of the others.  Everything follows from integers in the
+ * spec: k, cells (of part 0), limit, grow, and grown, the number of parts that were appended.  Part
+ * i uses the hash times an odd number to the power i.
  *
- * Everything follows from integers in the spec: k, cells (of part 0), limit and grow; grown is the
- * number of parts that were appended.  Part i uses the hash times an odd number to the power i.
- *
- * Cost: for a new key k + e lines to write in the last part and one or two to read in each of the
- * others. */
+ * A key has been seen if any part has it, so the rates of the parts add up and must fall from part
+ * to part (Almeida, Baquero, Preguica and Hutchison 2007).  But the lower the rate, the more bits a
+ * key needs.  When a part is full, each of its arrays has the same share q of bits set, so part i
+ * has the rate q^(k+e(i)), where e(i) is the number of binary digits of i: 0, 1, 2, 2, 3, 3, 3, 3,
+ * 4... With q = 1/2, the 64 parts that are possible have together 1 + 6/2 = 4 times the rate of the
+ * first.  If the rate halved with each part instead, part i would need i more bits for each key:
+ * that is worse for large filters. */
 #include "bloom.h"
 #include "math/probability.h"
 #include <math.h>
@@ -58,7 +58,7 @@ bool ebi_bloom_part_of(const ebi_params *p, unsigned i, ebi_bloom_part *out) {
     return true;
 }
 
-/* Loops: one part after the other, over all keys that were not found yet. */
+/* Loops: part by part, over all keys that no part had so far. */
 
 typedef struct bloom_grow_keys {
     size_t n;
@@ -75,8 +75,8 @@ static void bloom_grow_open(bloom_grow_keys *keys, const ebi_batch *b) {
     }
 }
 
-/* Takes the keys that the part has out of the list, and makes hashes for the next part of the rest.
- */
+/* Removes the keys that the part has from the list, and computes the next part's hashes of the
+ * others. */
 static void bloom_grow_find(const ebi_bloom_part *part, const uint8_t *block, bool far,
                             bloom_grow_keys *keys, uint8_t *seen) {
     assert(keys->n <= EBI_BATCH && part->k >= 1 && part->k <= EBI_K_MAX);
@@ -168,7 +168,7 @@ static bool bloom_grow_set_parts(ebi_params *p, uint32_t parts) {
     return true;
 }
 
-/* Rates of all parts together, if q of each array's bits are set. */
+/* The rates of all parts together, if a share q of each array's bits is set. */
 static double bloom_grow_sum(double q, double k) {
     assert(q >= 0 && q <= 1 && k >= 1);
     double sum = 0;
@@ -176,14 +176,14 @@ static double bloom_grow_sum(double q, double k) {
     return sum;
 }
 
-/* What is promised: when each part has its number of keys. */
+/* The guaranteed rate: that when all parts are full. */
 static double bloom_grow_promise(const ebi_params *p) {
     const ebi_bloom_part part = bloom_grow_first(p);
     const double q = ebi_one_minus_pow1m(1 / (double)part.range, (double)part.limit);
     return bloom_grow_sum(q, part.k);
 }
 
-/* The rate of a part whose bits are those of both blocks; other may be NULL. */
+/* The rate of a part that has the bits of both blocks. other may be NULL. */
 static double bloom_grow_part_rate(const ebi_bloom_part *part, const uint8_t *block,
                                    const uint8_t *other, uint64_t *used) {
     double rate = 1;
@@ -223,7 +223,8 @@ double ebi_bloom_grow_stat(const ebi_params *p, const uint8_t *block, uint64_t *
     return bloom_grow_union_rate(p, block, 0, NULL, cells, used);
 }
 
-/* Both together must keep the promise: parts that are full with different keys would not. */
+/* Whether the two, merged, keep the guaranteed rate.  They do not if their parts are full of
+ * different keys. */
 static bool bloom_grow_may_merge(const ebi_params *p, const uint8_t *a, const ebi_params *q,
                                  const uint8_t *b) {
     uint64_t cells = 0, used = 0;
@@ -235,8 +236,8 @@ static bool bloom_grow_may_merge(const ebi_params *p, const uint8_t *a, const eb
     return rate <= bloom_grow_promise(p);
 }
 
-/* How many keys it takes to set so many bits of a strip, since each finds the bits that are left: a
- * sum of integers, the same on every machine, where a logarithm need not be. */
+/* The number of keys that set so many bits of a strip, where each key hits one bit.  A sum of
+ * integers is the same on every machine; a logarithm need not be. */
 enum { BLOOM_GROW_STRIP = 512, BLOOM_GROW_STRIP_BITS = 8 * BLOOM_GROW_STRIP };
 typedef struct bloom_grow_table {
     uint64_t keys[BLOOM_GROW_STRIP_BITS + 1];
@@ -248,7 +249,7 @@ static void bloom_grow_tabulate(bloom_grow_table *t) {
         t->keys[i + 1] = t->keys[i] + (UINT64_C(1) << 32) / (BLOOM_GROW_STRIP_BITS - i);
 }
 
-/* Keys of b in a strip of so many bytes, and those of them that a has not. */
+/* The keys of b in a strip of so many bytes, and how many of them are not in a. */
 static void bloom_grow_strip(const bloom_grow_table *t, const uint8_t *a, const uint8_t *b,
                              uint64_t bytes, double *all, double *fresh) {
     uint64_t in_a = 0, in_b = 0, in_both = 0;
@@ -332,7 +333,7 @@ void ebi_bloom_grow_bits(double fpr, double k, double *bits) {
 }
 
 void ebi_bloom_grow_plan(double fpr, double *k, double *bits) {
-    enum { BLOOM_GROW_TYPICAL = 3 }; /* further arrays of a filter of some 10 parts */
+    enum { BLOOM_GROW_TYPICAL = 3 }; /* additional arrays of a filter of some 10 parts */
     double best = INFINITY;
     for (unsigned i = 1; i <= EBI_BLOOM_GROW_K_MAX; i++) {
         double each;
@@ -344,7 +345,7 @@ void ebi_bloom_grow_plan(double fpr, double *k, double *bits) {
     }
 }
 
-/* After so many distinct keys, with the parts that it then has. */
+/* The rate after so many distinct keys, with the parts that the filter then has. */
 double ebi_bloom_grow_rate(const ebi_params *p, double distinct, double *fill) {
     assert(distinct >= 0);
     ebi_bloom_part part = bloom_grow_first(p);

@@ -1,11 +1,11 @@
-/* bloom_line.c - layout=line of the Bloom filter (Putze, Sanders and Singler 2007): all k bits of a
- * key lie in one line of 512 bits, which the hash chooses; the next numbers of the hash choose the
- * bits in it, by their top nine bits.
+/* bloom_line.c - the Bloom filter with layout=line (Putze, Sanders and Singler 2007): all k bits of
+ * a key are in one line of 512 bits.  The hash chooses the line, and the top nine bits of each
+ * further number of the hash choose a bit in it.
  *
- * A key costs one cache line instead of k.  The price: some lines get more keys than others, so
- * more memory is needed for the same rate.  With a mean of m keys in a line, the keys of a line are
- * Poisson(m); in a line of j keys, X of 512 bits are set by j k throws, and a fresh key passes with
- * E[(X/512)^k]. */
+ * A key costs one cache line instead of k.  In return more memory is needed for the same rate,
+ * because some lines get more keys than others.  If lines have m keys on average, the keys of a
+ * line are Poisson(m).  In a line of j keys, j k throws set X of the 512 bits, and a new key passes
+ * with probability E[(X/512)^k]. */
 #include "bloom.h"
 #include "math/probability.h"
 #include <math.h>
@@ -70,13 +70,14 @@ const ebi_ops *ebi_bloom_line_loops(const ebi_params *p) {
     return bloom_line_loops(p);
 }
 
-/* E[(X/512)^k], X the bits that `throws` set: by the mean and the variance of X. */
+/* E[(X/512)^k], where X is the number of bits that `throws` set, from the mean and the variance of
+ * X. */
 static double bloom_line_of(double throws, double k) {
     assert(throws >= 0);
     const double n = BLOOM_LINE_BITS;
     const double empty = ebi_pow1m(1 / n, throws), full = ebi_one_minus_pow1m(1 / n, throws);
-    const double variance =
-        (1 - 1 / n) * ebi_pow1m(2 / n, throws) + empty / n - empty * empty; /* of X/512 */
+    const double variance = (1 - 1 / n) * ebi_pow1m(2 / n, throws) + empty / n -
+                            empty * empty; /* the variance of X/512 */
     if (throws <= 0) return 0;
     const double more = k * (k - 1) / 2 * pow(full, k - 2) * fmax(variance, 0);
     return fmin(pow(full, k) + more, 1);

@@ -1,20 +1,20 @@
-/* weighted.c - the weighted Bloom filter (Bruck, Gao and Jiang, ISIT 2006): the
- * number of bits for a key depends on its class.
+/* weighted.c - the weighted Bloom filter (Bruck, Gao and Jiang, ISIT 2006): a Bloom filter in which
+ * the number of bits of a key depends on its class.  Classes that are often asked about without
+ * being in the set get more bits, and so fewer false positives.  A key costs k random lines, and
+ * one more with a hot list that does not fit in the cache.
  *
- *     | head | classes, 64 bytes | hot list, 4 bytes a slot | m bits |
+ *       | head | classes, 64 bytes | hot list, 4 bytes a slot | m bits |
  *
- * A key's positions are one sequence, of which class c sets the first insert[c]
- * and looks at the first query[c].  query[c] <= lowest[c] <= insert[c], where
- * lowest[c] is the fewest bits that any member of the class has set; so there are
- * no false negatives, whatever changes.  Keys whose class is not told are asked
- * for with the fewest bits of all classes.
+ * All positions of a key are one sequence.  Class c sets the first insert[c] of them and looks at
+ * the first query[c].  The number that may be looked at never exceeds the fewest that any member of
+ * the class has set: query[c] <= lowest[c] <= insert[c].  So there are no false negatives, even if
+ * the numbers change.  A key whose class is not given is looked up with the fewest bits of all
+ * classes.
  *
- * hot=N: the class is a pure function of the key, by a list of 29-bit
- * fingerprints (open addressing, at most 3/4 full) that is frozen with the first
- * add.  A key that only shares a listed key's fingerprint gets that key's class,
- * at insertion and at query alike.
- *
- * Cost: k random lines a key, and one more with a hot list that is not in cache. */
+ * hot=N: a list in the filter gives the classes of up to N keys, as fingerprints of 29 bits (open
+ * addressing, at most 3/4 full).  It cannot change after the first add.  A key that only shares the
+ * fingerprint of a listed key has that key's class, both when it is added and when it is asked
+ * for. */
 #include "cells/bitarray.h"
 #include "filter/loops.h"
 #include "math/probability.h"
@@ -40,7 +40,7 @@ static uint32_t weighted_classes(const ebi_params *p) {
     return ebi_log2(p->opt[WEIGHTED_O_K]) / 8 + 1;
 }
 
-static uint64_t weighted_slots(const ebi_params *p) { /* a multiple of 16: whole lines */
+static uint64_t weighted_slots(const ebi_params *p) { /* a multiple of 16, for whole lines */
     return p->opt[WEIGHTED_O_HOT] == 0
                ? 0
                : ebi_round_up(p->opt[WEIGHTED_O_HOT] + p->opt[WEIGHTED_O_HOT] / 3 + 1, 16);
@@ -66,14 +66,14 @@ static void weighted_init(const ebi_params *p, uint8_t *block) {
         s->insert[c] = s->query[c] = s->lowest[c] = (uint8_t)(p->opt[WEIGHTED_O_K] >> (8 * c));
 }
 
-/* The hot list: a slot is a fingerprint and the class, or 0. */
+/* The hot list: a slot is a fingerprint and a class, or 0. */
 
-EBI_INLINE uint32_t weighted_fingerprint(eb_hash h) { /* 29 bits above 3 of the class */
+EBI_INLINE uint32_t weighted_fingerprint(eb_hash h) { /* 29 bits, above the 3 of the class */
     return (uint32_t)ebi_mix(h) & ~UINT32_C(7);
 }
 
-/* The slot that holds the key's fingerprint, or the empty one where it would go.
- * class - 1 is in the low bits; an entry is never 0, since fingerprint 0 is 8. */
+/* The slot that holds the key's fingerprint, or the empty one where it would go.  The low bits hold
+ * class - 1.  An entry is never 0, because fingerprint 0 becomes 8. */
 static uint64_t weighted_find(const uint8_t *list, uint64_t slots, eb_hash h, uint32_t *entry) {
     assert(slots > 0);
     const uint32_t wanted = weighted_fingerprint(h) == 0 ? 8 : weighted_fingerprint(h);
@@ -86,7 +86,7 @@ static uint64_t weighted_find(const uint8_t *list, uint64_t slots, eb_hash h, ui
     return slots;
 }
 
-/* Class of a key, 0..n-1. */
+/* The class of a key, 0..n-1. */
 EBI_INLINE unsigned weighted_class(const ebi_params *p, const uint8_t *block, eb_hash h,
                                    uint32_t value) {
     uint32_t entry;
@@ -120,7 +120,7 @@ static uint8_t *weighted_bits(const ebi_params *p, uint8_t *block) {
     return block + sizeof(ebi_block_head) + weighted_fixed(p);
 }
 
-/* Positions of key i, k of them, at pos + i * EBI_K_MAX; their bits on the way. */
+/* Computes the k positions of key i, at pos + i * EBI_K_MAX, and prefetches their bits. */
 static void weighted_fetch(const ebi_params *p, const uint8_t *bits, const eb_hash *h, size_t i,
                            size_t n, const uint8_t *k, uint64_t *pos) {
     if (i >= n) return;
@@ -128,7 +128,7 @@ static void weighted_fetch(const ebi_params *p, const uint8_t *bits, const eb_ha
     for (unsigned j = 0; j < k[i]; j++) ebi_prefetch_write(bits + (pos[i * EBI_K_MAX + j] >> 3));
 }
 
-enum { WEIGHTED_AHEAD = 6 }; /* keys: see ebi_fetch in loops.h */
+enum { WEIGHTED_AHEAD = 6 }; /* keys; see ebi_fetch in loops.h */
 
 static bool weighted_all_set(const uint8_t *bits, const uint64_t *pos, unsigned k) {
     assert(k <= EBI_K_MAX);
@@ -175,7 +175,7 @@ static unsigned weighted_fewest(const ebi_params *p, const weighted_state *s) {
     return fewest;
 }
 
-/* A key whose class is not told may be of any. */
+/* A key whose class is not given may be of any class. */
 static void weighted_test(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                           uint8_t *seen) {
     assert(b->n <= EBI_BATCH);
@@ -189,7 +189,7 @@ static void weighted_test(const ebi_params *p, const uint8_t *block, const ebi_b
     weighted_ask(p, block, b->hash, b->n, k, seen);
 }
 
-/* Bits of a class: see experimental.h. */
+/* The bits of each class: see experimental.h. */
 
 static eb_status weighted_set_k(const ebi_params *p, uint8_t *block, uint32_t class_number,
                                 uint32_t insert_k, uint32_t query_k, bool renewed, eb_error *err) {
@@ -222,7 +222,7 @@ static void weighted_get_k(const uint8_t *block, uint32_t class_number, uint32_t
     *query_k = weighted_state_of(block)->query[class_number - 1];
 }
 
-/* Merging: the fewest bits that a member of either has are what may be asked for. */
+/* Merging: only as many bits may be looked at as every member of both filters has set. */
 
 static bool weighted_same_list(const ebi_params *p, const uint8_t *a, const uint8_t *b) {
     const size_t at = sizeof(ebi_block_head) + sizeof(weighted_state);
@@ -286,7 +286,7 @@ static void weighted_stat(const ebi_params *p, const uint8_t *block, eb_stats *s
     s->fpr = pow((double)s->cells_used / (double)s->cells, k);
 }
 
-/* Of keys whose class is not told, all of class 1 when added. */
+/* Predicts for keys that were added as class 1 and are asked for without a class. */
 static void weighted_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     enum { WEIGHTED_STEPS = 64 };
     const double distinct = w->distinct > 0 ? w->distinct : w->items > 0 ? w->items : INFINITY;

@@ -1,16 +1,15 @@
-/* weights.c - how many bits of a Bloom filter each class of keys should have.
+/* weights.c - how many bits of a Bloom filter each class of keys should have, so that the
+ * false-positive rate over all queries is least.
  *
- * Class c has X members and gets the share r of the queries for non-members.
- * With k_c bits for its keys the false positive rate is sum r_c q^k_c, where
- * q = 1-exp(-sum X_c k_c / m) is the share of set bits.  For real k the best has
- * r_c q^k_c proportional to X_c, hence one bit more for each doubling of r/X, and
- * q = 1/2.  (Theorem 3.1 of the weighted Bloom filter paper lacks the 1/X: with
- * popular keys that are likely members its rule is worse than a plain filter.)
+ * Class c has X members and gets the share r of the queries for non-members.  With k_c bits for its
+ * keys, the false-positive rate is sum r_c q^k_c, where q = 1-exp(-sum X_c k_c / m) is the share of
+ * set bits.  For real k, the best solution has r_c q^k_c proportional to X_c, and q = 1/2: one bit
+ * more for each doubling of r/X. (Theorem 3.1 of the paper lacks the 1/X. If popular keys are
+ * likely members, its rule is worse than a plain filter.)
  *
- * Integers: k_c = ceil((ln(r_c/X_c) - mu) / ln 2) for the best of many
- * multipliers mu.  With few classes this and the best plain filter are then
- * improved by single steps and by exchanges between two classes until nothing
- * helps; with many, rounding is too fine to matter. */
+ * For integers, k_c = ceil((ln(r_c/X_c) - mu) / ln 2) for the best of many multipliers mu.  With
+ * few classes, this and the best plain filter are then improved by single steps and by exchanges
+ * between two classes, until nothing helps.  With many classes, rounding is too fine to matter. */
 #include "base/base.h"
 #include "math/probability.h"
 #include <everbloom/experimental.h>
@@ -19,7 +18,7 @@
 
 enum { WEIGHTS_FEW = 64 };
 
-/* An allocation: given, equal for all, or by a multiplier. */
+/* How bits are assigned: given, equal for all, or by a multiplier. */
 typedef struct weights_rule {
     const uint8_t *given;
     unsigned equal;
@@ -74,7 +73,7 @@ double ebi_weights_plain(const ebi_weights *w, uint8_t *k) {
     return weights_fill(w, &best, k);
 }
 
-/* Give class `up` a bit and take one from `down` (either may be n: nobody). */
+/* Gives class `up` one bit and takes one from `down`.  Either may be n, for no class. */
 static bool weights_exchange(const ebi_weights *w, uint8_t *k, size_t up, size_t down,
                              double *fpr) {
     assert(up <= w->n && down <= w->n);
