@@ -1,41 +1,42 @@
-/* aging.c - how often lately, by any function of age: a ring of epochs.
+/* aging.c - how often did a key occur lately, where arrivals count less with age, by a function of
+ * age.
  *
- *     | head | state, 64 bytes | records |
- *     record: | stamp, 4 bytes | youngest, its upper 4 bytes | its lower 2 bytes | 2 bytes each |
+ * Time is cut into epochs of `period`.  A key has k records, one in each of k parts of the filter,
+ * and a record has a counter for each epoch that is not yet forgotten.  The estimate adds up, over
+ * all epochs, the smallest of the k counters times the weight of that age.  It is never too low.
+ * It is too high if other keys share all k records within the same epoch, and by the roundings
+ * below (eb_stats: excess).
  *
- * Time is cut into epochs of `period`.  An arrival counts g(x) when x epochs have begun since its
- * own, and nothing from the age `window` on:
+ *       | head | state, 64 bytes | records |
+ *       record: | stamp, 4 bytes | youngest, its upper 4 bytes | its lower 2 bytes | 2 bytes each |
  *
- *   by=window     1
- *   by=chordal    a straight line from 1 down to 0 at the age `window`
- *   by=polygonal  straight lines: the heights of `shape`, relative to the first, at equal
- *                    distances of age, then 0 at the age `window`
- *   by=poly       (1 + x)^-power
- *   by=polyexp    (1 + x)^power factor^x, relative to its largest value: for a power that is
- *                    large it rises first.  No bucket is joined, so this need not fall
+ * An arrival counts g(x) after x further epochs have begun, and nothing after `epochs` of them:
  *
- * A key has k records, one in each of k parts; by default a record is a cache line.  The estimate
- * is the sum over buckets of g times the minimum of the k counters: collisions must happen in the
- * same bucket to count, so this is less than the minimum of sums.
+ *     by=window     1
+ *     by=chordal    a straight line from 1 down to 0
+ *     by=polygonal  straight lines through `heights` (relative to the first) at equal distances of
+ *                   age, then down to 0
+ *     by=poly       (1 + x)^-power
+ *     by=polyexp    (1 + x)^power factor^x, relative to its largest value.  May rise first.
  *
- * A bucket is an epoch; with by=poly, older ones join: epochs i 2^l .. (i+1) 2^l - 1 are one
- * bucket from the time on that its youngest is `detail` 2^l epochs old.  So there are about
- * detail log2(window / detail) buckets.  A bucket counts with the largest g of its epochs: that
- * is too much by a factor of at most (1 + 1/detail)^power.  Which epochs share a bucket depends on
- * the time alone, so a record can be brought up to date when it is next needed, by any number of
- * epochs at once: letting time pass costs nothing.
+ * A bucket is what one counter counts: an epoch.  With by=poly, older epochs share buckets: the
+ * epochs i 2^l .. (i+1) 2^l - 1 are one bucket from the time on that the youngest of them is
+ * `detail` 2^l epochs old.  So there are about detail log2(epochs / detail) buckets.  A bucket
+ * counts with the largest g of its epochs, which is too much by a factor of at most (1 +
+ * 1/detail)^power.  Which epochs share a bucket depends on the time alone.  So a record is brought
+ * up to date only when it is next used, by any number of epochs at once, and letting time pass
+ * costs nothing.
  *
- * The youngest bucket, the only one that is added to, is counted exactly, in 48 bits. When its
- * epoch ends it becomes a float of 16 bits, rounded up once: exact below 2048, then too high by
- * less than 2^-10 of it, and by as much again when buckets are joined or filters merged. Larger
- * floats are larger numbers, so the minimum of k counters is that of their bits. Stamps count
- * epochs from state.base.  Once in 2^32 epochs all records are brought up to date.
+ * Keys are only added to the youngest bucket, which counts exactly, in 48 bits.  When its epoch
+ * ends, it becomes a 16-bit float, rounded up: exact below 2048, then too high by less than 2^-10
+ * of its value.  Joining buckets and merging filters may round once more.  Larger floats are larger
+ * numbers, so the smallest of k counters is found by comparing their bits.  A youngest counter that
+ * reaches 2^48 stays there; eb_stats counts such events.
  *
- * Never too low; too high by collisions, by the joined buckets and the floats (eb_stats: excess).
- * A youngest counter that reaches 2^48 stays there; eb_stats counts such events.
- * update=conservative raises only what is below the new minimum, and cannot be merged.  An idle
- * filter is empty when `window` epochs have passed (joined buckets: when their youngest epoch is so
- * old). */
+ * Stamps count epochs from state.base.  Once in 2^32 epochs all records are brought up to date.  An
+ * idle filter is empty after `epochs` epochs (buckets of several epochs: after the youngest of them
+ * is that old). update=conservative raises only what is below the new minimum; such filters cannot
+ * be merged. */
 #include "aging.h"
 #include "base/hash.h"
 #include "math/probability.h"
@@ -59,7 +60,11 @@ enum {
     AGING_STAMP = 8,
     AGING_MILLION = 1000000
 };
-enum { AGING_WORD = 8, AGING_BYTES = 2, AGING_AHEAD = 10 }; /* AGING_BYTES: of a closed counter */
+enum {
+    AGING_WORD = 8,
+    AGING_BYTES = 2,
+    AGING_AHEAD = 10
+}; /* AGING_BYTES: of a counter that is not the youngest */
 enum { AGING_WORDS_MAX = AGING_BUCKETS_MAX * AGING_BYTES / AGING_WORD };
 
 static const eb_option aging_options[] = {
@@ -78,7 +83,7 @@ static const eb_option aging_options[] = {
     {0}};
 
 typedef struct aging_state {
-    uint64_t saturated; /* times that a counter became full */
+    uint64_t saturated; /* how often a counter became full */
     uint64_t base;      /* the epoch that stamps count from */
     uint64_t reserved[6];
 } aging_state;
@@ -86,11 +91,11 @@ static_assert(sizeof(ebi_block_head) + sizeof(aging_state) == EBI_AGING_FIXED, "
 
 typedef struct aging {
     unsigned k, decay;
-    unsigned levels; /* that buckets can reach */
+    unsigned levels; /* the levels that buckets can reach */
     uint64_t window, period, detail;
     uint64_t buckets; /* counters in a record */
     uint64_t stride, cells;
-    unsigned words; /* of a record behind its stamp; what is not a counter's is zero */
+    unsigned words; /* of a record after its stamp; bits outside of counters are zero */
     bool conservative;
     uint64_t part[AGING_K_MAX + 1]; /* first records of the k parts, and the end */
     aging_state *state;
@@ -114,7 +119,7 @@ static aging aging_shape(const ebi_params *p) {
                .detail = p->opt[AGING_O_DETAIL],
                .conservative = p->opt[AGING_O_UPDATE] != 0};
     a.levels = aging_levels(a.decay, a.window, a.detail);
-    /* on level l the youngest epoch's age is below (2 detail + 1) 2^l, and from detail 2^l on */
+    /* On level l the youngest epoch's age is at least detail 2^l and below (2 detail + 1) 2^l. */
     const uint64_t joined = 2 * a.detail + 1 + a.levels * (a.detail + 1);
     a.buckets = a.decay == EBI_AGING_BY_POLY ? ebi_min(joined, a.window) : a.window;
     a.stride = ebi_round_up(AGING_STAMP + a.buckets * AGING_BYTES, AGING_WORD);
@@ -156,7 +161,7 @@ static eb_status aging_resolve(ebi_params *p, const ebi_args *args, eb_error *er
     return EB_OK;
 }
 
-/* Inside another kind: conservative. */
+/* For use inside another kind; conservative. */
 eb_status ebi_aging_inside(ebi_params *q, const ebi_aging_shape *shape, eb_error *err) {
     ebi_args all;
     for (size_t i = 0; i < EBI_OPTIONS_MAX; i++) all.given[i] = true;
@@ -183,7 +188,8 @@ uint64_t ebi_aging_stride(const ebi_params *q) {
 
 /* Buckets */
 
-/* Of the bucket that holds `epoch`, which is not after now: at least that of a younger one. */
+/* The level of the bucket that holds `epoch`, which is not after now.  `level` is that of a younger
+ * bucket, as a lower bound. */
 EBI_INLINE unsigned aging_level(const aging *a, uint64_t epoch, uint64_t now, unsigned level) {
     assert(epoch <= now && level <= a->levels);
     for (; level < a->levels; level++) {
@@ -206,16 +212,16 @@ static void aging_list_at(const aging *a, uint64_t now, aging_list *list) {
     for (list->n = 0; list->n < a->buckets && now - last < a->window; last--) {
         level = aging_level(a, last, now, level);
         last = list->first[list->n++] = last & ~ebi_ones(level);
-        if (last == 0) break; /* before time 0 there is nothing */
+        if (last == 0) break; /* there is nothing before time 0 */
     }
 }
 
-static uint64_t aging_last(const aging_list *list, unsigned i) { /* epoch of a bucket */
+static uint64_t aging_last(const aging_list *list, unsigned i) { /* last epoch of a bucket */
     assert(i < list->n);
     return i == 0 ? list->now : list->first[i - 1] - 1;
 }
 
-/* Counters of a record, behind its stamp */
+/* The counters of a record, after its stamp */
 
 EBI_INLINE uint32_t aging_get(const void *counters, unsigned i) {
     uint16_t value;
@@ -228,7 +234,7 @@ EBI_INLINE void aging_set(void *counters, unsigned i, uint32_t value) {
     memcpy((uint8_t *)counters + AGING_BYTES * i, &low, sizeof low);
 }
 
-/* A counter of a closed bucket that has what two of them have; full stays full. */
+/* The sum of two counters that are not the youngest.  A full counter stays full. */
 static uint32_t aging_sum(uint32_t x, uint32_t y) {
     if (x == 0 || y == 0) return x | y;
     return ebi_aging_float(ebi_min(ebi_aging_unfloat(x) + ebi_aging_unfloat(y), UINT64_C(1) << 61));
@@ -241,8 +247,8 @@ static bool aging_is_there(const aging *a, const void *counters) {
     return any != 0;
 }
 
-/* In each bucket the less of two, all counters of a word at once: one is not less than another if
- * its top bit says so, or else if subtracting the other's low bits borrows nothing. */
+/* The smaller of two counters in each bucket, for all counters of a word at once.  One is at least
+ * the other if its top bit says so, or else if subtracting the other's low bits borrows nothing. */
 EBI_INLINE void aging_less(const aging *a, uint64_t *least, const uint8_t *counters) {
     enum { AGING_UP = 8 * AGING_BYTES - 1 };
     const uint64_t top = ~UINT64_C(0) / ebi_ones(AGING_UP + 1) << AGING_UP;
@@ -257,7 +263,7 @@ EBI_INLINE void aging_less(const aging *a, uint64_t *least, const uint8_t *count
 
 /* Records */
 
-/* Buckets that are epochs become older one by one. */
+/* Makes each bucket `epochs` older, where buckets are single epochs. */
 static void aging_shift(const aging *a, const uint8_t *from, uint64_t epochs, uint8_t *to) {
     const size_t all = (size_t)(a->buckets * AGING_BYTES),
                  by = (size_t)(ebi_min(epochs, a->buckets) * AGING_BYTES);
@@ -265,13 +271,13 @@ static void aging_shift(const aging *a, const uint8_t *from, uint64_t epochs, ui
     memset(to, 0, by);
 }
 
-/* Joined buckets of then lie inside those of now. */
+/* Joins old buckets into those of now, each of which contains whole old ones. */
 static void aging_join(const aging *a, const uint8_t *from, uint64_t stamp, const aging_list *now,
                        uint8_t *counters) {
     uint32_t value[AGING_BUCKETS_MAX] = {0};
     aging_list then = {.n = 0};
     if (now->now - stamp < 2 * a->window + a->detail && aging_is_there(a, from))
-        aging_list_at(a, stamp, &then); /* else all are forgotten */
+        aging_list_at(a, stamp, &then); /* otherwise all are forgotten */
     for (unsigned i = 0, to = 0; i < then.n; i++) {
         while (to < now->n && now->first[to] > then.first[i]) to++;
         if (to < now->n) value[to] = aging_sum(value[to], aging_get(from, i));
@@ -286,7 +292,7 @@ static uint64_t aging_stamp(const aging *a, const uint8_t *record) { /* the epoc
     return a->state->base + passed;
 }
 
-/* What is counted now, in a record that is up to date. */
+/* The youngest counter of a record that is up to date. */
 EBI_INLINE uint64_t aging_youngest(const uint8_t *record) {
     return ebi_load64(record) >> 32 << 16 | aging_get(record + AGING_STAMP, 0);
 }
@@ -296,7 +302,7 @@ static void aging_set_youngest(uint8_t *record, uint64_t value) {
     ebi_store64(record, (ebi_load64(record) & UINT32_MAX) | value >> 16 << 32);
 }
 
-/* The counters of a record that is not up to date as of the list's moment; to: may be its own. */
+/* Brings the counters of a record to the list's moment.  `to` may be the record itself. */
 static void aging_age(const aging *a, const uint8_t *record, const aging_list *now, uint8_t *to) {
     const uint64_t stamp = aging_stamp(a, record);
     uint8_t closed[AGING_WORDS_MAX * AGING_WORD];
@@ -308,8 +314,8 @@ static void aging_age(const aging *a, const uint8_t *record, const aging_list *n
         aging_join(a, closed, stamp, now, to);
 }
 
-/* A record's counters as of the list's moment: where they are, if it is up to date; else in room,
- * whose last word was zero. */
+/* The counters of a record as of the list's moment: in place if it is up to date, else in `room`,
+ * whose last word must be zero. */
 EBI_INLINE const uint8_t *aging_read(const aging *a, const uint8_t *record, const aging_list *now,
                                      uint64_t *room) {
     if (aging_stamp(a, record) == now->now) return record + AGING_STAMP;
@@ -323,7 +329,7 @@ EBI_INLINE void aging_freshen(const aging *a, uint8_t *record, const aging_list 
     ebi_store64(record, now->now - a->state->base);
 }
 
-/* Before records can be stamped with that epoch. */
+/* Must be called before records are stamped with that epoch. */
 static void aging_reach(const aging *a, const aging_list *now) {
     if (now->now - a->state->base <= UINT32_MAX) return;
     for (uint64_t i = 0; i < a->cells; i++) {
@@ -347,7 +353,7 @@ static void aging_fetch(const aging *a, const uint64_t *at) {
     }
 }
 
-/* Where the records of all keys of a batch are; they are asked for some keys ahead. */
+/* Computes the places of all records of a batch, and prefetches the first ones. */
 static void aging_find(const aging *a, const eb_hash *h, size_t n, uint64_t *at) {
     assert(n <= EBI_BATCH);
     for (size_t i = 0; i < n; i++) {
@@ -360,14 +366,14 @@ static void aging_find(const aging *a, const eb_hash *h, size_t n, uint64_t *at)
     for (size_t i = 0; i < ebi_min(n, AGING_AHEAD); i++) aging_fetch(a, at + i * a->k);
 }
 
-/* The records of key i; call for i = 0, 1, ... */
+/* The records of key i.  Call it for i = 0, 1, ... */
 EBI_INLINE const uint64_t *aging_key(const aging *a, const uint64_t *at, size_t i, size_t n) {
     assert(i < n);
     if (i + AGING_AHEAD < n) aging_fetch(a, at + (i + AGING_AHEAD) * a->k);
     return at + i * a->k;
 }
 
-/* The least of the k counters in each bucket; of the youngest apart from the others. */
+/* The smallest of the k counters in each bucket; that of the youngest is separate. */
 typedef struct aging_minima {
     uint64_t youngest, words[AGING_WORDS_MAX];
 } aging_minima;
@@ -396,7 +402,8 @@ static bool aging_has(const aging *a, const aging_minima *least) {
 
 /* Loops */
 
-static void aging_raise(const aging *a, uint8_t *record, uint64_t value) { /* the youngest */
+static void aging_raise(const aging *a, uint8_t *record,
+                        uint64_t value) { /* raises the youngest counter */
     const uint64_t most = ebi_ones(48), before = aging_youngest(record);
     if (before >= ebi_min(value, most)) return;
     if (value >= most) a->state->saturated++;
@@ -433,7 +440,7 @@ static void aging_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, u
 
 /* The functions of age */
 
-static double aging_polygon(uint64_t shape, double age) { /* of the window, 0..1 */
+static double aging_polygon(uint64_t shape, double age) { /* age: 0..1, as a part of all epochs */
     assert(age >= 0 && age <= 1);
     const unsigned n = ebi_log2(shape) / 8 + 1;
     const unsigned i = (unsigned)(age * n);
@@ -465,12 +472,12 @@ double ebi_aging_g(const ebi_params *p, uint64_t age) {
     }
 }
 
-/* Joined buckets have a function that falls, so their youngest epoch counts most. */
+/* If epochs share a bucket, the function falls, so the youngest of them has the largest weight. */
 static void aging_weights(const ebi_params *p, const aging_list *now, double *weight) {
     for (unsigned i = 0; i < now->n; i++) weight[i] = ebi_aging_g(p, now->now - aging_last(now, i));
 }
 
-/* A counter that is full may stand for any number. */
+/* A full counter has no upper bound. */
 static double aging_part(double weight, uint64_t counter) {
     if (weight == 0) return 0;
     return counter >= ebi_ones(48) ? INFINITY : weight * (double)counter;
@@ -483,7 +490,7 @@ static double aging_weigh(const aging_minima *least, unsigned n, const double *w
     return count;
 }
 
-/* Of seen and count one is NULL. */
+/* seen or count is NULL. */
 EBI_INLINE void aging_ask(const ebi_params *p, const uint8_t *block, const ebi_batch *b,
                           uint8_t *seen, double *count) {
     assert(b->n <= EBI_BATCH && (seen == NULL) != (count == NULL));
@@ -568,7 +575,8 @@ static eb_status aging_check(const ebi_params *p, const uint8_t *block, eb_error
 static void aging_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
     const aging a = aging_open(p, block);
     uint64_t room[AGING_WORDS_MAX];
-    double chance[AGING_BUCKETS_MAX], none = 1; /* that a fresh key meets only counters in use */
+    double chance[AGING_BUCKETS_MAX],
+        none = 1; /* the probability that a new key meets only counters in use */
     aging_list now;
     room[a.words - 1] = 0;
     aging_list_at(&a, aging_epoch(&a, block), &now);
@@ -593,13 +601,13 @@ static void aging_stat(const ebi_params *p, const uint8_t *block, eb_stats *out)
     out->saturated = a.state->saturated;
 }
 
-/* How many of n records in a row are different: all, if r is NULL. */
+/* How many of n consecutive records have different keys. r = NULL: all. */
 static double aging_distinct(const ebi_repeats *r, double n) {
     return r ? fmin(ebi_repeats_distinct(r, n), n) : n;
 }
 
-/* With one tick a key: the chance that a fresh key meets k counters in use in some bucket, after n
- * keys. */
+/* The probability that a new key meets k counters in use in some bucket, after n keys with one tick
+ * between keys. */
 static double aging_chance(const aging *a, double n, const ebi_repeats *r, double *fill) {
     assert(n >= 0);
     const double each = (double)a->k / (double)a->cells, period = (double)a->period;
@@ -629,7 +637,7 @@ static void aging_predict(const ebi_params *p, const eb_workload *w, eb_predicti
     out->fpr = aging_chance(&a, n, r, &out->fill);
     out->mean_fpr = 0;
     for (int i = 0; i < AGING_STEPS && w->items > 0 && !ebi_asks_misses(out);
-         i++) { /* over the new keys, as they come */
+         i++) { /* the mean over new keys, as they come */
         const double to = n * (i + 1) / AGING_STEPS;
         const double so_far = r && !(w->gap > 0) ? aging_distinct(r, to) / distinct : to / n;
         out->mean_fpr +=
@@ -637,8 +645,8 @@ static void aging_predict(const ebi_params *p, const eb_workload *w, eb_predicti
         before = so_far;
     }
     if (!(w->items > 0)) out->mean_fpr = out->fpr;
-    if (again) out->accuracy = w->gap > 0 ? 1 : 0.2; /* near repeats share the buckets */
-    if (w->gap > 0) {                                /* joined buckets live a little longer */
+    if (again) out->accuracy = w->gap > 0 ? 1 : 0.2; /* repeats that are near share buckets */
+    if (w->gap > 0) {                                /* shared buckets live a little longer */
         const double forgotten = fmin(fmax(w->gap / period - (double)a.window + 1, 0), 1);
         out->fnr = out->mean_fnr = forgotten * (1 - out->fpr);
     }
@@ -646,8 +654,8 @@ static void aging_predict(const ebi_params *p, const eb_workload *w, eb_predicti
     out->wrong = out->fpr;
 }
 
-/* The sum of g over all ages; of long windows, which fall as powers do, the end by the midpoint
- * rule. */
+/* The sum of g over all ages.  For many epochs, the rest of by=poly is approximated by an
+ * integral. */
 static double aging_weight(const ebi_params *p) {
     const uint64_t window = p->opt[AGING_O_WINDOW], ages = ebi_min(window, AGING_BUCKETS_MAX);
     const double power = (double)p->opt[AGING_O_POWER] / AGING_MILLION, a = (double)ages + 0.5,

@@ -1,25 +1,24 @@
-/* bsbf.c - filters by biased sampling (sections 4 and 5, Algorithms 2 to 4): three kinds.
+/* bsbf.c - filters by biased sampling (sections 4 and 5, Algorithms 2 to 4, of the paper named in
+ * dedup_bits.h): three kinds.  Kept as published.
  *
- *     a key reported new: reset some bits, its victims, and set the key's bits
- *     a key reported seen: nothing
+ *       a key reported new: reset some bits, its victims, and set the key's bits
+ *       a key reported seen: nothing
  *
- * (The paper's listings have the two words swapped; its text has not.)  Victims are chosen without
- * regard to their value, so a victim may be zero already.
+ * (The paper's listings have the two words swapped; its text has them right.) Victims are chosen
+ * whatever their value, so a victim may be zero already.
  *
- *   bsbf     one random bit of each part.  On a stream of ever new keys a bit gains when it is 0
- *            and hit, and loses when it is a victim: the load q settles at 1 - q = q (1 - q^k), so
- *            q = 0.618 for k = 2 and nears 1/2 as k grows; false positives settle at q^k.
- *   bsbfsd   (single deletion) one random bit of one random part.  An insert sets up to k bits and
- *            resets at most one, so keys are kept longer.  The price: a load changes by
- *            (1-q) - q (1-q^k)/k, which is above 0 for every q < 1.  The filter fills up and in the
- *            end calls every key seen: it is for finite streams, and not marked as one that
- * forgets. rlbsbf   (load balanced) in each part one random bit with probability load/s, the load
- * before the insert.  A part that is nearly empty loses next to nothing, so short streams are
- *            remembered almost whole.  Loads settle at 1 - q = q^2 (1 - q^k): false positives of
- *            57 % for k = 2 and 32 % for k = 3.
+ *     bsbf     One random bit of each part.  If all keys are new, a bit gains when it is 0 and hit,
+ *              and loses when it is a victim.  So the load q settles at 1 - q = q (1 - q^k): 0.618
+ *              for k = 2, and nearer to 1/2 as k grows.  False positives settle at q^k.
+ *     bsbfsd   (single deletion) One random bit of one random part.  A new key sets up to k bits
+ * and resets at most one, so keys are kept longer.  But a load changes by (1-q) - q (1-q^k)/k,
+ * which is above 0 for every q < 1: the filter fills up and finally calls every key seen.  It is
+ * for finite streams, and not listed as one that forgets. rlbsbf   (load balanced) In each part one
+ * random bit with probability load/s, with the load before the insert.  A part that is nearly empty
+ * loses almost nothing, so short streams are remembered almost completely.  Loads settle at 1 - q =
+ * q^2 (1 - q^k): false positives of 57 % for k = 2 and 32 % for k = 3.
  *
- * With k = 1 nothing holds the load back in bsbf and rlbsbf: such a filter is for finite streams.
- */
+ * With k = 1 bsbf and rlbsbf also fill up: then they are for finite streams. */
 #include "dedup_bits.h"
 
 static const eb_option bsbf_options[] = {
@@ -41,7 +40,7 @@ static eb_status bsbf_rl_resolve(ebi_params *p, const ebi_args *a, eb_error *err
 
 /* Loops */
 
-/* The part is the draw's place in 0..k-1; its bit comes from the next number. */
+/* The draw's place in 0..k-1 is the part.  The next number gives the bit. */
 EBI_INLINE void bsbf_sd_choose(const ebi_parts *d, const uint64_t *at, uint64_t draw,
                                uint64_t *victim) {
     const uint64_t part = eb_scale(draw, d->k);
@@ -49,8 +48,8 @@ EBI_INLINE void bsbf_sd_choose(const ebi_parts *d, const uint64_t *at, uint64_t 
     for (unsigned j = 0; j < d->k; j++) victim[j] = j == part ? bit : at[j];
 }
 
-/* The coin of part j is the j-th number of the record's own generator, scaled to 0..s-1: the bit is
- * reset if it is below the load. */
+/* Part j takes the j-th number of the record's own generator, scaled to 0..s-1: the bit is reset if
+ * the number is below the load. */
 EBI_INLINE void bsbf_rl_choose(const ebi_parts *d, const uint64_t *at, uint64_t draw,
                                uint64_t *victim) {
     uint64_t own = draw;

@@ -1,5 +1,5 @@
-/* countdown.c - parameters, checks and formulas of filters whose cells count
- * down to zero. */
+/* countdown.c - parameters, checks and predictions of filters whose cells count down to zero:
+ * stable and importance. */
 #include "countdown.h"
 #include <math.h>
 
@@ -23,7 +23,7 @@ eb_status ebi_countdown_resolve(ebi_params *p, const ebi_args *a, const char *ki
         return ebi_fail(err, EB_ESPEC, "%s: give fade or fpr, not both", kind);
     if (a->given[COUNTDOWN_O_P] && !a->given[COUNTDOWN_O_K])
         return ebi_fail(err, EB_ESPEC, "%s: fade needs k; or give fpr instead of both", kind);
-    if (!a->given[COUNTDOWN_O_K]) /* half of the cells zero: best use of memory */
+    if (!a->given[COUNTDOWN_O_K]) /* half of the cells are zero: the best use of memory */
         p->opt[COUNTDOWN_O_K] =
             ebi_max(1, ebi_min(30, (uint64_t)round(-log2(a->real[COUNTDOWN_O_FPR]))));
     EBI_TRY(
@@ -62,8 +62,8 @@ void ebi_countdown_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) 
     s->fpr = pow((double)s->cells_used / (double)s->cells, (double)p->opt[COUNTDOWN_O_K]);
 }
 
-/* Every arrival sets its cells, so only the number of arrivals matters; repeats
- * that are near each other make the fill, and the rates, a little lower. */
+/* Every arrival sets its cells, so only the number of arrivals matters.  Repeats near each other
+ * make the fill and the rates a little lower. */
 void ebi_countdown_predict(const ebi_chain *c, const eb_workload *w, eb_prediction *out) {
     const double items = w->items > 0 ? w->items : INFINITY;
     if (ebi_asks_misses(out)) return;

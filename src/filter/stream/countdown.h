@@ -1,12 +1,11 @@
-/* countdown.h - what the stable and the importance-aware filter share: cells
- * that arrivals set and that count down to zero.
+/* countdown.h - what stable and importance share: cells that arrivals set and that count down to
+ * zero.  A key is remembered as long as all its cells are above zero.
  *
- *     | head | fading state, 64 bytes | m cells of `width` bits |
+ *       | head | fading state, 64 bytes | m cells of `width` bits |
  *
- * Each arrival: look at the key's k cells (seen if none is zero), forget
- * something, place the key in its k cells.  How to forget and how to place is
- * the kind's; the rest is here.  The k cells lie in one common array and may
- * coincide. */
+ * For each arrival the filter looks at the key's k cells (seen if none is zero), forgets something,
+ * and sets the key's cells.  How it forgets and sets differs between the kinds.  The k cells are in
+ * one common array, and two of them may be the same. */
 #ifndef EBI_COUNTDOWN_H
 #define EBI_COUNTDOWN_H
 #include "cells/fading.h"
@@ -109,8 +108,8 @@ EBI_INLINE void ebi_countdown_test(const ebi_params *p, const uint8_t *block, co
     }
 }
 
-/* Options that go together, the number of cells, and p for a wanted FPR of the
- * chain that the kind describes (its deletes are not read). */
+/* Checks options against each other, and resolves the number of cells, and fade= for the wanted FPR
+ * of the chain that the kind describes (its deletes are not read). */
 typedef void ebi_countdown_chain(const ebi_params *p, ebi_chain *c);
 eb_status ebi_countdown_resolve(ebi_params *p, const ebi_args *a, const char *kind,
                                 ebi_countdown_chain *chain, eb_error *err);
@@ -118,7 +117,7 @@ eb_status ebi_countdown_resolve(ebi_params *p, const ebi_args *a, const char *ki
 eb_status ebi_countdown_check(const ebi_params *p, const uint8_t *block, bool counts_used,
                               eb_error *err);
 void ebi_countdown_stat(const ebi_params *p, const uint8_t *block, eb_stats *s);
-/* All but the false negatives. */
+/* Everything except the false negatives. */
 void ebi_countdown_predict(const ebi_chain *c, const eb_workload *w, eb_prediction *out);
 bool ebi_countdown_view(const ebi_params *p, const uint8_t *block, eb_cells_view *v);
 #endif

@@ -1,4 +1,4 @@
-/* dedup_bits.c - sizing, checks and statistics of the filters made of k parts with known loads. */
+/* dedup_bits.c - sizes, checks, statistics and predictions of rsbf, bsbf, bsbfsd and rlbsbf. */
 #include "dedup_bits.h"
 #include <math.h>
 
@@ -56,10 +56,10 @@ bool ebi_parts_view(const ebi_params *p, const uint8_t *block, eb_cells_view *v)
 
 /* Formulas */
 
-/* A bounded set of keys in an endless stream: by then each has come a hundred times. */
+/* For a bounded set of keys in an endless stream: after this many rounds it has settled. */
 enum { DEDUP_PARTS_LONG = 100 };
 
-/* Who asks about repeats after a gap has some, if only a few. */
+/* If a gap is given, there are at least a few repeats. */
 static const double dedup_parts_rare = 1e-6;
 
 static ebi_stream dedup_parts_stream(const eb_workload *w) {
@@ -86,7 +86,7 @@ void ebi_parts_predict(const ebi_params *p, const eb_workload *w, eb_prediction 
         if (w->gap > 0) ebi_parts_predict(p, &even, &r);
         out->fnr_high = r.mean_fnr;
         even.items = w->items > 0 ? w->items : w->distinct * DEDUP_PARTS_LONG;
-        even.distinct = even.gap = 0; /* were all of them new, it would be fuller */
+        even.distinct = even.gap = 0; /* if all keys were new, the filter would be fuller */
         if (!ebi_asks_misses(out)) ebi_parts_predict(p, &even, &r);
         out->fpr_high = r.fpr;
         out->unused |= EB_UNUSED_ZIPF;
@@ -102,7 +102,7 @@ void ebi_parts_predict(const ebi_params *p, const eb_workload *w, eb_prediction 
     out->mean_fpr = w->items > 0 ? r.mean_fpr : r.fpr;
     out->mean_fnr = w->items > 0 ? r.mean_fnr : r.fnr;
     out->settles_after = r.settles;
-    if (w->gap > 0) out->accuracy = 0.4; /* too high if the stream has few gaps in it */
+    if (w->gap > 0) out->accuracy = 0.4; /* too high if the stream has only a few gaps in it */
 }
 
 double ebi_parts_fpr_endless(const ebi_params *p, double k) {

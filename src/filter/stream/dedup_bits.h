@@ -1,22 +1,21 @@
 /* dedup_bits.h - what rsbf, bsbf, bsbfsd and rlbsbf share (Bera, Dutta, Narang and Bhattacherjee,
  * Advanced Bloom Filter Based Algorithms for Efficient Approximate Data De-Duplication in Streams).
  *
- *     | head | load[k]: set bits of each part, 8 bytes each, to 64 | part 0: s bits | part 1 ... |
+ * A key has one bit in each of k parts and is reported seen if all k are set.  To insert a key, the
+ * filter resets some random bits, its victims, and then sets the key's own.  The four kinds differ
+ * only in when they insert and how many victims they take.  A key costs k random cache lines, and
+ * an inserted key one more for each victim.
  *
- * A key has one bit in each part and is reported seen if all k are set.  To insert it, the filter
- * resets some bits, its victims, and then sets the key's own.  The four differ only in when they
- * insert and in how many victims they take.
+ *       | head | load[k]: set bits of each part, 8 bytes each, to 64 | part 0: s bits | part 1 ...
+ * |
  *
- * Chance.  Every record takes exactly one draw of the block's generator, used or not: so the draws
- * of a batch are known before its first key is tested, and victims can be on their way to the
- * cache together with the key's own bits.  The victim of part j is the j-th position of the draw
- * taken as a hash; whatever else chance decides for a record comes from a generator of its own
- * that starts at the draw.
+ * Every record takes exactly one draw from the block's generator, used or not.  So the draws of a
+ * batch are known before its first key is tested, and victims can be prefetched together with the
+ * key's own bits.  The victim of part j is the j-th position of the draw, taken as a hash.
+ * Whatever else is random for a record comes from a generator of its own that begins with the draw.
  *
- * Victims are one for each part.  A part that loses nothing has the key's own bit as its victim,
- * which is set again right after: no branch, and no other cache line.
- *
- * Cost: k random cache lines a key, and one more for each victim of an inserted key. */
+ * There is one victim for each part.  A part that loses nothing gets the key's own bit as victim,
+ * which is then set again.  This avoids a branch and touches no further cache line. */
 #ifndef EBI_DEDUP_BITS_H
 #define EBI_DEDUP_BITS_H
 #include "base/rng.h"
@@ -36,25 +35,25 @@ enum { EBI_O_PARTS = EBI_O_OWN, EBI_O_PARTS_FPR, EBI_O_PARTS_OWN };
 #define EBI_PARTS_MEMBERS                                                                          \
     .version = 1, .check = ebi_parts_check, .stat = ebi_parts_stat, .view = ebi_parts_view
 
-/* The parts of one block while a batch is worked on. */
+/* The parts of one block while it processes a batch. */
 typedef struct ebi_parts {
     const ebi_params *p;
     uint8_t *bits;
-    uint64_t *load; /* of each part: how many bits are set */
+    uint64_t *load; /* of each part: the number of bits set */
     uint64_t s;     /* bits of a part */
     unsigned k;
 } ebi_parts;
 
-typedef struct ebi_record { /* a key on its way through the filter */
+typedef struct ebi_record { /* a key while it is processed */
     const uint64_t *at;     /* its k bits */
-    uint64_t number;        /* in the stream, from 1 */
+    uint64_t number;        /* its number in the stream, from 1 */
     uint64_t draw;
     bool seen;
 } ebi_record;
 
-/* Fill victim[0..k-1], with the loads as they are before the insert. */
+/* Fills victim[0..k-1], from the loads before the insert. */
 typedef void ebi_choose(const ebi_parts *d, const uint64_t *at, uint64_t draw, uint64_t *victim);
-/* Change the bits as the record wants. */
+/* Changes the bits for a record. */
 typedef void ebi_step(const ebi_parts *d, const ebi_record *r);
 
 EBI_INLINE unsigned ebi_parts_k(const ebi_params *p) {
@@ -96,7 +95,7 @@ EBI_INLINE void ebi_choose_all(const ebi_parts *d, const uint64_t *at, uint64_t 
     ebi_positions(draw, d->k, d->s, d->s, victim);
 }
 
-/* Reset the victims, then set the record's own bits. */
+/* Resets the victims, then sets the record's own bits. */
 EBI_INLINE void ebi_parts_insert(const ebi_parts *d, const ebi_record *r, ebi_choose *choose) {
     uint64_t victim[EBI_K_MAX];
     choose(d, r->at, r->draw, victim);
@@ -111,8 +110,8 @@ EBI_INLINE bool ebi_parts_seen(const uint8_t *bits, const uint64_t *at, unsigned
     return all;
 }
 
-/* Compute a key's bits and bring in what it will change: those and, as far as the loads of now
- * tell, its victims.  A hint: nothing depends on it. */
+/* Computes a key's bits, and prefetches them and its victims, as far as the present loads tell
+ * them.  The result does not depend on this. */
 EBI_INLINE void ebi_parts_fetch(const ebi_parts *d, eb_hash h, uint64_t draw, ebi_choose *choose,
                                 uint64_t *at) {
     uint64_t victim[EBI_K_MAX];
@@ -122,8 +121,8 @@ EBI_INLINE void ebi_parts_fetch(const ebi_parts *d, eb_hash h, uint64_t draw, eb
     for (unsigned j = 0; j < d->k; j++) ebi_prefetch_write(d->bits + (victim[j] >> 3));
 }
 
-/* Far blocks are fetched this many keys ahead and not a batch at once: a key needs up to 2k lines
- * and some thought, and so one key's waiting hides another's thinking. */
+/* How many keys ahead far blocks are prefetched.  It is less than a batch, because a key needs up
+ * to 2k lines and some computing, which overlap with those of the next keys. */
 enum { EBI_PARTS_AHEAD = 8 };
 
 EBI_INLINE void ebi_parts_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
@@ -177,8 +176,8 @@ EBI_INLINE void ebi_parts_test(const ebi_params *p, const uint8_t *block, const 
     }                                                                                              \
     EBI_LOOPS(file)
 
-/* k= as given, or the smallest k for which fpr_of(k) is at most fpr=, or 2; then the size.  The
- * rule is kept for predictions. */
+/* Resolves k: as given, or the smallest for which fpr_of(k) is at most fpr=, or 2.  Then resolves
+ * the size.  Keeps the rule for predictions. */
 enum { EBI_PARTS_RULE }; /* in ebi_params.derived */
 typedef double ebi_fpr_of(const ebi_params *p, double k);
 eb_status ebi_parts_resolve(ebi_params *p, const ebi_args *a, const char *kind, ebi_fade_rule rule,
@@ -187,10 +186,10 @@ eb_status ebi_parts_check(const ebi_params *p, const uint8_t *block, eb_error *e
 void ebi_parts_stat(const ebi_params *p, const uint8_t *block, eb_stats *s);
 bool ebi_parts_view(const ebi_params *p, const uint8_t *block, eb_cells_view *v);
 
-/* What the mean field of src/math says of this filter. */
+/* Predictions by src/math/meanfield.c. */
 void ebi_parts_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out);
-/* FPR after endless new keys. */
+/* The FPR after endlessly many new keys. */
 double ebi_parts_fpr_endless(const ebi_params *p, double k);
-/* Equation 6.1: the FPR of k parts with s keys in them and nothing reset, (1-1/e)^k. */
+/* Equation 6.1: the FPR of k parts that have s keys and never reset anything, (1-1/e)^k. */
 double ebi_parts_fpr_full(const ebi_params *p, double k);
 #endif

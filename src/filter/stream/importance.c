@@ -1,34 +1,33 @@
-/* importance.c - importance-aware Bloom filters (Bhoraskar, Gabale, Kulkarni and
- * Kulkarni, 2013): a key's importance says how long it is remembered.
+/* importance.c - importance-aware Bloom filters (Bhoraskar, Gabale, Kulkarni and Kulkarni, 2013):
+ * like stable (countdown.h), but the more important a key is, the longer it is remembered.  Kept as
+ * published.
  *
- * As the stable filter (countdown.h), but a key's cells are raised to f(value)
- * in 1..M instead of M, where value is its importance in low..high:
+ * A key's cells are raised to f(value), 1..M, where value is its importance in low..high.  False
+ * positives do not depend on importance; false negatives are rarer for important keys.
  *
- *   map=linear      f = 1 + floor((value-low) M / (high-low+1))
- *   map=threshold   M from importance `at` on, 1 below
- *   map=table       the n entries of `table`, for n equal slices of low..high
+ *     map=linear      f = 1 + floor((value-low) M / (high-low+1))
+ *     map=threshold   M from importance `at` on, 1 below
+ *     map=table       the n entries of `table`, for n equal slices of low..high
  *
- *   policy=mc       max(cell, f)
- *   policy=2c       two classes: f <= M/2 counts as M/2 (rounded down), else as M
- *   policy=h        mc, but exactly P units are taken at each arrival, from cells
- *                   drawn with weight 1/value: unimportant cells fade first
- *   policy=hb       mc; P cells are drawn, and one of value v loses 1 with
- *                   probability 1/v: the law of h without its search
+ *     policy=mc       a cell becomes max(cell, f)
+ *     policy=2c       two classes: f <= M/2 counts as M/2 (rounded down), else as M
+ *     policy=h        like mc, but each arrival takes exactly P units, from cells drawn with weight
+ *                     1/value: unimportant cells fade first
+ *     policy=hb       like mc; P cells are drawn, and one of value v loses 1 with probability 1/v:
+ *                     statistically the same as h, without its search
  *
- * rule= is for 2c, which the paper defines three ways: max (its Markov chain; the
- * default), printed (Algorithm 1: an unimportant key on a cell >= M/2 promotes it
- * to M) and overwrite (its prose: a cell becomes M/2 or M).
+ * raise= is for 2c, which the paper defines in three ways: max (its Markov chain; the default),
+ * printed (Algorithm 1: an unimportant key on a cell >= M/2 promotes it to M) and overwrite (its
+ * text: a cell becomes M/2 or M).
  *
- * False positives do not depend on importance; false negatives fall with it.
- * With the sweep a key of value v is found again for certain while fewer than
- * (v-1) m/P keys came since.  At the same P this filter has fewer false positives
- * and more false negatives than a stable filter; compare them at equal FPR.  The
- * planner (wish `gap`) chooses width, k, p and the map for the least expected
- * weight of forgotten keys; the best maps are nearly thresholds.
+ * With delete=sweep, a key of value v is certainly found again while fewer than (v-1) m/P keys came
+ * since.  At the same P this filter has fewer false positives and more false negatives than stable,
+ * so compare them at equal FPR. If gap= is given, width, k, fade and the map are chosen for the
+ * least expected weight of forgotten keys.  The best maps are nearly thresholds.
  *
- * profile=a:b:c says how arrivals spread over equal slices of low..high, for the
- * formulas only.  Draws of h and hb: rounding of P; then for each probe the cell
- * and, if its value is above 1, whether to take. */
+ * profile=a:b:c says how arrivals spread over equal slices of low..high, for predictions only.  The
+ * draws of h and hb are: the rounding of P; then, for each probe, the cell and, if its value is
+ * above 1, whether to take. */
 #include "countdown.h"
 #include <math.h>
 
@@ -71,8 +70,8 @@ EBI_INLINE unsigned importance_entry(uint64_t list, uint64_t i) {
     return (unsigned)(list >> (8 * i)) & 0xff;
 }
 
-/* slices equal parts of low..high: the one that value is in.  A division by the
- * size of the range, as a multiplication where that is exact. */
+/* The slice of low..high that a value is in, if there are `slices` equal ones.  Divides by the size
+ * of the range, by a multiplication where that is exact. */
 enum { IMPORTANCE_INVERSE, IMPORTANCE_RANGE_MAX = 1 << 28 };
 
 EBI_INLINE uint64_t importance_slice(const ebi_params *p, uint64_t value, uint64_t slices) {
@@ -82,7 +81,8 @@ EBI_INLINE uint64_t importance_slice(const ebi_params *p, uint64_t value, uint64
     return range < IMPORTANCE_RANGE_MAX ? eb_scale(x, p->derived[IMPORTANCE_INVERSE]) : x / range;
 }
 
-static uint64_t importance_inverse(const ebi_params *p) { /* ceil(2^64 / range); one value: all 0 */
+static uint64_t
+importance_inverse(const ebi_params *p) { /* ceil(2^64 / range); if there is only one value, 0 */
     const uint64_t range = p->opt[IMPORTANCE_O_HIGH] - p->opt[IMPORTANCE_O_LOW] + 1;
     return range == 1 ? 0 : UINT64_MAX / range + 1;
 }
@@ -107,7 +107,7 @@ static unsigned importance_map(const ebi_params *p, uint64_t value) {
 
 enum { IMPORTANCE_STEPS = 4096 };
 
-/* Call at for evenly spread importances with their share of the arrivals. */
+/* Calls `visit` for evenly spread importances, with their shares of the arrivals. */
 typedef void importance_visit(void *context, uint64_t value, unsigned f, double share);
 static void importance_each(const ebi_params *p, importance_visit *visit, void *context) {
     const uint64_t low = p->opt[IMPORTANCE_O_LOW], range = p->opt[IMPORTANCE_O_HIGH] - low + 1;
@@ -189,7 +189,7 @@ static void importance_predict(const ebi_params *p, const eb_workload *w, eb_pre
     out->mean_fnr = out->fnr;
 }
 
-/* The planner: the least expected weight of forgotten keys at the wanted FPR. */
+/* Planning: the least expected weight of forgotten keys at the wanted FPR. */
 
 typedef struct importance_best {
     ebi_params p;
@@ -210,8 +210,8 @@ static void importance_try(importance_best *best, const ebi_params *p, double fp
     }
 }
 
-/* Tables that give up the lowest slices (1), keep the highest (M) and give one
- * between them any value. */
+/* Tries tables that give up the lowest slices (1), keep the highest (M), and give one slice between
+ * them any value. */
 static void importance_try_tables(importance_best *best, ebi_params *p, double fpr, double gap) {
     const unsigned top = (unsigned)ebi_countdown_top(p);
     const unsigned profile = importance_list_len(p->opt[IMPORTANCE_O_PROFILE]),
@@ -319,7 +319,7 @@ static eb_status importance_check_map(ebi_params *p, const ebi_args *a, eb_error
     return importance_check_table(p, err);
 }
 
-/* h takes P units at each arrival whatever the cells hold: at most K f come in. */
+/* h takes P units at each arrival, whatever the cells hold.  At most K f come in. */
 static eb_status importance_check_balance(const ebi_params *p, eb_error *err) {
     double shares[EBI_CHAIN_MAX_LEVELS + 1] = {0}, mean = 0;
     if (p->opt[IMPORTANCE_O_POLICY] != IMPORTANCE_POLICY_H) return EB_OK;
@@ -350,7 +350,7 @@ static eb_status importance_resolve(ebi_params *p, const ebi_args *given, eb_err
 
 enum {
     IMPORTANCE_H_TRIES = 256
-}; /* probes for one unit before an all but empty filter is let be */
+}; /* probes for one unit, before it gives up on an almost empty filter */
 
 EBI_INLINE bool importance_take(const ebi_countdown *c) { /* true: a unit was taken */
     const uint64_t cell = ebi_random_below(c->fading.rng, c->fading.n);

@@ -1,24 +1,25 @@
-/* rsbf.c - the reservoir sampling based Bloom filter (section 3, Algorithm 1).
+/* rsbf.c - the reservoir sampling based Bloom filter (section 3, Algorithm 1, of the paper named in
+ * dedup_bits.h).  Kept as published.
  *
- * rule=run, the default, is what gives the numbers of the paper's tables: every record, seen or
- * not and from the first on, resets one random bit of each part and sets its own.  On a stream of
- * ever new keys a load q balances at 1 - q = q: half of the bits, and false positives 2^-k.
+ * rule=run, the default, gives the numbers of the paper's tables: every record, seen or not and
+ * from the first on, resets one random bit of each part and sets its own.  If all keys are new, the
+ * load q settles at 1 - q = q: half of the bits, and false positives of 2^-k.
  *
  * rule=printed is Algorithm 1.  With s bits a part, record i is
  *
- *     i < s             inserted, and nothing reset
- *     s/i > pstar       inserted with probability s/i; if so, one random bit of each part is reset
- *     s/i <= pstar      for each of its bits that is 0: find a bit of that part that is 1, reset
- *                       it, set the record's
+ *       i < s             inserted, and nothing reset
+ *       s/i > pstar       inserted with probability s/i; if so, one random bit of each part is
+ * reset s/i <= pstar      for each of its bits that is 0: find a bit of that part that is 1, reset
+ *                         it, set the record's
  *
- * The listing inserts whatever is reported seen or new; the text only what is new: rule=text.
- * (Neither gives the paper's numbers: with n <= s records nothing is ever reset, and
- * misses would be zero in all cells for 512 MB, where the tables have 7 % to 22 %.)  Loads are at
- * most 1 - 1/e after s records and do not grow from then on, so false positives stay below
- * equation 6.1, (1 - 1/e)^k.
+ * The listing inserts records that are reported seen, too. rule=text inserts only new ones, as the
+ * text says.  (Neither gives the paper's numbers: with n <= s records nothing is ever reset, so
+ * misses would be zero in all cells for 512 MB, where the tables have 7 % to 22 %.) Loads are at
+ * most 1 - 1/e after s records and do not grow from then on, so false positives stay below equation
+ * 6.1, (1 - 1/e)^k.
  *
- * Finding a set bit is random probing, first at the record's victim, then at numbers of its own
- * generator, RSBF_PROBES in all.  With a load of 1/2 the chance that all of them miss is 2^-64; if
+ * A set bit is found by random probing, first at the record's victim, then at numbers of its own
+ * generator, RSBF_PROBES in all.  With a load of 1/2 all of them miss with probability 2^-64.  If
  * they do, or if the part is empty, nothing is reset. */
 #include "dedup_bits.h"
 #include <math.h>
@@ -42,8 +43,8 @@ static double rsbf_fpr_of(const ebi_params *p, double k) {
     return p->opt[RSBF_O_RULE] == RSBF_RULE_RUN ? exp2(-k) : ebi_parts_fpr_full(p, k);
 }
 
-/* More bits mean fewer false positives, and one bit the fewest false negatives: the paper takes the
- * mean, which is 3 for 10 %.  (Its tables were made with 2.) */
+/* k for fpr_balanced=. More bits mean fewer false positives, one bit the fewest false negatives.
+ * The paper takes the mean, which is 3 for 10 %.  (Its tables were made with 2.) */
 static eb_status rsbf_balance(ebi_params *p, const ebi_args *a, ebi_args *settled, eb_error *err) {
     *settled = *a;
     if (!a->given[RSBF_O_BALANCED]) return EB_OK;
@@ -90,7 +91,7 @@ EBI_INLINE void rsbf_swap(const ebi_parts *d, const ebi_record *r, const uint64_
     }
 }
 
-/* s/i <= pstar, in whole numbers: s <= floor(i pstar) for pstar in millionths. */
+/* s/i <= pstar, in whole numbers: s <= floor(i pstar), with pstar in millionths. */
 EBI_INLINE bool rsbf_swaps(const ebi_parts *d, uint64_t i) {
     const uint64_t pstar = d->p->opt[RSBF_O_PSTAR];
     return d->s <= i / RSBF_MILLION * pstar + i % RSBF_MILLION * pstar / RSBF_MILLION;
@@ -122,8 +123,8 @@ static const ebi_ops *rsbf_select(const ebi_params *p) {
                                        : rsbf_text_loops(p);
 }
 
-/* rule=text on ever new keys: of those that are called new a bit is zero with (1-q)/(1-q^k), so
- * dq/d(ln i) = 1 - q - q(1-q^k). */
+/* rule=text if all keys are new: a bit of a key that is reported new is zero with probability
+ * (1-q)/(1-q^k), so dq/d(ln i) = 1 - q - q(1-q^k). */
 static double rsbf_text_load(double k, double pstar) {
     enum { RSBF_STEPS = 1000 };
     const double step = -log(pstar) / RSBF_STEPS;
@@ -132,13 +133,13 @@ static double rsbf_text_load(double k, double pstar) {
     return q;
 }
 
-/* rule=printed on ever new keys.  The load is q = 1 - 1/e after s records; then it nears 1/2 as
- * dq/d(ln i) = 1 - 2q until i = s/pstar; from there swaps keep it.  A bit that a key has set is
- * swapped away at rate (1-q)/q per s records and set again at rate 1. */
+/* rule=printed if all keys are new.  The load is q = 1 - 1/e after s records.  Then it nears 1/2 as
+ * dq/d(ln i) = 1 - 2q until i = s/pstar.  From there on swaps keep it.  A bit that a key has set is
+ * swapped away at rate (1-q)/q per s records, and set again at rate 1. */
 static void rsbf_predict_printed(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     const double k = (double)p->opt[EBI_O_PARTS], s = (double)ebi_parts_size(p);
     const double pstar = (double)p->opt[RSBF_O_PSTAR] / RSBF_MILLION;
-    if (w->items > 0 || w->distinct > 0 || w->zipf > 0) return; /* no formula */
+    if (w->items > 0 || w->distinct > 0 || w->zipf > 0) return; /* there is no formula */
     const bool text = p->opt[RSBF_O_RULE] == RSBF_RULE_TEXT;
     const double q = text ? rsbf_text_load(k, pstar) : 0.5 + (0.5 - exp(-1)) * pstar * pstar;
     const double hits = w->gap > 0 ? w->gap / s : INFINITY;

@@ -1,17 +1,15 @@
-/* stable.c - the Stable Bloom filter (Deng and Rafiei, SIGMOD 2006): duplicates
- * in an endless stream, in fixed memory, at a false positive rate that settles.
+/* stable.c - the Stable Bloom filter (Deng and Rafiei, SIGMOD 2006): finds duplicates in an endless
+ * stream, in fixed memory.  Layout and cells are in countdown.h, formulas in math/markov.c.
  *
- * Each arrival: look at the key's k cells (seen if none is zero), take 1 from P
- * cells, set the k cells to their largest value M = 2^width - 1.  What is taken
- * balances what is set, so the share of zero cells tends to a limit V0 and the
- * false positive rate to (1-V0)^k, whatever the stream.
+ * Each arrival looks at the key's k cells (seen if none is zero), takes 1 from P cells, and sets
+ * the key's cells to their largest value M = 2^width - 1.  What is taken balances what is set.  So
+ * the share of zero cells tends to a limit V0 and the false-positive rate to (1-V0)^k, whatever the
+ * stream.
  *
- * The published filter takes from random cells.  The default here is a cyclic
- * sweep, which needs no randomness and gives a guarantee: a key is found again
- * for certain while fewer than (M-1) m/P keys came since.  Two bits a cell use
- * memory best.  Layout and cells: countdown.h; formulas: math/markov.c.
- *
- * Cost: k random cache lines a key, plus 1 (run) or P (random). */
+ * The published filter takes from random cells.  The default here is a cyclic sweep, which needs no
+ * random numbers and gives a guarantee: a key is certainly found again while fewer than (M-1) m/P
+ * keys came since.  Cells of two bits make the best use of memory.  A key costs k random cache
+ * lines, plus 1 with delete=run or P with delete=random. */
 #include "countdown.h"
 #include <math.h>
 
@@ -52,8 +50,8 @@ static eb_status stable_check(const ebi_params *p, const uint8_t *block, eb_erro
     return ebi_countdown_check(p, block, false, err);
 }
 
-/* One-bit cells, random deletion, repeats spread over a finite stream: the case of the
- * de-duplication paper, where a mean field knows what repeats do to the fill. */
+/* Cells of one bit, random deletion, and repeats spread over a finite stream: the case of the
+ * de-duplication paper, for which meanfield.c computes what repeats do to the fill. */
 static bool stable_is_fading_bits(const ebi_params *p, const eb_workload *w) {
     return p->opt[COUNTDOWN_O_WIDTH] == 1 && p->opt[COUNTDOWN_O_DELETE] == EBI_FADE_RANDOM &&
            w->items > 0 && w->distinct > 0 && !(w->gap > 0) && !(w->zipf > 0);

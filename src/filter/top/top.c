@@ -1,22 +1,23 @@
-/* top.c - which keys occur most often, since the beginning or lately?
+/* top.c - which keys occur most often, since the beginning or lately?  The filter keeps a list of
+ * such keys with their bytes, and approximate counts of all others (the light part).
  *
- *     | head | state, 64 bytes | words, 64 bytes, if there is time | list: sets of cells/sets.h |
- * light |
+ *       | head | state, 64 bytes | words, 64 bytes, if there is time
+ *              | list: sets of cells/sets.h | light part |
  *
- * A key belongs to one set of 16.  What is counted where, and how sure it is, depends on by=:
+ * A key belongs to one set of 16. by= says how counts depend on time:
  *
- *   no      counts stay.  Keys that are listed are counted there, exactly from when they were
- *           listed; all others in the light part, a small conservative filter: top_list.c
- *   half    the same with counts that fade to half in a half-life
- *   window, chordal, polygonal, poly: functions of age.  The light part, an aging filter,
- *           counts all keys, and the list names those with the largest counts: top_ages.c
+ *     no      They stay.  A listed key is counted in the list, exactly from the time on that it was
+ *             listed; all others in the light part, a small conservative filter: top_list.c
+ *     half    The same, but counts halve once in a half-life.
+ *     window, chordal, polygonal, poly: functions of age.  The light part, an aging filter, counts
+ *             all keys, and the list names those with the largest counts: top_ages.c
  *
- *   upper count   never too low (by=half: by no more than an eighth of an arrival)
- *   lower count   certain; 0 of keys that are not listed
- *   rest          of a set: no key that is not listed came more often
- *   watermark     the largest rest: every key that came more often is listed
+ *     upper count   never too low (by=half: by no more than an eighth of an arrival)
+ *     lower count   certain; 0 for keys that are not listed
+ *     rest          of a set: no key that is not listed occurred more often
+ *     watermark     the largest rest: every key that occurred more often is listed
  *
- * Two filters are merged set by set: counts and rests add up, the 16 largest stay. */
+ * Two filters are merged set by set: counts and rests add up, and the 16 largest stay. */
 #include "top.h"
 #include <math.h>
 
@@ -47,11 +48,12 @@ static uint64_t top_set_bytes(const ebi_params *p) {
 
 static void top_shape_light(const ebi_params *p, ebi_top *t) {
     const uint64_t n = p->opt[EBI_O_CELLS];
-    t->light = (ebi_counting){.store = ebi_store_wide()->conservative,
-                              .n = n,
-                              .k = EBI_TOP_K,
-                              .window = n > (1u << 20) ? EBI_COUNTING_WINDOW : n, /* as spectral */
-                              .joins = true};
+    t->light =
+        (ebi_counting){.store = ebi_store_wide()->conservative,
+                       .n = n,
+                       .k = EBI_TOP_K,
+                       .window = n > (1u << 20) ? EBI_COUNTING_WINDOW : n, /* like spectral */
+                       .joins = true};
     t->light.bytes = ebi_counters_bytes(t->light.store, n, 0);
     t->light.part = t->light.window / EBI_TOP_K;
 }
@@ -87,7 +89,7 @@ static eb_status top_shape_ages(const ebi_params *p, uint64_t cells, ebi_top *t,
     return EB_OK;
 }
 
-/* All but the places of its parts. */
+/* Everything except the places of its parts. */
 static ebi_top top_shape(const ebi_params *p) {
     ebi_top t = {.p = p};
     t.halves = p->opt[EBI_TOP_BY] == EBI_TOP_BY_HALF;
@@ -95,7 +97,7 @@ static ebi_top top_shape(const ebi_params *p) {
     t.sets.each = top_set_bytes(p);
     t.sets.n = p->opt[EBI_TOP_LIST] / t.sets.each;
     if (t.ages)
-        (void)top_shape_ages(p, p->opt[EBI_O_CELLS], &t, NULL); /* settled before */
+        (void)top_shape_ages(p, p->opt[EBI_O_CELLS], &t, NULL); /* checked before */
     else if (t.halves)
         top_shape_fading(p, &t);
     else
@@ -128,12 +130,12 @@ ebi_top ebi_top_open(const ebi_params *p, const uint8_t *block) {
 
 /* Parameters */
 
-/* Words of a text are short; where there is memory, addresses and names of files shall fit. */
+/* Words of a text are short.  With more memory, addresses and file names should fit, too. */
 static uint64_t top_usual_key_bytes(uint64_t bytes) {
     return bytes < (64 << 10) ? 8 : bytes < (1 << 20) ? 16 : bytes < (16 << 20) ? 32 : 64;
 }
 
-/* An option that only some functions have: EBI_OFF with the others. */
+/* Handles an option that only some values of by= have: with the others it is EBI_OFF. */
 static eb_status top_only_for(ebi_params *p, const ebi_args *a, unsigned option, bool applies,
                               uint64_t usual, eb_error *err) {
     if (!applies && a->given[option] && p->opt[option] != EBI_OFF)
@@ -179,7 +181,7 @@ static eb_status top_resolve_time(ebi_params *p, const ebi_args *a, eb_error *er
     return EB_OK;
 }
 
-/* How many cells the light part has in so many bytes, and how many bytes so many cells take. */
+/* How many cells the light part has in so many bytes, and the reverse. */
 
 static uint64_t top_light_cells(const ebi_top *t, uint64_t bytes) {
     if (t->ages) {
@@ -204,7 +206,8 @@ static eb_status top_resolve_list(ebi_params *p, const ebi_args *a, const ebi_to
     if (!a->given[EBI_TOP_LIST]) p->opt[EBI_TOP_LIST] = memory / TOP_FOURTHS * fourths;
     if (!a->given[EBI_TOP_KEY_BYTES])
         p->opt[EBI_TOP_KEY_BYTES] = top_usual_key_bytes(p->opt[EBI_TOP_LIST]);
-    p->opt[EBI_TOP_KEY_BYTES] = ebi_round_up(p->opt[EBI_TOP_KEY_BYTES], 4); /* lines of cache */
+    p->opt[EBI_TOP_KEY_BYTES] =
+        ebi_round_up(p->opt[EBI_TOP_KEY_BYTES], 4); /* a multiple of 4: whole cache lines */
     p->opt[EBI_TOP_LIST] = p->opt[EBI_TOP_LIST] / top_set_bytes(p) * top_set_bytes(p);
     if (p->opt[EBI_TOP_LIST] > 0) return EB_OK;
     if (!a->given[EBI_TOP_LIST])
@@ -336,7 +339,7 @@ static void top_merge(const ebi_params *p, uint8_t *into, const ebi_params *q,
     (void)q;
     const ebi_top a = ebi_top_open(p, into), b = ebi_top_open(p, from);
     top_way(&a)->merge(&a, &b, ebi_max(ebi_head_of(into)->clock, ebi_head_of(from)->clock));
-    if (a.words) /* none, which is 0, is after all others */
+    if (a.words) /* none, which is 0, comes after all others */
         a.words->first = ebi_min(a.words->first - 1, b.words->first - 1) + 1;
 }
 
@@ -380,12 +383,12 @@ static void top_stat(const ebi_params *p, const uint8_t *block, eb_stats *out) {
         for (int j = 0; j < EBI_SET_ENTRIES; j++)
             out->saturated += ebi_set_upper(ebi_set_at(&t.sets, i), j) == EBI_SET_COUNT_MAX;
     }
-    out->fpr *= (double)open / (double)t.sets.n; /* other sets know all their keys */
+    out->fpr *= (double)open / (double)t.sets.n; /* the other sets know all their keys */
 }
 
-/* As if all keys were in the light part and none were listed: those that are have smaller errors,
- * and in sets that have turned nobody away nothing is taken for another key.  How many sets have
- * has no formula, so rates are bounds. */
+/* Predicts as if all keys were in the light part and none were listed.  Listed keys have smaller
+ * errors, and sets that never refused a key mistake no key for another one.  There is no formula
+ * for the number of such sets, so rates are bounds. */
 static void top_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     const ebi_top t = top_shape(p);
     top_way(&t)->predict(&t, w, out);

@@ -1,19 +1,19 @@
-/* top_ages.c - top lists of counts that are a function of age: windows and others.
+/* top_ages.c - top lists of counts that are a function of age: sliding windows and others.
  *
- * All keys are counted in an aging filter (aging.c), conservative and with store=wide; a second
- * one with a single cell counts all keys together.  The list only names keys: the upper count in a
- * set is what the filter said when the key came last or when the epoch began, whatever is later.
- * Since counts only fall until a key comes again, it is not too low, and ranks keys within an
- * epoch; a set that is written in a later epoch asks the filter anew for its 16 keys, and the stamp
- * says for which epoch that was done.
+ * All keys are counted in a conservative aging filter (aging.c), and a second one with a single
+ * cell counts all keys together.  The list only names keys.  The upper count in a set is what the
+ * aging filter said when the key last came or when the epoch began, whichever is later.  Counts
+ * only fall until a key comes again, so it is not too low, and it ranks the keys of an epoch.  When
+ * a set is written in a later epoch, its 16 keys are looked up again; the stamp says for which
+ * epoch that was done.
  *
- *   rest          a key that was refused, or had to go, left its count in the mark of its span:
- *                 a ninth of the time until an arrival is forgotten.  It has fallen since; and
- *                 when all arrivals before a moment are forgotten, so is the mark.  The rest is
- *                 the largest of the marks that are left, in floats of 16 bits, rounded up
- *   lower count   two numbers of 24 bits that stay at their largest value: what came, since the
- *                 key was listed, in this half of a window and in the one before.  Both are
- *                 younger than the window, and count at least what their oldest epoch counts */
+ *     rest          When a key is refused or removed, its count goes to the mark of the present
+ * span, a ninth of the time after which arrivals are forgotten.  It only falls from then on, and
+ * when all arrivals of that time are forgotten, so is the mark.  The rest is the largest of the
+ * marks that are left.  Marks are 16-bit floats, rounded up. lower count   Two numbers of 24 bits
+ * that stay at their largest value: what came since the key was listed, in this half of a window
+ * and in the one before.  Both halves are younger than the window, and count at least what their
+ * oldest epoch counts. */
 #include "top.h"
 #include <math.h>
 
@@ -34,7 +34,7 @@ static uint64_t top_ages_span(const ebi_top *t) { /* epochs for each mark */
     return ebi_max((older + EBI_SET_MARKS - 2) / (EBI_SET_MARKS - 1), 1);
 }
 
-/* The filter inside */
+/* The aging filter */
 
 static ebi_batch top_ages_one(const eb_hash *h, const uint32_t *value, const uint64_t *time) {
     return (ebi_batch){1, h, value, time, NULL, NULL};
@@ -70,7 +70,7 @@ static uint64_t top_ages_stamp(const ebi_top *t, const uint8_t *set) {
     return t->words->base + ebi_set_stamp(set);
 }
 
-/* The largest mark that counts in an epoch; those of spans that are newer than the set do not. */
+/* The largest mark that counts in an epoch.  Marks of spans after the set's epoch do not count. */
 static uint64_t top_ages_rest_of(const ebi_top *t, const uint8_t *set, uint64_t epoch) {
     const uint64_t span = top_ages_span(t), last = t->p->opt[EBI_TOP_EPOCHS] - 1;
     const uint64_t newest = top_ages_stamp(t, set) / span, first = epoch - ebi_min(epoch, last);
@@ -86,14 +86,14 @@ static void top_ages_raise_rest(const ebi_top *t, uint8_t *set, uint64_t rank, u
     if (mark > ebi_set_mark(set, i)) ebi_set_put_mark(set, i, mark);
 }
 
-/* Marks of spans that begin: what they had is forgotten. */
+/* Clears the marks of spans that begin: what they held is forgotten. */
 static void top_ages_turn_marks(const ebi_top *t, uint8_t *set, uint64_t then, uint64_t epoch) {
     const uint64_t span = top_ages_span(t), from = then / span, to = epoch / span;
     for (uint64_t i = 0; i < ebi_min(to - from, EBI_SET_MARKS); i++)
         ebi_set_put_mark(set, (to - i) % EBI_SET_MARKS, 0);
 }
 
-/* What came in two halves of a window, and what of it is there when more halves have begun. */
+/* What came in the two halves of a window, after so many more halves have begun. */
 static uint64_t top_ages_turned(uint64_t both, uint64_t halves) {
     const uint64_t current = both & TOP_AGES_HALF_MAX;
     return halves == 0 ? both : halves == 1 ? current << TOP_AGES_HALF_BITS : 0;
@@ -113,7 +113,7 @@ static double top_ages_lower_of(const ebi_top *t, uint64_t both, uint64_t then, 
            (double)(left >> TOP_AGES_HALF_BITS) * ebi_aging_g(&t->aging, age + half);
 }
 
-/* Bring a set to the epoch of a time: its ranks are the counts as of then. */
+/* Brings a set to the epoch of a time: its upper counts become those of that time. */
 static void top_ages_freshen(const ebi_top *t, uint8_t *set, uint64_t time) {
     const uint64_t then = top_ages_stamp(t, set), epoch = top_ages_epoch(t, time);
     const uint64_t half = top_ages_half(t), halves = epoch / half - then / half;
@@ -130,7 +130,7 @@ static void top_ages_freshen(const ebi_top *t, uint8_t *set, uint64_t time) {
     ebi_set_put_stamp(set, ebi_min(epoch - t->words->base, EBI_SET_COUNT_MAX));
 }
 
-/* Before anything is written in the epoch of a time. */
+/* Must be called before anything is written in the epoch of a time. */
 static void top_ages_reach(const ebi_top *t, uint64_t time) {
     const uint64_t epoch = top_ages_epoch(t, time);
     if (epoch - t->words->base <= TOP_AGES_STAMP_MAX) return;
@@ -163,8 +163,8 @@ static void top_ages_list(const ebi_top *t, const ebi_batch *b, size_t at, uint8
     ebi_set_put(&t->sets, set, &e);
 }
 
-/* The count of a key as the filter says, or the rest of its set if that is less and it is not
- * listed. */
+/* The count that the aging filter gives for a key; if the key is not listed, at most the rest of
+ * its set. */
 static double top_ages_known(const ebi_top *t, const uint8_t *set, eb_hash h, double count,
                              uint64_t epoch) {
     if (ebi_set_find(set, h) != EBI_SET_NONE) return count;
@@ -230,7 +230,7 @@ static double top_ages_total(const ebi_top *t, uint64_t time) {
     return top_ages_ask(&t->tally, t->together, 0, time);
 }
 
-/* Merging: when the filters inside are one */
+/* Merging, after the aging filters have been merged */
 
 static void top_ages_unite(const ebi_top *t, const uint8_t *left, const uint8_t *right,
                            uint64_t time, ebi_top_union *u) {

@@ -1,31 +1,32 @@
-/* top_list.c - top lists of counts that stay, or that fade by half-lives.
+/* top_list.c - top lists of counts that stay, or that halve once in a half-life.
  *
- * Keys that are listed are counted in their sets, exactly from when they were listed; all others
- * in the light part, a small conservative filter with k = 3.  A key whose count there has outgrown
- * the least of its set takes its place.  The light part is then lifted to what the list said of the
- * one that goes, so it is never too low for a key that is not listed.
+ * A listed key is counted in its set, exactly from the time on that it was listed.  All other keys
+ * are counted in the light part, a small conservative filter with k = 3.  When a key's count there
+ * exceeds the least count of its set, it replaces the key with that count.  The light part is then
+ * raised to the count of the key that goes, so it is never too low for keys that are not listed.
  *
- *   upper count   listed: what the light part said, or the set's rest if that is less, plus what
- *                 came since; others: the less of the light part and the rest
- *   lower count   listed: what came since; others: 0
+ *     upper count   listed: the count in the light part, or the set's rest if that is less, plus
+ * what came since.  Others: the smaller of light part and rest. lower count   listed: what came
+ * since.  Others: 0.
  *
- * With a half-life the light part is that of decay:store=wide (decay.h, cells/soft.h), and a set
- * has the era of its counts as stamp.  When an era begins, upper counts and rests halve, rounding
- * up, and lower counts rounding down, both when the set is next written.  So any number of eras
- * costs one shift.  A key whose upper count comes down to one unit is dropped: what is lost by
- * that is less than two units.  Counts of the list are in 2^-10 arrivals, and from 2^37 arrivals on
- * in 2^-4; the light part's in 2^-15. */
+ * With a half-life, the light part is that of decay with mode=era (decay.h, cells/soft.h), and a
+ * set's stamp is the era of its counts.  When an era begins, upper counts and rests halve, rounded
+ * up, and lower counts halve, rounded down, both when the set is next written.  So any number of
+ * eras costs one shift.  A key whose upper count has come down to one unit is dropped; this loses
+ * less than two units.  Counts of the list are in units of 2^-10 arrivals, from 2^37 arrivals on in
+ * 2^-4, those of the light part in 2^-15. */
 #include "top.h"
 #include <math.h>
 
 enum { TOP_LIST_DIGITS = 10, TOP_LIST_COARSE = 6, TOP_LIST_FINER = EBI_SOFT_FRACTION - 10 };
 static_assert(TOP_LIST_FINER + TOP_LIST_DIGITS == EBI_SOFT_FRACTION, "digits of the light part");
-#define TOP_LIST_LARGE (UINT64_C(1) << 47) /* codes from there on count in 2^6 units */
-/* Rounding makes the weight of an arrival, and the unit of a moment, too large by less than that.
- */
+#define TOP_LIST_LARGE (UINT64_C(1) << 47) /* from here on, codes are in 2^6 units */
+/* Rounding makes the weight of an arrival, and the unit of a moment, too large by less than this
+ * factor. */
 static const double top_list_certain = 1 - 0x1p-15;
 
-/* Counts in sets: larger codes are larger counts.  UINT64_MAX: it reached its end, and stays. */
+/* Counts in sets.  Larger codes are larger counts.  UINT64_MAX: it reached its limit, and stays
+ * there. */
 
 static uint64_t top_list_value(const ebi_top *t, uint64_t code) {
     if (!t->halves || code < TOP_LIST_LARGE) return code;
@@ -36,7 +37,8 @@ static uint64_t top_list_code(const ebi_top *t, uint64_t value, bool up) {
     if (!t->halves || value < TOP_LIST_LARGE) return ebi_min(value, EBI_SET_COUNT_MAX);
     const uint64_t coarse =
         (value >> TOP_LIST_COARSE) + (up && (value & ebi_ones(TOP_LIST_COARSE)) != 0);
-    const uint64_t most = EBI_SET_COUNT_MAX - !up; /* a lower count has no end that means more */
+    const uint64_t most =
+        EBI_SET_COUNT_MAX - !up; /* a lower count at its limit needs no special code */
     return ebi_min(TOP_LIST_LARGE + ebi_min(coarse, TOP_LIST_LARGE), most);
 }
 
@@ -46,7 +48,7 @@ static uint64_t top_list_halved(uint64_t value, uint64_t eras) { /* rounding up;
     return rest == 1 ? 0 : rest;
 }
 
-/* Eras: always 0 where counts stay */
+/* Eras: always 0 if counts stay */
 
 static ebi_moment top_list_moment(const ebi_top *t, uint64_t time) {
     return t->halves ? ebi_decay_moment(&t->fading, time) : (ebi_moment){0, 0};
@@ -80,7 +82,7 @@ static void top_list_raise_rest(const ebi_top *t, uint8_t *set, uint64_t rest) {
     ebi_set_raise_rest(set, top_list_code(t, rest, true));
 }
 
-/* Bring a set to an era; its stamp counts from that base. */
+/* Brings a set to an era.  Its stamp counts from the base. */
 static void top_list_freshen(const ebi_top *t, uint8_t *set, uint64_t era) {
     const uint64_t eras = top_list_eras(t, set, era);
     if (eras == 0) return;
@@ -95,7 +97,7 @@ static void top_list_freshen(const ebi_top *t, uint8_t *set, uint64_t era) {
     ebi_set_put_stamp(set, ebi_min(era - t->fading.state->base, EBI_SET_COUNT_MAX));
 }
 
-/* Before anything is written in that era. */
+/* Must be called before anything is written in that era. */
 static void top_list_reach(const ebi_top *t, uint64_t era) {
     if (!t->halves || era - t->fading.state->base <= EBI_SOFT_STAMP_MAX) return;
     for (uint64_t i = 0; i < t->sets.n; i++) {
@@ -105,7 +107,7 @@ static void top_list_reach(const ebi_top *t, uint64_t era) {
     ebi_decay_reach(&t->fading, era);
 }
 
-/* What a key that comes counts, at least and at most; fine: in units of the light part. */
+/* What a new arrival counts, at least and at most. fine: in units of the light part. */
 
 typedef struct top_list_weight {
     uint64_t upper, lower, fine;
@@ -140,7 +142,7 @@ static uint64_t top_light_up(uint64_t fine) {
     return (fine >> TOP_LIST_FINER) + ((fine & ebi_ones(TOP_LIST_FINER)) != 0);
 }
 
-static uint64_t top_light_down(uint64_t value) { /* to fine units, all of them */
+static uint64_t top_light_down(uint64_t value) { /* to fine units, rounding down */
     return value >> (64 - TOP_LIST_FINER) ? UINT64_MAX : value << TOP_LIST_FINER;
 }
 
@@ -156,7 +158,7 @@ static uint64_t top_light_get(const ebi_top *t, eb_hash h, uint64_t era) {
     return top_light_up(least);
 }
 
-/* At least so many fine units, in all cells of the key. */
+/* Raises all cells of the key to at least so many fine units. */
 static void top_light_reach_fading(const ebi_top *t, const uint64_t *pos, uint64_t fine,
                                    uint64_t era) {
     for (unsigned j = 0; j < EBI_TOP_K; j++) {
@@ -165,7 +167,7 @@ static void top_light_reach_fading(const ebi_top *t, const uint64_t *pos, uint64
     }
 }
 
-/* Counts a key; what it counted before. */
+/* Counts a key.  Returns what it counted before. */
 static uint64_t top_light_add(const ebi_top *t, eb_hash h, uint64_t fine, uint64_t era) {
     uint64_t pos[EBI_TOP_K], least = UINT64_MAX;
     if (!t->halves) {
@@ -179,7 +181,8 @@ static uint64_t top_light_add(const ebi_top *t, eb_hash h, uint64_t fine, uint64
     return top_light_up(least);
 }
 
-/* The light part, and with it what is to be merged (or NULL), says no less of a key than that. */
+/* Makes sure that the light part, together with the one to be merged (or NULL), gives a key at
+ * least this count. */
 static void top_light_reach(const ebi_top *t, const ebi_top *from, eb_hash h, uint64_t count,
                             uint64_t era) {
     uint64_t pos[EBI_TOP_K];
@@ -236,7 +239,7 @@ static void top_list_put(const ebi_top *t, uint8_t *set, ebi_set_entry e) {
     ebi_set_put(&t->sets, set, &e);
 }
 
-/* A key that is not in its set, which is fresh: its count before, and after. */
+/* Adds a key that is not in its set, which is fresh: returns its count before and after. */
 static uint64_t top_list_add_other(const ebi_top *t, const ebi_batch *b, size_t at, uint8_t *set,
                                    const top_list_weight *w, uint64_t era, uint64_t *after) {
     assert(ebi_set_find(set, b->hash[at]) == EBI_SET_NONE);
@@ -255,7 +258,7 @@ static uint64_t top_list_add_other(const ebi_top *t, const ebi_batch *b, size_t 
     } else {
         top_list_raise_rest(t, set, *after);
         *after = ebi_min(top_light_get(t, h, era),
-                         top_list_value(t, ebi_set_rest(set))); /* as it will answer */
+                         top_list_value(t, ebi_set_rest(set))); /* the same answer as later */
     }
     return before;
 }

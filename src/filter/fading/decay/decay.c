@@ -1,37 +1,32 @@
-/* decay.c - time-decaying Bloom filters: how often did this key come lately?
+/* decay.c - time-decaying Bloom filters: how often did a key occur lately, where arrivals count
+ * less and less with time?
  *
- *     | head | state, 64 bytes | lines of counters | pool |
+ * An arrival counts 1 at first, and half of that after each `halflife`.  A key has k counters, one
+ * in each of k parts, and the estimate is the smallest of them.
  *
- * An arrival counts 1 when it comes and less and less later: half of it after
- * `halflife` units of time.  A key has k counters, one in each of k parts; the
- * estimate is their minimum.
+ *       | head | state, 64 bytes | lines of counters | pool |
  *
- *   mode=era        ours.  Counts fade all the time; counters are halved once in a
- *                   half-life, each line of them when it is next needed.  Nothing
- *                   ever waits: letting time pass costs nothing, however much.
- *                   Counters have 9 bits each, and those that outgrow them join
- *                   their neighbours, so none is ever full.
- *   mode=basic      the basic filter of the paper: counters of 32 bits that are
- *                   multiplied by `factor` at the end of each `period`.
- *   mode=optimised  the same counters as 4-bit digits; further digits come from a
- *                   pool of free ones and are linked.  Digits carry one by one: the
- *                   paper's other rule, "if all counters overflow", undercounts.
+ *     mode=era        (default) Counts fade continuously.  Counters are halved once in a half-life,
+ *                     each line of them when it is next used, so letting time pass costs nothing.
+ *                     They have 9 bits each, and join their neighbours when they need more, so none
+ *                     is ever full.
+ *     mode=basic      The basic filter of the paper: counters of 32 bits that are multiplied by
+ *                     `factor` at the end of each `period`.
+ *     mode=optimised  The same with digits of 4 bits; further digits come from a pool and are
+ * linked. Digits carry one by one.  (The paper's other rule, "if all counters overflow", counts too
+ * low.)
  *
- * Never too low by more than epsilon (eb_stats), since every rounding goes up;
- * an epsilon there must be, or counters could not come down to zero.  Rounding
- * makes counts too high by a share of them (excess), or by 1 / (1 - factor) ulp in the
- * modes of the paper, where a counter that finds no room becomes an upper bound for good
- * and is counted in eb_stats.  Too high
- * when others share all k counters, less often with update=conservative: raise
- * only what is below the new estimate.  Such filters cannot be merged, and keys
- * cannot be removed.
+ * Counts may be too low by at most epsilon (eb_stats).  This is because all rounding goes up, and
+ * counters could never reach zero without an exception for small ones.  They are too high if others
+ * share all k counters; update=conservative, which raises only what is below the new estimate,
+ * makes this rarer, but its filters cannot be merged nor keys removed.  Rounding adds a share of
+ * the count (eb_stats: excess), or up to 1 / (1 - factor) ulp with the modes of the paper.  There a
+ * counter that finds no room becomes an upper bound for good, and eb_stats counts it.
  *
- * eb_count gives the decayed count itself.  The paper's estimate is (1 - lambda)
- * times it, a mean number of arrivals in a period: see eb_faded.  A shard's
- * answers are as of its own clock; eb_advance brings all shards to the same time.
- *
- * A merged filter answers as that of both streams up to rounding.  A removal names
- * the time of the arrival that it takes back. */
+ * eb_count gives the decayed count itself.  The paper's estimate is (1 - lambda) times that, a mean
+ * number of arrivals in a period: see eb_faded.  A shard answers as of its own clock; eb_advance
+ * brings all shards to the same time.  A merged filter answers like one of both streams, up to
+ * rounding.  A removal gives the time of the arrival that it takes back. */
 #include "decay.h"
 #include "base/hash.h"
 #include <math.h>
@@ -68,7 +63,7 @@ static const eb_option decay_options[] = {
 
 /* Opening */
 
-static ebi_decay decay_shape(const ebi_params *p) { /* all but the places of its parts */
+static ebi_decay decay_shape(const ebi_params *p) { /* everything except the places of its parts */
     ebi_decay d = {.mode = (unsigned)p->opt[DECAY_O_MODE],
                    .k = (unsigned)p->opt[DECAY_O_K],
                    .conservative = p->opt[DECAY_O_UPDATE] == DECAY_UPDATE_CONSERVATIVE,
@@ -123,7 +118,7 @@ static eb_status decay_resolve_time(ebi_params *p, const ebi_args *a, eb_error *
     return EB_OK;
 }
 
-/* For the modes of the paper: the least that keeps epsilon at a half, if any does. */
+/* For the modes of the paper: the least fraction= that keeps epsilon at a half, if any does. */
 static uint64_t decay_fraction_for(const ebi_params *p) {
     const uint64_t floor_ulp = decay_shape(p).floor;
     uint64_t fraction = 1;
@@ -143,8 +138,8 @@ static eb_status decay_resolve_counters(ebi_params *p, const ebi_args *a, eb_err
     return EB_OK;
 }
 
-/* As many lines as a budget without head allows, in k equal parts.  The pool has a digit for every
- * two counters. */
+/* As many lines as a budget without the head allows, in k equal parts.  The pool has a digit for
+ * every two counters. */
 static uint64_t decay_lines_for(ebi_params *p, const ebi_args *a, uint64_t budget) {
     const bool pool = p->opt[DECAY_O_MODE] == EBI_DECAY_OPTIMISED;
     const uint64_t k = p->opt[DECAY_O_K];
@@ -198,14 +193,14 @@ static void decay_fetch(const ebi_decay *d, const uint64_t *place) {
         ebi_prefetch_write(d->line + ebi_place_line(place[j]) * EBI_LINE);
 }
 
-/* Places of all keys of a batch; their lines are asked for some keys ahead. */
+/* Computes the places of all keys of a batch, and prefetches the first lines. */
 static void decay_find(const ebi_decay *d, const eb_hash *h, size_t n, uint64_t *place) {
     assert(n <= EBI_BATCH);
     for (size_t i = 0; i < n; i++) ebi_decay_places(d, h[i], place + i * d->k);
     for (size_t i = 0; i < ebi_min(n, DECAY_AHEAD); i++) decay_fetch(d, place + i * d->k);
 }
 
-/* The places of key i; call for i = 0, 1, ... */
+/* The places of key i.  Call it for i = 0, 1, ... */
 static const uint64_t *decay_key(const ebi_decay *d, const uint64_t *place, size_t i, size_t n) {
     assert(i < n);
     if (i + DECAY_AHEAD < n) decay_fetch(d, place + (i + DECAY_AHEAD) * d->k);
@@ -254,7 +249,7 @@ static void decay_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, u
     }
 }
 
-/* The counters of keys, each at its moment. */
+/* The counters of keys, each as of its own moment. */
 static void decay_ask(const ebi_decay *d, const ebi_batch *b, uint64_t *least, ebi_moment *now) {
     assert(b->n <= EBI_BATCH);
     uint64_t place[EBI_BATCH * EBI_DECAY_K_MAX], counter[EBI_DECAY_K_MAX];
@@ -291,10 +286,9 @@ static void decay_count(const ebi_params *p, const uint8_t *block, const ebi_bat
     }
 }
 
-/* Removing: what an arrival counts by now, rounded down, so that others keep at
- * least what is theirs.  Since lines change when they are brought up to date, all
- * keys of a call lay claim to their counters before any is removed.  Saturated
- * counters stay as they are. */
+/* Removing takes what an arrival counts by now, rounded down, so that other keys keep at least what
+ * is theirs.  Bringing lines up to date changes them, so all keys of a call claim their counters
+ * before any is removed.  Saturated counters stay as they are. */
 
 static uint64_t decay_left(const ebi_decay *d, uint64_t time, uint32_t value, uint64_t era) {
     const ebi_moment then = ebi_decay_moment(d, time);

@@ -1,12 +1,13 @@
-/* decay_cells.c - counters of time-decaying filters in their lines.
+/* decay_cells.c - the counters of time-decaying filters, in lines that are brought up to date when
+ * they are next used.
  *
- *   era        counters that join when they are full: soft.h.
- *   basic      words that are values; the largest one is a saturated counter, for good.
- *   optimised  words of 4-bit digits with links into a pool; a word whose link is
- *              all ones is a saturated counter, for good.
+ *     era        counters that join when they are full: soft.h
+ *     basic      words that are values; the largest word means saturated, for good
+ *     optimised  words of 4-bit digits with links to a pool; a word whose link is all ones means
+ *                saturated, for good
  *
- * Stamps count eras from state.base.  Once in 2^32 eras (mode=era: 2^29) all lines
- * are brought up to date, so that stamps never wrap. */
+ * Stamps count eras from state.base.  Once in 2^32 eras (mode=era: 2^29) all lines are brought up
+ * to date, so that stamps never wrap. */
 #include "decay.h"
 
 static const uint32_t decay_cells_full = UINT32_MAX; /* a saturated counter */
@@ -21,7 +22,7 @@ static ebi_pool decay_cells_pool(const ebi_decay *d) {
     return (ebi_pool){d->rest, d->room, &d->state->free, &d->state->used};
 }
 
-/* A word as it stands, and giving it a value */
+/* Reading and setting a single word */
 
 static uint64_t decay_cells_value(const ebi_decay *d, uint64_t place) {
     const uint32_t word = ebi_place_get(d->line, place);
@@ -57,7 +58,7 @@ void ebi_decay_put(const ebi_decay *d, uint64_t place, uint64_t value) {
 
 /* Eras */
 
-static uint64_t decay_cells_era(const ebi_decay *d, uint64_t line) { /* of its stamp */
+static uint64_t decay_cells_era(const ebi_decay *d, uint64_t line) { /* that of its stamp */
     const uint8_t *const at = decay_cells_line(d, line);
     return d->state->base + (d->mode == EBI_DECAY_ERA ? ebi_soft_stamp(at) : ebi_load32(at));
 }
@@ -90,7 +91,7 @@ unsigned ebi_decay_grain(const ebi_decay *d, uint64_t place, uint64_t era) {
     return ebi_place_get(d->line, place) == decay_cells_full ? 64 : 0;
 }
 
-/* So many eras later, which are `stamp` after the base. */
+/* Ages a line by so many eras.  Its new stamp is `stamp`. */
 static void decay_cells_bring(const ebi_decay *d, uint64_t line, uint64_t eras, uint64_t stamp) {
     assert(stamp <= decay_cells_stamp_max(d));
     const uint64_t first = line << EBI_SLOT_BITS;

@@ -1,21 +1,21 @@
-/* decay_predict.c - what mathematics says of time-decaying filters, for a stream with one tick a
- * key.
+/* decay_predict.c - predicts the errors of time-decaying filters, for a stream with one tick
+ * between keys.
  *
- * A lone arrival keeps its counters above zero for D eras: it is there at an era E if it came in an
- * era after E - D.  So a counter is in use if one of the keys of the last D eras has it; in era
- * mode also if two keys of the era before have, whose sum lives an era longer.  Sums of more, and
- * of keys that come again, live longer still, which is left out.
+ * Which counters are in use.  A single arrival keeps its counters above zero for D eras: they are
+ * in use in era E if it came in an era after E - D. With mode=era, two keys that came in the era
+ * before and share a counter keep it in use, too, because their sum lives an era longer.  Sums of
+ * more keys, and keys that come again, live longer still; this is neglected.
  *
- * How much others add to a counter, when all has settled: arrivals at the rate r = 1/(counters of a
- * part) a tick, each counting 2^-age/halflife.  With t = r halflife / ln 2 that sum has Dickman's
- * law with the parameter t: x f(x) = t (F(x) - F(x-1)), and F(x) = e^(-gamma t) x^t / Gamma(1+t)
- * for x <= 1.  A count is too high by the least of k such sums; the law is of whole numbers no
- * more, so rounding up comes on top (eb_stats: excess).
+ * How much others add to a counter, after the filter has settled.  Arrivals have the rate r =
+ * 1/(counters of a part) a tick, and each counts 2^-age/halflife.  With t = r halflife / ln 2 the
+ * sum has Dickman's distribution with parameter t: x f(x) = t (F(x) - F(x-1)), and F(x) = e^(-gamma
+ * t) x^t / Gamma(1+t) for x <= 1.  A count is too high by the least of k such sums.  Counters round
+ * up, which comes on top (eb_stats: excess).
  *
- * Keys that come again, by Zipf's law or equally often: each arrival is one of `distinct` keys, key
- * i with the probability p_i.  What a key counts has Dickman's law with the parameter p_i
- * halflife / ln 2, and near that parameter, with half of it as variance, if it is large; a counter
- * has the sum of the keys that have it, a Poisson number of them (math/spectrum.h). */
+ * Keys that come again, by Zipf's law or equally often.  Each arrival is one of `distinct` keys,
+ * key i with probability p_i.  The count of a key has Dickman's distribution with parameter p_i
+ * halflife / ln 2.  If this is large, it is close to a normal one with half of it as variance.  A
+ * counter has the sum of the keys that share it, which are a Poisson number (math/spectrum.h). */
 #include "decay.h"
 #include "math/probability.h"
 #include "math/spectrum.h"
@@ -29,17 +29,17 @@ enum {
     DECAY_PREDICT_GRID_MAX = 1 << 16
 };
 #define DECAY_PREDICT_EULER_GAMMA 0.5772156649015329
-static const double decay_predict_unit = 32; /* values of a sum that are an arrival */
+static const double decay_predict_unit = 32; /* an arrival is this many steps of a sum */
 static const double decay_predict_heavy =
-    16; /* counts of keys from there on are taken as two values */
+    16; /* larger counts of keys are approximated by two values */
 
 typedef struct decay_predicted {
     const ebi_decay *d;
     double counters;   /* of a part */
     double era;        /* in ticks */
     double lifetime;   /* D */
-    ebi_spectrum keys; /* that come again; distinct is 0 if all are different */
-    bool finite;       /* so many records of them: */
+    ebi_spectrum keys; /* keys that come again; distinct is 0 if all are different */
+    bool finite;       /* the stream has an end: */
     ebi_repeats stream;
     double gap, fresh; /* repeats come after so many records; then so many are new; or 0 */
 } decay_predicted;
@@ -55,7 +55,7 @@ static double decay_predict_lifetime(const ebi_decay *d) {
     return (double)eras;
 }
 
-/* Different keys among the last n arrivals. */
+/* The number of different keys among the last n arrivals. */
 static double decay_predict_distinct(const decay_predicted *m, double n) {
     assert(n >= 0);
     const ebi_spectrum *const s = &m->keys;
@@ -68,7 +68,7 @@ static double decay_predict_distinct(const decay_predicted *m, double n) {
     return sum;
 }
 
-/* The share of counters in use after n keys, n at this part of an era. */
+/* The share of counters in use after n keys, at this phase of an era. */
 static double decay_predict_fill(const decay_predicted *m, double n) {
     assert(n >= 0);
     const double first =
@@ -81,14 +81,15 @@ static double decay_predict_fill(const decay_predicted *m, double n) {
     return 1 - unused * exp(-pair) * (1 + pair);
 }
 
-/* A key that came `gap` ago: is it forgotten when the n-th comes?  Over all phases of an era. */
+/* The probability that a key from `gap` ago is forgotten when the n-th key comes, over all phases
+ * of an era. */
 static double decay_predict_forgotten(const decay_predicted *m, double gap) {
     assert(gap >= 0);
-    const double eras = gap / m->era - m->lifetime + 1; /* 0: at a phase that lives longest */
+    const double eras = gap / m->era - m->lifetime + 1; /* 0: at the phase that lives longest */
     return fmin(fmax(eras, 0), 1);
 }
 
-/* Dickman's law, on the grid 1/DECAY_PREDICT_GRID, 2/DECAY_PREDICT_GRID, ... */
+/* Dickman's distribution, on the grid 1/DECAY_PREDICT_GRID, 2/DECAY_PREDICT_GRID, ... */
 typedef struct decay_dickman {
     double t, F;
     size_t i;
@@ -114,7 +115,7 @@ static size_t decay_dickman_end(double t) {
     return (size_t)fmin((2 + t + 12 * sqrt(t)) * DECAY_PREDICT_GRID, DECAY_PREDICT_GRID_MAX);
 }
 
-/* The root of the mean square of the least of k sums by others, all different. */
+/* The root of the mean square of the least of k sums by other keys, all different. */
 static double decay_predict_error(double t, unsigned k) {
     assert(t >= 0 && k >= 1);
     decay_dickman d = {.t = t};
@@ -126,7 +127,7 @@ static double decay_predict_error(double t, unsigned k) {
     return sqrt(square);
 }
 
-/* What a key counts that comes with this parameter, into a law with this weight. */
+/* Adds the distribution of a key's count with this parameter to `law`, with this weight. */
 static void decay_predict_key(ebi_sum *law, double t, double weight) {
     const double spread = sqrt(t / 2);
     decay_dickman d = {.t = t};
@@ -143,7 +144,7 @@ static void decay_predict_key(ebi_sum *law, double t, double weight) {
     }
 }
 
-/* The same with keys that come again; mass: of all counts. */
+/* The same for keys that come again. mass: the sum of all counts. */
 static double decay_predict_error_of_keys(const decay_predicted *m, double mass) {
     const ebi_spectrum *const s = &m->keys;
     ebi_sum one = {{0}}, sum;
@@ -163,18 +164,18 @@ static void decay_predict_counts(const decay_predicted *m, const eb_workload *w,
                                  eb_prediction *out) {
     const double n = w->items > 0 ? w->items : INFINITY;
     const double half = m->era * log(0.5) / log((double)m->d->factor / DECAY_PREDICT_MILLION);
-    const double mass = half / log(2) * -expm1(-n / half * log(2)); /* of all counts */
+    const double mass = half / log(2) * -expm1(-n / half * log(2)); /* the sum of all counts */
     out->error_bound = exp(1) * mass / m->counters;
-    if (m->d->conservative) return; /* fewer are wrong, by less */
+    if (m->d->conservative) return; /* fewer counts are wrong, and by less */
     out->wrong = out->fpr;
     if (n < 8 * half) return; /* it has not settled */
     out->error = m->keys.distinct > 0 ? decay_predict_error_of_keys(m, mass)
                                       : decay_predict_error(mass / m->counters, m->d->k);
 }
 
-/* Without a number of keys all are new, and have no frequencies. */
+/* If the number of keys is not given, all are new and have no frequencies. */
 static void decay_predict_spectrum(const eb_workload *w, ebi_spectrum *s, eb_prediction *out) {
-    static const double very_long = 1e30; /* so that even the rarest key comes often */
+    static const double very_long = 1e30; /* so that even the rarest key occurs often */
     *s = (ebi_spectrum){0};
     if (w->distinct >= 1 && !(w->items > 0 && w->distinct >= w->items))
         ebi_spectrum_zipf(s, w->distinct, w->distinct * very_long, w->zipf);
@@ -182,7 +183,7 @@ static void decay_predict_spectrum(const eb_workload *w, ebi_spectrum *s, eb_pre
         out->unused |= EB_UNUSED_ZIPF;
 }
 
-/* Over the new keys, as they come: most of them early, unless repeats stay at a gap. */
+/* The mean over new keys, as they come.  Most come early, unless repeats come at a gap. */
 static void decay_predict_mean(const decay_predicted *m, const eb_workload *w, eb_prediction *out) {
     const double all = decay_predict_distinct(m, w->items);
     double before = 0;
@@ -205,7 +206,7 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
     decay_predict_spectrum(w, &m.keys, out);
     m.finite = m.keys.distinct > 0 && w->items > 0;
     if (m.finite) ebi_repeats_of(&m.stream, w->items, w->distinct, w->zipf);
-    if (m.finite && w->gap > 0 && w->gap < w->items) { /* the first gap has no repeats in it */
+    if (m.finite && w->gap > 0 && w->gap < w->items) { /* there are no repeats in the first gap */
         m.gap = w->gap;
         m.fresh = fmax(0, w->distinct - w->gap) / (w->items - w->gap);
     }
@@ -221,7 +222,7 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
     }
     if (!ebi_asks_misses(out) || !(w->gap > 0)) decay_predict_mean(&m, w, out);
     if (w->zipf > 0 && m.keys.distinct > 0 && !ebi_asks_misses(out)) {
-        /* Keys are drawn from more than those that come, which makes them less uneven. */
+        /* Keys are drawn from more than those that occur, which makes them less uneven. */
         eb_workload even = *w;
         eb_prediction most = {.size = EBI_ASK_MISSES};
         even.zipf = 0;

@@ -1,18 +1,17 @@
-/* decay_time.c - the arithmetic of fading, in integers.
+/* decay_time.c - the arithmetic of fading, in integers, so that all machines agree.
  *
- * mode=era: an arrival at time t = (e + f) H, with half-life H, era e and 0 <= f < 1,
- * adds 2^fraction 2^f, rounded up; when an era begins, c becomes c/2, rounded up.
- * Rounding up a half again and again is rounding up once: ceil(ceil(c/2)/2) =
- * ceil(c/4), so d eras are one shift.  A counter that comes down to 1 becomes 0,
- * or it would stay 1 for ever.  What is lost by that is less than 2 ulp at any
- * time: it is at most 1 when it happens, and halves from then on.
+ * mode=era.  An arrival at time t = (e + f) H, with half-life H, era e and 0 <= f < 1, adds
+ * 2^fraction 2^f, rounded up.  When an era begins, c becomes c/2, rounded up.  Rounding up after
+ * each halving is the same as rounding up once: ceil(ceil(c/2)/2) = ceil(c/4), so d eras are one
+ * shift.  A counter that comes down to 1 becomes 0, or it would stay 1 for ever.  This loses less
+ * than 2 ulp at any time: at most 1 when it happens, which halves from then on.
  *
- * Modes of the paper: an arrival adds 2^fraction; when a period begins, c becomes
- * ceil(lambda c) with lambda in exact millionths.  That does not fall below
- * floor = ceil(1/(1-lambda)) - 1, so counters up to there are read as 0.
+ * Modes of the paper.  An arrival adds 2^fraction.  When a period begins, c becomes ceil(lambda c)
+ * with lambda in exact millionths.  That does not fall below floor = ceil(1/(1-lambda)) - 1, so
+ * counters up to that are read as 0.
  *
- * 2^f is a chord between 64ths, too large by up to (ln 2 / 64)^2 / 8 of it, and f
- * is cut to 20 bits: together less than 2^-15 of a count. */
+ * 2^f is interpolated between 64ths, which is too large by up to (ln 2 / 64)^2 / 8 of it, and f is
+ * cut to 20 bits.  Together that is less than 2^-15 of a count. */
 #include "decay.h"
 #include <math.h>
 
@@ -20,7 +19,7 @@ enum {
     DECAY_TIME_MILLION = 1000000,
     DECAY_TIME_FRACTION_BITS = 20,
     DECAY_TIME_STEP_BITS = DECAY_TIME_FRACTION_BITS - 6,
-    DECAY_TIME_CELL_DIGITS = 4 /* of the narrowest counters of mode=era */
+    DECAY_TIME_CELL_DIGITS = 4 /* of the narrowest counters with mode=era */
 };
 __extension__ typedef unsigned __int128 decay_wide;
 
@@ -46,7 +45,7 @@ static uint64_t decay_power_of(uint32_t fraction) { /* 2^f, in 2^-32; f in 2^-20
     return decay_power[step] + (rise * within >> DECAY_TIME_STEP_BITS) + 1;
 }
 
-/* passed / length in 2^-20, rounded down; of lengths above 2^43 the low bits are left out. */
+/* passed / length in 2^-20, rounded down.  For lengths above 2^43 the low bits are ignored. */
 static uint32_t decay_share(uint64_t passed, uint64_t length) {
     assert(length > 0 && passed <= length);
     const unsigned shift = length >> 43 == 0 ? 0 : ebi_log2(length) - 42;
@@ -69,7 +68,7 @@ ebi_moment ebi_decay_moment(const ebi_decay *d, uint64_t time) {
     return (ebi_moment){era, d->mode == EBI_DECAY_ERA ? decay_share(passed, d->period) : 0};
 }
 
-/* The weight of one arrival, in 2^-32 ulp; the moment's fraction was rounded down. */
+/* The weight of one arrival, in 2^-32 ulp.  The moment's fraction has been rounded down. */
 static uint64_t decay_one(const ebi_decay *d, ebi_moment at, uint32_t later) {
     const uint64_t power =
         d->mode == EBI_DECAY_ERA ? decay_power_of(at.fraction + later) : decay_power[0];
@@ -98,10 +97,9 @@ uint64_t ebi_decay_lapse(const ebi_decay *d, uint64_t c, uint64_t eras) {
 uint64_t ebi_decay_lapse_least(const ebi_decay *d, uint64_t c, uint64_t eras) {
     if (d->mode == EBI_DECAY_ERA) {
         const uint64_t rest = eras > 63 ? 0 : c >> eras;
-        return eras > 0 && rest <= ebi_soft_grain(0) ? 0
-                                                     : rest; /* as a counter that holds no more */
+        return eras > 0 && rest <= ebi_soft_grain(0) ? 0 : rest; /* a counter holds no more */
     }
-    const unsigned guard = c >> 28 == 0 ? 16 : 0; /* digits that keep the rounding small */
+    const unsigned guard = c >> 28 == 0 ? 16 : 0; /* digits that keep rounding errors small */
     for (c <<= guard; eras > 0 && c > 0; eras--) c = c * d->factor / DECAY_TIME_MILLION;
     return c >> guard;
 }
