@@ -1,35 +1,36 @@
-/* choosy.c - the choosy Bloom filter (ours): one cache line a key; a key is taken in only if it is
- * cheap, that is, if few of its k bits are still zero; nothing is ever deleted.
+/* choosy.c - the choosy Bloom filter: for a known number of keys that does not quite fit in memory.
+ * It takes in a key only if that is cheap, that is, if few of its k bits are still zero.  Nothing
+ * is ever deleted.
  *
- *     | ebi_block_head | R, zeros: 64 bytes | line 0: 512 bits | line 1 | ... |     cells = 512
+ * When memory is short, some keys must be forgotten.  Leaving out the most expensive ones costs the
+ * fewest false negatives for the bits saved.  Clearing bits, as other filters do, hurts every key
+ * that shares them.  A key costs one cache line; if it is new, the bits of that line are counted.
+ *
+ *       | ebi_block_head | R, zeros: 64 bytes | line 0: 512 bits | line 1 | ... |  cells = 512
  * lines
  *
- * For a bounded number of keys that does not quite fit.  When memory is short some keys must be
- * forgotten; leaving out the dearest costs the fewest false negatives for the bits saved, while
- * clearing bits, as other filters do, hurts every key that shares them.
+ *       zeros   how many of the key's k places in its line are zero; none: seen
+ *       R      += ((zeros > 0) - R) / (4 lines): the recent share of keys called new
+ *       x       the share of the line's bits that are set
+ *       take the key in if   zeros <= k(1-x) + s + 0.2(1/R - 1) + u,  or by chance (retry),
+ *                            and the line stays within xmax
  *
- *     zeros   how many of the key's k places in its line are zero; none: seen
- *     R      += ((zeros > 0) - R) / (4 lines): the recent share of keys called new
- *     x       share of the line's bits that are set
- *     take the key in if   zeros <= k(1-x) + s + 0.2(1/R - 1) + u   or a coin falls (retry),
- *                          and the line stays within xmax
+ * The options tolerance= and max_fill= are called s and xmax here. k(1-x) is the cost of an average
+ * key. u = 0..255/256 is a fixed number of the key, which makes s continuous.  The term with R
+ * makes the filter less choosy when few new keys come.  A refused key is refused again each time,
+ * which is bad if it comes often; `retry` is the probability to take it in anyway.  With s >= k and
+ * xmax = 1 this is a plain blocked Bloom filter without false negatives.  The false-positive rate
+ * of new keys is the mean of x^k over the lines, so xmax^k is a bound for all streams.
  *
- * k(1-x) is the price of an average key, u = 0..255/256 a fixed number of the key that makes s
- * continuous, and the term with R stops the filter from being choosy when few new keys come.
- * A refused key is refused again whenever it comes, which is bad if it comes often: `retry` takes
- * it in with that chance at each arrival.  s >= k with xmax = 1 is the plain blocked Bloom filter,
- * with no false negatives.  The false positives of fresh keys are the mean of x^k over the lines,
- * so xmax^k bounds them whatever comes.
+ * Places are fields of nine bits of the mixed hash, six to a word.  Two may be the same and then
+ * count twice.  R is a fixed-point number of 62 bits and costs are in millionths, so everything is
+ * integers.
  *
- * Places are nine-bit fields of the mixed hash, six to a word; two may coincide and are then priced
- * twice.  R is a fixed-point number of 62 bits, prices are in millionths: all integers.
- *
- * predict: the mean field of choosy_field.c, for keys that repeat uniformly over the stream or are
- * drawn by Zipf's law (gap is not looked at).  On the 24 streams of the de-duplication paper at
- * 1/100 scale: false positives -0.1 to +0.8 % where they are above 0.3 %, and too high by 2 % at
- * 0.15 %, 6 % at 0.02 %, more below; false negatives -0.8 to +1.4 %.
- *
- * Cost: one cache line a key, and counting its bits if the key is new and s < k. */
+ * Predictions follow the average filter over the stream (choosy_field.c), for keys that repeat
+ * uniformly or are drawn by Zipf's law; gap is ignored.  On the 24 streams of the de-duplication
+ * paper at 1/100 scale, false positives are off by -0.1 to +0.8 % if they are above 0.3 %, and too
+ * high by 2 % at 0.15 %, 6 % at 0.02 % and more below; false negatives are off by -0.8 to +1.4
+ * %. */
 #include "choosy.h"
 #include "cells/bitarray.h"
 #include "choosy_field.h"
@@ -54,33 +55,34 @@ static const eb_option choosy_options[] = {
      false},
     {0}};
 
-/* Parameters: the fewest false negatives at the wanted rate of false positives */
+/* Parameters: the fewest false negatives at the wanted false-positive rate */
 
-/* Aim so much lower than wished: two standard errors of 2 x 10^4 false positives. */
+/* Planning aims below the wanted rate by two standard errors of 2 x 10^4 false positives. */
 static const double choosy_aim = 0.985;
 
-static double choosy_share(double share) { /* repeats must be possible for rates to be defined */
+static double choosy_share(double share) { /* there must be repeats, or rates are undefined */
     return fmin(share, 1 - 1e-6);
 }
 
-static double choosy_cap(double fpr, unsigned k) { /* no line fuller than this: fpr is kept */
+static double choosy_cap(double fpr, unsigned k) { /* if no line is fuller than this, fpr is kept */
     assert(fpr > 0 && k >= 1);
     return fmax(CHOOSY_XMAX_MIN, floor(pow(fpr, 1. / k) * EBI_CHOOSY_MILLION) / EBI_CHOOSY_MILLION);
 }
 
-/* How far the mean of the false positives is above the wish with this s, as a logarithm. */
+/* How far the mean false-positive rate with this s is above the wanted one, as a logarithm. */
 static double choosy_excess(ebi_choosy *c, double s, double fpr, ebi_choosy_rates *r) {
     c->s = s;
     *r = ebi_choosy_field(c);
     return log(r->mean_fpr / fpr);
 }
 
-typedef struct choosy_end { /* of an interval for s */
+typedef struct choosy_end { /* one end of an interval for s */
     double s, excess;
 } choosy_end;
 
-/* The rate rises with s, from below the wish to above it: cut the interval where a line through its
- * ends crosses the wish, or halve it, until the rate is less than `accuracy` below. */
+/* The rate rises with s, from below the wanted one to above it.  Cuts the interval where a line
+ * through its ends crosses the wanted rate, or in half, until the rate is less than `accuracy`
+ * below. */
 static ebi_choosy_rates choosy_cut(ebi_choosy *c, double fpr, choosy_end low, choosy_end high,
                                    double accuracy) {
     ebi_choosy_rates r;
@@ -95,8 +97,8 @@ static ebi_choosy_rates choosy_cut(ebi_choosy *c, double fpr, choosy_end low, ch
     return r;
 }
 
-/* Set s in low..high so that the mean of the false positives is `fpr`, to `accuracy` below; if even
- * the choosiest filter has more, set xmax so that nothing can break the wish. */
+/* Sets s in low..high such that the mean false-positive rate is `fpr`, or up to `accuracy` below.
+ * If even the choosiest filter has more, sets xmax such that the rate holds for all streams. */
 static ebi_choosy_rates choosy_solve_between(ebi_choosy *c, double fpr, double low, double high,
                                              double accuracy) {
     assert(low <= high && accuracy > 0);
@@ -109,7 +111,7 @@ static ebi_choosy_rates choosy_solve_between(ebi_choosy *c, double fpr, double l
     return ebi_choosy_field(c);
 }
 
-/* With short steps, near what came out with long ones. */
+/* With short steps, near the result of long ones. */
 static ebi_choosy_rates choosy_solve_near(ebi_choosy *c, double fpr, const ebi_choosy *rough) {
     const double near = 0.03, accuracy = 1e-3;
     ebi_choosy_rates r;
@@ -147,8 +149,8 @@ static void choosy_store(ebi_params *p, const ebi_args *a, const ebi_choosy *c) 
         p->opt[EBI_CHOOSY_XMAX] = (uint64_t)floor(c->xmax * EBI_CHOOSY_MILLION);
 }
 
-/* The best k of 1..7 that keeps the wish, with its s.  Misses fall with k and rise again, so a few
- * steps lead from the usual k to the best. */
+/* The best k of 1..7 that keeps the wanted rate, with its s.  Misses fall with k and then rise
+ * again, so a few steps lead from the usual k to the best. */
 static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr, bool only_roughly) {
     enum { CHOOSY_K_TRIED = 7 };
     ebi_choosy rough[CHOOSY_K_TRIED + 2]; /* by k; k 0: not tried */
@@ -166,7 +168,7 @@ static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr, bool only_roughly) {
     if (only_roughly) return rough[k];
     c.k = k;
     const double best = choosy_solve_near(&c, fpr, &rough[k]).mean_fnr;
-    /* Long steps flatter many bits a little: one bit less may be better after all. */
+    /* Long steps favour large k a little, so one bit less may be better after all. */
     if (k == 1 || !(missed[k - 1] < missed[k] * 1.05)) return c;
     ebi_choosy fewer = rough[k - 1];
     fewer.rough = false;
@@ -174,10 +176,11 @@ static ebi_choosy choosy_solve_k(ebi_choosy c, double fpr, bool only_roughly) {
     return r.mean_fpr <= fpr * 1.001 && r.mean_fnr < best ? fewer : c;
 }
 
-/* Any order.  The bits that are set are bits of keys that came, and no line is fuller than xmax. So
- * the n-th distinct key has at most the rate of a filter that took in all n - 1 before, up to xmax,
- * however often and in what order they came.  xmax is planned for the mean of that over all keys:
- * the first ones have so few false positives that the last may have more than the wish. */
+/* Streams in any order.  The bits that are set belong to keys that came, and no line is fuller than
+ * xmax.  So the n-th distinct key has at most the rate of a filter that took in all n - 1 before
+ * it, up to xmax, however often and in what order they came. xmax is planned for the mean of that
+ * over all keys.  The first keys have so few false positives that the last ones may exceed the
+ * wanted rate. */
 static double choosy_worst_fpr(ebi_choosy c, double xmax) {
     assert(xmax > 0 && xmax <= 1);
     c.s = c.k;
@@ -206,11 +209,11 @@ static double choosy_cap_of_mean(const ebi_choosy *c, double fpr) {
 /* In an unknown order some keys may come far more often than others: docs/decisions/choosy.md. */
 static const double choosy_retry = 0.3;
 
-/* The best s for c->k, if the stream should be shuffled after all: returns what is missed. */
+/* The best s for c->k if the stream is shuffled after all.  Returns the share of misses. */
 static double choosy_solve_any_s(ebi_choosy *c, double fpr, bool only_roughly) {
     static const double tried[] = {-0.75, -0.5, -0.25, 0, 0.5};
     double best = c->s = c->k, best_fnr;
-    c->rough = true; /* good enough for the cap, not for small differences of misses */
+    c->rough = true; /* accurate enough for xmax, not for small differences between misses */
     c->xmax = choosy_cap_of_mean(c, fpr);
     if (choosy_worst_fpr(*c, c->xmax) > fpr * 1.001) return 2;
     c->rough = only_roughly;
@@ -226,7 +229,7 @@ static double choosy_solve_any_s(ebi_choosy *c, double fpr, bool only_roughly) {
     return best_fnr;
 }
 
-/* The best k as well, from the usual one up and down as long as less is missed. */
+/* The best k as well, from the usual one up and down as long as there are fewer misses. */
 static ebi_choosy choosy_solve_any(ebi_choosy c, unsigned k_min, unsigned k_max, double fpr,
                                    bool only_roughly, double *kept) {
     assert(k_min >= 1 && k_min <= k_max);
@@ -252,7 +255,7 @@ static ebi_choosy choosy_solve_any(ebi_choosy c, unsigned k_min, unsigned k_max,
     return best;
 }
 
-/* Of the two whole numbers at k, the one with the fewer false positives while all keys come. */
+/* Of the two whole numbers near k, the one with fewer false positives while all keys come. */
 static double choosy_plain_k(double k, double bits_per_key) {
     const double low = fmax(1, floor(k)), high = fmax(1, ceil(k));
     if (!(high <= CHOOSY_K_MAX)) return CHOOSY_K_MAX;
@@ -275,7 +278,7 @@ static unsigned choosy_start_k(const ebi_args *a, double bits_per_key) {
 static eb_status choosy_solve(ebi_params *p, const ebi_args *a, eb_error *err) {
     const double bits = (double)p->opt[EBI_O_CELLS] * (double)p->opt[EBI_O_SHARDS];
     const double fpr = a->real[EBI_CHOOSY_FPR] * choosy_aim;
-    double kept = 0; /* rate that is sure or predicted */
+    double kept = 0; /* a rate that is guaranteed or predicted */
     ebi_choosy c = {.xmax = a->real[EBI_CHOOSY_XMAX],
                     .bits_per_key =
                         a->given[EBI_CHOOSY_DISTINCT] ? bits / a->real[EBI_CHOOSY_DISTINCT] : 0,
@@ -410,7 +413,8 @@ static eb_status choosy_check(const ebi_params *p, const uint8_t *block, eb_erro
 
 static void choosy_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) {
     const uint64_t lines = ebi_choosy_lines(p);
-    double passed[EBI_CHOOSY_BITS + 1]; /* chance of a fresh key in a line with so many bits */
+    double passed[EBI_CHOOSY_BITS +
+                  1]; /* the probability that a new key passes in a line with so many bits */
     for (unsigned i = 0; i <= EBI_CHOOSY_BITS; i++)
         passed[i] = pow(i / 512., (double)p->opt[EBI_CHOOSY_K]);
     s->cells = p->opt[EBI_O_CELLS];
@@ -423,7 +427,7 @@ static void choosy_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) 
     s->fpr /= (double)lines;
 }
 
-/* Load of a line that takes in no fresh key any more, while nearly all keys are called new. */
+/* The load of a line that takes in no more new keys, while almost all keys are called new. */
 static double choosy_full(const ebi_params *p) {
     const double s = (double)(int64_t)p->opt[EBI_CHOOSY_S] / EBI_CHOOSY_MILLION,
                  k = (double)p->opt[EBI_CHOOSY_K];
@@ -460,7 +464,7 @@ static bool choosy_curve(const ebi_params *p, const eb_workload *w, eb_predictio
     ebi_repeats stream;
     ebi_repeats_of(&stream, w->items, w->distinct, w->zipf);
     ebi_choosy c = choosy_of(p, w->distinct, w->distinct / w->items, false), all = c;
-    all.s = all.k; /* as in choosy_worst_fpr, at the same numbers of distinct keys */
+    all.s = all.k; /* like choosy_worst_fpr, at the same numbers of distinct keys */
     all.share = choosy_share(1);
     all.only_fpr = true;
     for (size_t done = 0; done < n; done += CHOOSY_PLACES) {
@@ -481,7 +485,7 @@ static bool choosy_curve(const ebi_params *p, const eb_workload *w, eb_predictio
 
 static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     out->settles_after = 0;
-    if (w->items == 0 && w->distinct == 0) { /* fresh keys for ever */
+    if (w->items == 0 && w->distinct == 0) { /* endlessly many new keys */
         out->fill = choosy_full(p);
         out->fpr = out->mean_fpr = pow(out->fill, (double)p->opt[EBI_CHOOSY_K]);
         out->fnr = out->mean_fnr = 1 - out->fpr; /* hardly any of them was taken in */
@@ -492,7 +496,7 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     const ebi_choosy c =
         choosy_of(p, distinct, w->items > 0 ? distinct / w->items : 1e-6, ebi_asks_roughly(out));
     if (w->gap > 0) out->unused |= EB_UNUSED_GAP;
-    if (w->gap > 0 && c.s < c.k) { /* others set a refused key's bits meanwhile, or do not */
+    if (w->gap > 0 && c.s < c.k) { /* meanwhile other keys may set a refused key's bits */
         out->fpr_high = out->most_fpr = fmin(choosy_worst_fpr(c, c.xmax), pow(c.xmax, c.k));
         if (w->zipf > 0) out->unused |= EB_UNUSED_ZIPF;
         return;
@@ -503,14 +507,15 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     if (skewed) ebi_repeats_of(&stream, distinct / c.share, distinct, w->zipf);
     const ebi_choosy_rates r = skewed ? ebi_choosy_skewed(&c, &stream) : ebi_choosy_field(&c);
     choosy_tell(&c, &r, c.s >= c.k ? r.mean_fpr : choosy_worst_fpr(c, c.xmax), out);
-    if (skewed) { /* misses are predicted too low where there are few of them */
+    if (skewed) { /* predicts too few misses where there are few */
         out->accuracy = 0.1;
         out->fnr_high = fmin(1, 1.2 * r.mean_fnr);
         out->fpr_high = out->most_fpr;
         out->mean_fpr = fmin(out->mean_fpr, out->most_fpr);
     }
-    if (c.xmax < 1 && isnan(out->accuracy)) out->accuracy = 0.2; /* when a line is full is chance */
-    if (w->gap > 0) { /* new keys may come later than in a shuffled stream */
+    if (c.xmax < 1 && isnan(out->accuracy))
+        out->accuracy = 0.2; /* when lines are full depends on chance */
+    if (w->gap > 0) {        /* new keys may come later than in a shuffled stream */
         out->fnr_low = 0;
         out->fnr_high = fmin(1, 1.2 * fmax(r.fnr, r.mean_fnr));
     }

@@ -1,5 +1,5 @@
-/* choosy.h - what the loops of choosy.c and of choosy_avx2.c share.  choosy.c explains the filter.
- */
+/* choosy.h - what the loops in choosy.c and choosy_avx2.c share: the lines, the cost of a key, and
+ * the rule for taking it in. choosy.c explains the filter. */
 #ifndef EBI_CHOOSY_H
 #define EBI_CHOOSY_H
 #include "filter/loops.h"
@@ -47,13 +47,13 @@ typedef struct ebi_choosy_batch {
     size_t n;
 } ebi_choosy_batch;
 
-/* Key i's line: where in the block it starts. */
+/* The offset of key i's line in the block. */
 EBI_INLINE uint64_t ebi_choosy_at(const ebi_choosy_batch *b, size_t i) {
     assert(i < b->n);
     return EBI_CHOOSY_LINES_AT + eb_scale(b->hash[i], b->lines) * EBI_CHOOSY_BYTES;
 }
 
-/* Lines are asked for so many keys before their turn: memory and arithmetic overlap. */
+/* Lines are prefetched this many keys ahead, so that memory and arithmetic overlap. */
 enum { EBI_CHOOSY_AHEAD = 48 };
 
 EBI_INLINE void ebi_choosy_fetch(const ebi_choosy_batch *b, size_t i, bool write) {
@@ -68,17 +68,17 @@ EBI_INLINE void ebi_choosy_fetch_first(const ebi_choosy_batch *b, bool write) {
     for (size_t i = 0; i < EBI_CHOOSY_AHEAD; i++) ebi_choosy_fetch(b, i, write);
 }
 
-/* A key's places: fields of nine bits, lowest first. */
+/* A key's places are fields of nine bits, lowest first. */
 enum { EBI_CHOOSY_FIELD_BITS = 9, EBI_CHOOSY_FIELDS = 6 };
 
-/* What can be done with a line, and with n <= EBI_CHOOSY_FIELDS places in it. */
+/* Operations on a line, and on n <= EBI_CHOOSY_FIELDS places in it. */
 typedef struct ebi_choosy_code {
     unsigned (*zeros)(const uint8_t *line, uint64_t fields, unsigned n); /* places that are zero */
     unsigned (*used)(const uint8_t *line); /* bits that are set in the line */
-    /* Sets the places if `take` is 1, and nothing if it is 0: whether a key is taken is hard to
-     * foresee, and a branch foreseen wrongly costs more than writing what was there. */
+    /* Sets the places if `take` is 1, and nothing if it is 0.  Whether a key is taken in is hard to
+     * predict, and a mispredicted branch costs more than writing back what was there. */
     void (*set)(uint8_t *line, uint64_t fields, unsigned n, uint64_t take);
-    /* Sets the places.  Were all of them set? */
+    /* Sets the places.  Returns whether all of them were set. */
     bool (*put)(uint8_t *line, uint64_t fields, unsigned n);
 } ebi_choosy_code;
 
@@ -104,7 +104,7 @@ EBI_INLINE bool ebi_choosy_put(uint8_t *line, uint64_t mix, unsigned k, ebi_choo
     return code.put(line, ebi_mix(mix), k - CHOOSY_FIELDS) && first;
 }
 
-/* zeros <= price + u + 0.2(1/R - 1), multiplied by R: no division. */
+/* zeros <= price + u + 0.2(1/R - 1), multiplied by R to avoid a division. */
 EBI_INLINE bool ebi_choosy_is_cheap(unsigned zeros, unsigned used, uint64_t mix, uint64_t r,
                                     unsigned k, int64_t s) {
     assert(zeros <= k && used <= 512);
@@ -116,7 +116,8 @@ EBI_INLINE bool ebi_choosy_is_cheap(unsigned zeros, unsigned used, uint64_t mix,
     return (over + CHOOSY_BONUS) * (int64_t)(r >> 30) <= (int64_t)CHOOSY_BONUS << 32;
 }
 
-/* The coin of a key that comes after so many others: it needs neither a generator nor a state. */
+/* A random number for a key that comes after so many others.  It needs no generator and no
+ * state. */
 EBI_INLINE uint64_t ebi_choosy_coin(eb_hash h, uint64_t before) {
     return (h + before * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd1342543de82ef95);
 }
@@ -126,12 +127,12 @@ EBI_INLINE uint64_t ebi_choosy_retry(const ebi_params *p) { /* in 2^-64 */
     return share >> 32 ? UINT64_MAX : share << 32;
 }
 
-typedef struct ebi_choosy_rule { /* whom to take in */
+typedef struct ebi_choosy_rule { /* which keys are taken in */
     uint64_t r, step;
     int64_t s;
     unsigned line_max;
-    bool plain;      /* everybody */
-    uint64_t retry;  /* keys that are not cheap, if their coin is below this */
+    bool plain;      /* all of them */
+    uint64_t retry;  /* keys that are not cheap are taken in if their random number is below this */
     uint64_t before; /* keys that came before the batch */
 } ebi_choosy_rule;
 
@@ -148,7 +149,7 @@ EBI_INLINE ebi_choosy_rule ebi_choosy_rule_of(const ebi_params *p, const uint8_t
                              ebi_head_of(block)->items};
 }
 
-/* R moves towards 1 with a new key, else towards 0. */
+/* Moves R towards 1 for a new key, else towards 0. */
 EBI_INLINE void ebi_choosy_note(ebi_choosy_rule *rule, bool seen) {
     rule->r += (rule->step & ((uint64_t)seen - 1)) - eb_scale(rule->r, rule->step << 2);
 }
@@ -201,7 +202,7 @@ EBI_INLINE void ebi_choosy_test(const ebi_params *p, const uint8_t *block, const
     }
 }
 
-/* The loops for p: portable, or NULL if this machine has no AVX2. */
+/* The loops for p: portable ones, and those with AVX2 or NULL if this machine has none. */
 const ebi_ops *ebi_choosy_portable(const ebi_params *p);
 const ebi_ops *ebi_choosy_avx2(const ebi_params *p);
 #endif

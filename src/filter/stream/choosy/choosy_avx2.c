@@ -1,5 +1,6 @@
-/* choosy_avx2.c - the loops of choosy on x86 with AVX2, BMI2 and POPCNT.  All places of a key are
- * looked up at once, one in each 32-bit lane.  The bytes are those of the portable loops. */
+/* choosy_avx2.c - the loops of choosy for x86 with AVX2, BMI2 and POPCNT. All places of a key are
+ * looked up at once, one in each 32-bit lane.  The bytes are the same as those of the portable
+ * loops. */
 #include "choosy.h"
 
 #if EBI_X86_64
@@ -7,7 +8,7 @@
 
 #define CHOOSY_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
 
-/* Field i in lane i: it starts at bit i of byte i, and is followed by other bits. */
+/* Brings field i to lane i.  It begins at bit i of byte i and is followed by other bits. */
 CHOOSY_AVX2 EBI_INLINE __m256i choosy_spread(uint64_t fields) {
     const __m256i bytes =
         _mm256_setr_epi8(0, 1, -1, -1, 1, 2, -1, -1, 2, 3, -1, -1, 3, 4, -1, -1, 4, 5, -1, -1, 5, 6,
@@ -37,7 +38,7 @@ CHOOSY_AVX2 EBI_INLINE unsigned choosy_avx2_used(const uint8_t *line) {
     return used;
 }
 
-typedef struct choosy_bits { /* of a line */
+typedef struct choosy_bits { /* the bits of a line */
     __m256i low, high;
 } choosy_bits;
 
@@ -51,8 +52,8 @@ CHOOSY_AVX2 EBI_INLINE void choosy_store_or(uint8_t *line, choosy_bits a, choosy
     _mm256_storeu_si256((__m256i *)(void *)(line + 32), _mm256_or_si256(a.high, b.high));
 }
 
-/* One bit of the half line that begins at bit `first`: a shift by 32 or more, or by less than
- * nothing, leaves no bit in a word. */
+/* One bit of the half line that begins at bit `first`.  Shifts by 32 or more, or by less than 0,
+ * leave no bit in a word. */
 CHOOSY_AVX2 EBI_INLINE __m256i choosy_bit(__m256i place, int first) {
     const __m256i words = _mm256_add_epi32(_mm256_setr_epi32(0, 32, 64, 96, 128, 160, 192, 224),
                                            _mm256_set1_epi32(first));

@@ -1,24 +1,27 @@
-/* choosy_field.c - what a choosy Bloom filter makes of a stream, on average.
+/* choosy_field.c - predicts how a choosy Bloom filter fills over a stream, and its error rates, by
+ * following averages instead of single lines (a mean field).
  *
- * Everything is per distinct key; the stream lasts from t = 0 to 1.  A line of load x takes in a
- * key with j zero bits if j <= z + u, where z = k(1-x) + s + 0.2(1/R-1), R is the share of recent
- * records that were called new, and u is uniform in 0..1 and fixed for each key.  Followed are:
+ * Compared with simulations from 0.6 to 7 bits a key, both rates over the stream are within 1.5 %.
+ * If false positives are rare (below 0.2 %), they come from the few fullest lines, which this
+ * method does not show well, and the prediction is too high.
  *
- *     mean, var      of the loads of all lines; five typical lines (Gauss-Hermite nodes) carry
- *     n[j][b][u]     the keys seen but not taken in, with j zero bits left, in slices of u; b = 1
- *                    while the arrival that every key is sure of is to come
- *     R              common to all lines
+ * All numbers are per distinct key, and the stream lasts from t = 0 to 1.  A line of load x takes
+ * in a key with j zero bits if j <= z + u, where z = k(1-x) + s + 0.2(1/R-1), R is the share of
+ * recent records that were called new, and u is uniform in 0..1 and fixed for each key.  Followed
+ * are:
  *
- * A first arrival has Binomial(k, 1-x) zero bits; none is a false positive.  A repeat of a key in n
- * is a false negative and tries again, with the same u: a key once refused stays refused until
- * others set its bits, but for a share `retry` of all that are refused, drawn at each arrival. Bits
- * set raise the load and thin the zero bits of the keys in n.  The variance follows from the linear
- * noise of arrivals: var' = 2 (d drift / d x) var + (bits set at once)^2, where the slope of the
- * drift is taken from the five lines (Stein's lemma).
+ *       mean, var      of the loads of all lines, represented by five typical lines (Gauss-Hermite
+ *                      nodes)
+ *       n[j][b][u]     the keys seen but not taken in, with j zero bits left, in slices of u; b = 1
+ *                      until the second arrival that every key certainly has
+ *       R              common to all lines
  *
- * Against simulation from 0.6 to 7 bits a key: both rates over the stream within 1.5 %.  Where
- * false positives are rare (below 0.2 %) they come from the few fullest lines, which five nodes do
- * not show well: the prediction is then too high. */
+ * A first arrival has Binomial(k, 1-x) zero bits; if there are none it is a false positive.  A
+ * repeat of a key in n is a false negative and tries again, with the same u.  So a key that was
+ * refused stays refused until others set its bits, except for a share `retry` of the refused ones,
+ * drawn at each arrival.  Bits that are set raise the load and reduce the zero bits of the keys in
+ * n.  The variance follows from the linear noise of arrivals: var' = 2 (d drift / d x) var + (bits
+ * set at once)^2, where the slope of the drift comes from the five lines (Stein's lemma). */
 #include "choosy_field.h"
 #include <assert.h>
 #include <math.h>
@@ -31,17 +34,17 @@ static const double choosy_field_weight[EBI_CHOOSY_NODES] = {
 
 typedef struct choosy_field_line {
     double x;
-    double n[EBI_CHOOSY_K_MAX + 1][2 * EBI_CHOOSY_SLICES]; /* slices with b = 0, then 1 */
+    double n[EBI_CHOOSY_K_MAX + 1][2 * EBI_CHOOSY_SLICES]; /* slices with b = 0, then with b = 1 */
 } choosy_field_line;
 
 typedef struct choosy_field_state {
     choosy_field_line lines[EBI_CHOOSY_NODES];
     double mean, speed, var; /* of the loads; speed is the derivative of the mean */
     double called_new;       /* R */
-    ebi_choosy_skew *skew;   /* of draws by Zipf's law, instead of the lines */
+    ebi_choosy_skew *skew;   /* for draws by Zipf's law, instead of the lines */
 } choosy_field_state;
 
-/* With a repeats a key, (1-t) exp(-a t) of the keys are unseen at t. */
+/* With a repeats a key, a share (1-t) exp(-a t) of the keys have not come at t. */
 static ebi_choosy_step choosy_field_arrivals(double a, double t, double dt) {
     assert(t >= 0 && dt > 0);
     const double e0 = exp(-a * t), e1 = exp(-a * (t + dt));
@@ -82,7 +85,7 @@ void ebi_choosy_insert(ebi_choosy_flow *flow, double keys, double x, unsigned j)
     flow->squares += keys * bits * bits;
 }
 
-/* First arrivals with j zero bits, p of all, and repeats of the keys that wait with as many. */
+/* First arrivals with j zero bits, p of all, and repeats of the waiting keys with as many. */
 static void choosy_field_arrive(const ebi_choosy_step *s, double p,
                                 const double taken[EBI_CHOOSY_SLICES], choosy_field_line *l,
                                 unsigned j, ebi_choosy_flow *flow) {
@@ -105,7 +108,8 @@ static void choosy_field_arrive(const ebi_choosy_step *s, double p,
     ebi_choosy_insert(flow, inserted, l->x, j);
 }
 
-/* Every zero bit of a waiting key is set by others with chance q; those without any are covered. */
+/* Others set each zero bit of a waiting key with probability q.  Keys without zero bits no longer
+ * wait. */
 static void choosy_field_thin(const ebi_choosy *c, choosy_field_line *l, double q) {
     assert(q >= 0 && q <= 1);
     for (unsigned j = 1; j <= c->k; j++)
@@ -117,7 +121,7 @@ static void choosy_field_thin(const ebi_choosy *c, choosy_field_line *l, double 
         }
 }
 
-/* Nothing is refused but by full lines: no key waits, or nobody asks about those that do. */
+/* Only full lines refuse keys: no key waits, or the waiting ones do not matter. */
 static bool choosy_field_takes_all(const ebi_choosy *c, const choosy_field_state *f) {
     return !f->skew && c->s >= c->k && (c->xmax >= 1 || c->only_fpr);
 }
@@ -182,7 +186,7 @@ static ebi_choosy_flow choosy_field_advance(const ebi_choosy *c, choosy_field_st
     return sum;
 }
 
-/* A stream of more repeats than this goes on as it was at the end of one with as many. */
+/* A stream with more repeats than this continues as it was at the end of one with this many. */
 static const double choosy_field_repeats_max = 50;
 
 typedef struct choosy_field_sums { /* since the beginning, per key */
@@ -191,8 +195,8 @@ typedef struct choosy_field_sums { /* since the beginning, per key */
     double fpr, fnr; /* of the last step */
 } choosy_field_sums;
 
-/* Of skewed streams so many more repeats are missed than the mean field has, the more the less
- * choosy the filter is: measured on 72 streams, 0.99 to 1.18 times.  Why is not known. */
+/* Skewed streams miss more repeats than the mean field predicts: 0.99 to 1.18 times as many on 72
+ * streams, and more if the filter is less choosy.  The cause is not known. */
 static double choosy_field_more_missed(const ebi_choosy *c) {
     return 1 + 0.05 * (1 + fmin(c->s, 1));
 }

@@ -1,5 +1,6 @@
-/* choosy_field.h - the mean field of a Bloom filter in lines of 512 bits that takes in a key only
- * if few of its bits are still zero. */
+/* choosy_field.h - predicts the error rates of a Bloom filter in lines of 512 bits that takes in a
+ * key only if few of its bits are still zero. choosy_field.c is for shuffled streams, choosy_skew.c
+ * for keys drawn by Zipf's law. */
 #ifndef EBI_CHOOSY_FIELD_H
 #define EBI_CHOOSY_FIELD_H
 #include "math/probability.h"
@@ -8,13 +9,13 @@
 
 typedef struct ebi_choosy {
     unsigned k;          /* bits of a key, 1..12 */
-    double s;            /* a key may cost this many bits more than the average one */
-    double xmax;         /* no line fills beyond this share, 0..1 */
+    double s;            /* a key may cost this many bits more than an average one */
+    double xmax;         /* the largest share of a line's bits that may be set, 0..1 */
     double bits_per_key; /* all bits / all distinct keys, > 0 */
     double share;        /* distinct keys / records, 0 < share < 1 */
     bool rough;          /* steps four times as long: rates within 3 % */
-    double retry;        /* of keys that cost more, this share is taken in, at each arrival anew */
-    bool only_fpr;       /* with s >= k and hardly any repeats: the others are not asked about */
+    double retry;  /* the share of more expensive keys that are taken in, drawn at each arrival */
+    bool only_fpr; /* with s >= k and hardly any repeats: computes nothing else */
 } ebi_choosy;
 
 typedef struct ebi_choosy_rates {
@@ -22,17 +23,17 @@ typedef struct ebi_choosy_rates {
     double mean_fpr, mean_fnr; /* of all first arrivals, of all repeats */
 } ebi_choosy_rates;
 
-/* The stream: every key once and (1-share)/share repeats a key on average, spread uniformly over
- * the keys and over the stream.  About a millisecond. */
+/* For a stream with every key once and (1-share)/share repeats a key on average, spread uniformly
+ * over the keys and over the stream.  About a millisecond. */
 ebi_choosy_rates ebi_choosy_field(const ebi_choosy *c);
-/* The same for keys drawn by Zipf's law, some milliseconds. */
+/* The same for keys drawn by Zipf's law.  A few milliseconds. */
 ebi_choosy_rates ebi_choosy_skewed(const ebi_choosy *c, const ebi_repeats *stream);
-/* Either at n ascending places of the stream, 0..1, from one integration; `skewed` NULL: shuffled.
- */
+/* Either of them at n ascending places of the stream, 0..1, in one pass; `skewed` NULL:
+ * shuffled. */
 void ebi_choosy_course(const ebi_choosy *c, const ebi_repeats *skewed, const double *place,
                        ebi_choosy_rates *out, size_t n);
 
-/* Between choosy_field.c and choosy_skew.c */
+/* Shared by choosy_field.c and choosy_skew.c */
 
 enum {
     EBI_CHOOSY_LINE = 512,
@@ -44,22 +45,22 @@ enum {
 
 typedef struct ebi_choosy_step { /* what arrives in [t, t + dt), per key */
     double dt;
-    double fresh[2];  /* first arrivals: the sure one, and another while the sure one is pending */
+    double fresh[2];  /* first arrivals: with the sure one only, and with another one */
     double repeat[2]; /* of a seen key, without and with a pending arrival */
-    double pending;   /* chance that the pending arrival comes */
+    double pending;   /* the probability that the pending arrival comes */
     double records;
     double bonus;
 } ebi_choosy_step;
 
 typedef struct ebi_choosy_flow { /* what happened in a step, per key */
     double false_positives, false_negatives, called_new;
-    double bits, squares; /* set, and their squares summed over insertions */
-    double tilt;          /* bits, weighted by the node: more in fuller lines? */
+    double bits, squares; /* bits set, and their squares summed over insertions */
+    double tilt;          /* bits, weighted by the node: are there more in fuller lines? */
 } ebi_choosy_flow;
 
-typedef struct ebi_choosy_class { /* keys that come about as often */
+typedef struct ebi_choosy_class { /* keys that come about equally often */
     double keys;                  /* per distinct key of the stream */
-    double comes;                 /* so often in the whole stream, on average */
+    double comes;                 /* how often in the whole stream, on average */
     double fresh, after;          /* in this step: first arrivals, and repeats for each of them */
     double repeats;               /* in this step, of a key that came before */
 } ebi_choosy_class;
@@ -75,9 +76,9 @@ void ebi_choosy_skew_arrivals(ebi_choosy_skew *f, double t, ebi_choosy_step *s);
 ebi_choosy_flow ebi_choosy_skew_line(const ebi_choosy *c, ebi_choosy_skew *f, int node,
                                      const ebi_choosy_step *s, double x);
 
-/* p[j]: the chance that j of k bits are zero. */
+/* p[j]: the probability that j of k bits are zero. */
 void ebi_choosy_binomial(unsigned k, double zero, double *p);
-/* Shares of the slices of u that are taken in at j zero bits. */
+/* The shares of the slices of u that are taken in at j zero bits. */
 void ebi_choosy_taken(const ebi_choosy *c, double x, double z, unsigned j,
                       double taken[EBI_CHOOSY_SLICES]);
 void ebi_choosy_insert(ebi_choosy_flow *flow, double keys, double x, unsigned j);

@@ -1,14 +1,15 @@
-/* choosy_skew.c - what a choosy Bloom filter makes of draws by Zipf's law, on average.
+/* choosy_skew.c - predicts the error rates of a choosy Bloom filter for keys that are drawn by
+ * Zipf's law.
  *
- * As choosy_field.c, but a key comes Poisson(l) times, at any time of the stream alike, and l
- * differs: keys are put into classes, each twice as frequent as the one before.  In each class and
- * typical line are followed
+ * This works like choosy_field.c, except that a key comes Poisson(l) times, at any time of the
+ * stream, and l differs.  Keys are divided into classes, each twice as frequent as the one before.
+ * For each class and typical line it follows
  *
- *     n[class][j][u]     the keys seen but not taken in, with j zero bits left, in slices of u
+ *       n[class][j][u]     the keys seen but not taken in, with j zero bits left, in slices of u
  *
- * A key that waits and is taken in with chance q at each of its r arrivals in a step is missed
- * (1 - e^(-q r)) / q times.  The most frequent keys are one class: a key among them is missed so
- * often as its coin falls wrong, however often it comes. */
+ * A waiting key that is taken in with probability q at each of its r arrivals in a step is missed
+ * (1 - e^(-q r)) / q times.  The most frequent keys are one class.  However often one of them
+ * comes, it is missed only until its first successful retry. */
 #include "choosy_field.h"
 #include <assert.h>
 #include <math.h>
@@ -46,8 +47,8 @@ static inline double choosy_skew_mean(double y) {
     return 1 / (1 + y / 2 + y * y / (12 + 2 * y));
 }
 
-/* Keys of a class that have j zero bits, as have p of its first arrivals: returns how many are
- * taken in. */
+/* Adds the keys of a class that have j zero bits, as a share p of its first arrivals has.  Returns
+ * how many are taken in. */
 static double choosy_skew_arrive(const ebi_choosy_class *c, double p,
                                  const double taken[EBI_CHOOSY_SLICES], float *n,
                                  ebi_choosy_flow *flow) {
@@ -66,7 +67,7 @@ static double choosy_skew_arrive(const ebi_choosy_class *c, double p,
     return inserted;
 }
 
-/* Every zero bit of a waiting key is set by others with chance q. */
+/* Others set each zero bit of a waiting key with probability q. */
 static void choosy_skew_thin(float *n, float *fewer, float q) {
 #pragma GCC unroll 12
     for (int u = 0; u < EBI_CHOOSY_SLICES; u++) {

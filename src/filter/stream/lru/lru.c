@@ -1,37 +1,36 @@
-/* lru.c - the last keys seen, as move-to-front lists of fingerprints.
+/* lru.c - remembers the last keys seen, in lists of fingerprints that fit in a cache line.  For
+ * endless streams.
  *
- * A key's hash names a bucket and a fingerprint of w bits.  The bucket is a list
- * of b fingerprints, newest first.  A key whose fingerprint is in the list is
- * reported seen and moves to the front; any other is inserted, and the last one
- * falls out.  With keep=recent a key is inserted at the front, so a bucket holds
- * the last b distinct keys that met it; with keep=adaptive (the default of lines)
- * where it is inserted follows from what has paid lately: lru_duel.c.  keep=important is the same
- * with keys that have an importance: the less important, the deeper.
+ * The hash of a key selects a bucket and a fingerprint of w bits.  A bucket is a list of b
+ * fingerprints, newest first.  A key whose fingerprint is in the list is reported seen and moves to
+ * the front.  Any other key is inserted, and the last one drops out.  With keep=recent a key is
+ * inserted at the front, so a bucket holds the last b distinct keys that fell into it.  With
+ * keep=adaptive (the default for lines), the place of insertion is the one that recently worked
+ * best: lru_duel.c. keep=important does the same for keys with an importance: less important keys
+ * are inserted further back.  A key costs one cache line, read and written.
  *
- *     | ebi_block_head | keep=adaptive: 64 bytes, who wins | buckets | copies of leaders |
- *                      | important: 128 bytes, and who is important |
+ *       | ebi_block_head | keep=adaptive: 64 bytes, who wins | buckets | copies of leaders |
+ *                        | important: 128 bytes, and who is important |
  *
- *     bucket=word   one 64-bit word: b <= 64/w fields of w bits, slot 0 lowest
+ *       bucket=word   one 64-bit word: b <= 64/w fields of w bits, slot 0 lowest
  *
- *     bucket=line   64 bytes.  print_bits = 16, 24, 32: slot i is bytes i w/8 to (i+1) w/8 - 1
- *                   other widths: n = floor(128/w) fields in each word,
- *                   | word 0: low halves of slots 0..n-1 | ... | word 3: 3n..4n-1 |
- *                   | word 4: their high halves          | ... | word 7           |
- *                   slot i is field i mod n, of w/2 bits, of words i/n and 4 + i/n
- *                   3 floor(128/w) < b <= 4 floor(128/w), whatever the width
+ *       bucket=line   64 bytes.  print_bits = 16, 24, 32: slot i is bytes i w/8 to (i+1) w/8 - 1
+ *                     other widths: n = floor(128/w) fields in each word,
+ *                     | word 0: low halves of slots 0..n-1 | ... | word 3: 3n..4n-1 |
+ *                     | word 4: their high halves          | ... | word 7           |
+ *                     slot i is field i mod n, of w/2 bits, of words i/n and 4 + i/n
+ *                     3 floor(128/w) < b <= 4 floor(128/w), whatever the width
  *
- * Invariants, which check() holds loaded bytes to: fingerprints are 1..2^w-1, 0
- * is an empty slot; empty slots are last; no fingerprint is twice in a bucket;
- * bits of no slot are 0.  The cells of a spec are slots: buckets times b.
+ * The options print_bits= and slots= are called w and b here. cells= counts slots: buckets times b.
  *
- * A fresh key is taken for an old one with b/(2^w-1) when the bucket is full.  A
- * repeat after d other distinct keys is missed if b of them met its bucket:
- * Prob(Poisson(d/buckets) >= b).  Lines forget far more sharply than words: at
- * w = 32 they miss 1 % of the repeats at a distance of half their slots, words of
- * 21 bits at a seventh of theirs.  Words win only if the distance is larger than
- * the slots anyway.
+ * Invariants, which check() verifies in loaded bytes: fingerprints are 1..2^w-1 and 0 is an empty
+ * slot; empty slots come last; no fingerprint is in a bucket twice; bits outside of slots are 0.
  *
- * Cost: one cache line a key, read and written. */
+ * A new key is taken for an old one with probability b/(2^w-1) if the bucket is full.  A repeat
+ * after d other distinct keys is missed if b of them fell into its bucket: Prob(Poisson(d/buckets)
+ * >= b).  Lines forget much more sharply than words: with w = 32 they miss 1 % of the repeats at a
+ * distance of half their slots, words of 21 bits at a seventh of theirs.  Words are better only if
+ * the distance is larger than the number of slots anyway. */
 #include "lru.h"
 #include "cells/packed.h"
 #include "math/probability.h"
@@ -100,8 +99,8 @@ static unsigned lru_slots_for(const ebi_params *p, unsigned w, double fpr) {
     return b < lru_b_min(p, w) ? 0 : (unsigned)b;
 }
 
-/* w and b for fpr.  Lines: most slots, and of equally many the widest; the last
- * word may stay part empty.  Words: the narrowest that may be full. */
+/* Chooses w and b for fpr.  Lines: the most slots, and of equally many the widest; the last word
+ * may be partly empty.  Words: the narrowest width for which a word may be full. */
 static void lru_choose(ebi_params *p, double fpr) {
     assert(fpr > 0);
     for (unsigned w = 5; w <= 32; w++) {
@@ -138,16 +137,15 @@ static eb_status lru_check_given(ebi_params *p, const ebi_args *a, eb_error *err
     return EB_OK;
 }
 
-/* Buckets that remember `window` distinct keys of a shard with 1 % missed at
- * that distance. */
+/* The buckets that remember `window` distinct keys of a shard, with 1 % missed at that distance. */
 static double lru_buckets_for(const ebi_params *p, double window) {
     assert(window > 0);
     const double b = ebi_lru_b(p), reach = ebi_lru_reach(b, 0.01);
     return ceil(fmax(window / (double)p->opt[EBI_O_SHARDS] / reach, 64 / b));
 }
 
-/* Of so many lines: few, so that all copies stay in the cache and take little memory.  In a small
- * filter one leader is better than none, and better than several. */
+/* The number of leaders among so many lines: few, so that all copies stay in the cache and take
+ * little memory.  In a small filter one leader is better than none, and better than several. */
 static uint64_t lru_leaders_of(const ebi_params *p, uint64_t lines) {
     enum { LRU_LEAST = 64, LRU_SHARE = 768, LRU_RANKED_SHARE = 384, LRU_MOST = 256 };
     if (p->opt[EBI_LRU_KEEP] == EBI_LRU_RECENT) return 0;
@@ -162,7 +160,7 @@ static uint64_t lru_bytes_of(const ebi_params *p, uint64_t buckets) { /* of a sh
     return ebi_lru_ranks_bytes(p) + ebi_round_up((buckets + copies) * lru_bucket_bytes(p), 64);
 }
 
-/* As many as the memory holds, with the copies of their leaders. */
+/* As many buckets as the memory holds, with the copies of their leaders. */
 static uint64_t lru_buckets_in(const ebi_params *p, uint64_t budget) {
     const uint64_t all = budget / lru_bucket_bytes(p);
     const uint64_t copies = lru_leaders_of(p, all) * (ebi_lru_experts(p) - 1);
@@ -205,7 +203,8 @@ static eb_status lru_size(ebi_params *p, const ebi_args *a, eb_error *err) {
     return EB_OK;
 }
 
-/* Importances, and ceil(2^64 / their number): a product with it is below 16 in ebi_lru_class. */
+/* The range of importances, and ceil(2^64 / their number): multiplying by it gives less than 16 in
+ * ebi_lru_class. */
 static eb_status lru_range(ebi_params *p, const ebi_args *a, eb_error *err) {
     if (!ebi_lru_is_ranked(p)) {
         if (a->given[EBI_LRU_LOW] || a->given[EBI_LRU_HIGH])
@@ -271,14 +270,14 @@ static uint64_t lru_slot(const lru_shape *s, const uint8_t *bucket, unsigned i) 
     return print;
 }
 
-/* The slots before the first empty one. */
+/* How many slots come before the first empty one. */
 static unsigned lru_occupied(const lru_shape *s, const uint8_t *bucket) {
     unsigned n = 0;
     while (n < s->b && lru_slot(s, bucket, n) != 0) n++;
     return n;
 }
 
-/* Is nothing set but the first n slots? */
+/* Whether no bits are set except those of the first n slots. */
 static bool lru_packed(const lru_shape *s, const uint8_t *bucket, unsigned n) {
     if (s->size > 0) return ebi_tail_is_zero(bucket, 8 * n * s->size, EBI_LRU_LINE_BYTES);
     for (unsigned k = 0; k < s->words; k++, n -= (unsigned)ebi_min(n, s->f.n))
@@ -289,8 +288,8 @@ static bool lru_packed(const lru_shape *s, const uint8_t *bucket, unsigned n) {
     return true;
 }
 
-/* Is a fingerprint twice among the first n?  Looks back only where the low bits
- * were met before. */
+/* Whether a fingerprint is among the first n twice.  Compares only with fingerprints that have the
+ * same low bits. */
 static bool lru_repeats(const lru_shape *s, const uint8_t *bucket, unsigned n) {
     uint64_t met[16] = {0}, print[48];
     for (unsigned i = 0; i < n; i++) {

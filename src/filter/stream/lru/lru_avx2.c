@@ -1,4 +1,5 @@
-/* lru_avx2.c - the loops of bucket=line with AVX2: a line is two registers. */
+/* lru_avx2.c - the loops of bucket=line with AVX2: a line is in two registers.  The bytes are the
+ * same as those of lru_loops.c. */
 #include "lru.h"
 
 #if EBI_X86_64

@@ -1,5 +1,6 @@
-/* lru_avx512.c - the loops of lines whose fingerprints are whole bytes with AVX-512: a line is a
- * register, and a bit of a mask says what becomes of a byte. */
+/* lru_avx512.c - the loops of lines whose fingerprints are whole bytes, with AVX-512: a line is in
+ * one register, and mask bits say what happens to each byte.  The bytes are the same as those of
+ * lru_loops.c. */
 #include "lru.h"
 
 #if EBI_X86_64
@@ -10,9 +11,9 @@
 typedef uint8_t lru_avx512_bytes __attribute__((vector_size(64)));
 
 typedef struct lru_avx512_shape { /* of all lines of a filter */
-    ebi_lru_fields f;             /* of bits, one for each byte */
+    ebi_lru_fields f;             /* with one bit for each byte */
     unsigned end;                 /* of the slots */
-    __m512i spread, up; /* from which byte of the print, or of the line, each byte comes */
+    __m512i spread, up; /* for each byte, the byte of the print or of the line that it comes from */
 } lru_avx512_shape;
 
 LRU_TARGET EBI_INLINE void lru_avx512_shape_of(lru_avx512_shape *s, unsigned w, unsigned b) {
@@ -35,8 +36,8 @@ LRU_TARGET EBI_INLINE __m512i lru_avx512_spread(uint64_t print, const lru_avx512
     return _mm512_permutexvar_epi8(s->spread, _mm512_castsi128_si512(bytes));
 }
 
-/* The slots up to the one that holds the print, or all, go one place up; the lowest of them comes
- * from the print. */
+/* Moves the slots up to the one that holds the print, or all of them, up by one.  The print goes to
+ * the lowest of them. */
 LRU_TARGET EBI_INLINE bool lru_avx512_put(uint8_t *line, uint64_t print, const lru_avx512_shape *s,
                                           const ebi_lru_place *place, bool deep, uint8_t to) {
     (void)place;

@@ -1,22 +1,23 @@
-/* lru_bytes.h - lines whose fingerprints are whole bytes, one behind the other.  It is a template:
- * before it come LRU_TARGET, the attribute of functions, LRU_MY(name), their names, LRU_VECTOR, the
- * bytes of a register, LRU_MY(line), 64 bytes in an array `v` of registers, and what differs from
- * target to target:
+/* lru_bytes.h - operations on lines whose fingerprints are whole bytes, one after the other.
+ * lru_loops.h uses them.  Where a key is found is unpredictable, so there is no branch on it.
  *
- *     void LRU_MY(spread)(LRU_MY(line) *to, uint64_t print, unsigned size)
- *         The print, as often as there is room for it.
- *     uint64_t LRU_MY(differ)(const LRU_MY(line) *x, const LRU_MY(line) *y)
- *         A bit for each byte.
- *     LRU_MY(vector) LRU_MY(first_up)(const LRU_MY(line) *x, const LRU_MY(line) *y, unsigned size)
- *         The first register of x, its bytes `size` places up; below them comes the print.
- *     LRU_MY(vector) LRU_MY(blend)(LRU_MY(vector) a, LRU_MY(vector) b, LRU_MY(vector) mask)
- *         b where the mask is, else a.
+ * This is a template, included once for each kind of machine.  The including file defines
+ * LRU_TARGET (the attribute of functions), LRU_MY(name) (how their names are made), LRU_VECTOR (the
+ * bytes of a register), LRU_MY(line) (64 bytes in an array `v` of registers) and
  *
- * A slot is equal where no bit of its bytes says that they differ; the lowest such slot is found
- * exactly.  Where a key is found cannot be foreseen, so nothing branches on it.  lru_loops.h uses
- * these functions. */
+ *       void LRU_MY(spread)(LRU_MY(line) *to, uint64_t print, unsigned size)
+ *           The print, repeated as often as there is room for it.
+ *       uint64_t LRU_MY(differ)(const LRU_MY(line) *x, const LRU_MY(line) *y)
+ *           A bit for each byte.
+ *       LRU_MY(vector) LRU_MY(first_up)(const LRU_MY(line) *x, const LRU_MY(line) *y, unsigned
+ * size) The first register of x, with its bytes moved up by `size`; below them is the print.
+ *       LRU_MY(vector) LRU_MY(blend)(LRU_MY(vector) a, LRU_MY(vector) b, LRU_MY(vector) mask)
+ *           b where the mask is set, else a.
+ *
+ * A slot is equal if none of its bytes' bits says that they differ.  The lowest equal slot is found
+ * exactly. */
 #include "lru.h"
-#ifndef LRU_MY /* read alone */
+#ifndef LRU_MY /* read alone, not as a template */
 #define LRU_TARGET
 #define LRU_MY(name) lru_##name
 #define LRU_VECTOR 16
@@ -37,7 +38,7 @@ LRU_TARGET EBI_INLINE LRU_MY(vector) LRU_MY(at)(const uint8_t *bytes) {
     return *(const LRU_MY(unaligned) *)(const void *)bytes;
 }
 
-/* Register k of a mask: all bytes of a line but the last n. */
+/* Register k of a mask: all bytes of a line except the last n. */
 LRU_TARGET EBI_INLINE LRU_MY(vector) LRU_MY(but)(size_t n, unsigned k) {
     assert(n <= EBI_LRU_LINE_BYTES);
     static const uint64_t ones_then_zeros[16] = {
@@ -48,7 +49,7 @@ LRU_TARGET EBI_INLINE LRU_MY(vector) LRU_MY(but)(size_t n, unsigned k) {
 }
 
 typedef struct LRU_MY(shape) { /* of all lines of a filter */
-    ebi_lru_fields f;          /* of bits, one for each byte */
+    ebi_lru_fields f;          /* with one bit for each byte */
     unsigned end;              /* of the slots */
 } LRU_MY(shape);
 
@@ -67,14 +68,14 @@ LRU_TARGET EBI_INLINE void LRU_MY(load)(LRU_MY(line) * x, const uint8_t *line) {
 #undef LRU_LOAD
 }
 
-/* Not 0: a slot holds the print, and its last byte is that of the lowest bit. */
+/* Not 0: a slot holds the print, and the lowest bit is that of its last byte. */
 LRU_TARGET EBI_INLINE uint64_t LRU_MY(equal)(const LRU_MY(line) * x, const LRU_MY(line) * y,
                                              const LRU_MY(shape) * s) {
     const uint64_t differ = LRU_MY(differ)(x, y);
     return EBI_LRU_ZERO(differ, s->f);
 }
 
-/* What comes from the slot before goes up to `last`, from byte `first` on, where the print goes. */
+/* Moves each slot up by one, up to byte `last`, from byte `first` on, where the print goes. */
 LRU_TARGET EBI_INLINE LRU_MY(vector)
     LRU_MY(insert)(LRU_MY(vector) x, LRU_MY(vector) y, LRU_MY(vector) up, unsigned k,
                    unsigned first, unsigned size) {

@@ -1,38 +1,39 @@
-/* lru_duel.c - which keys a full line keeps, decided by what has paid lately.
+/* lru_duel.c - decides which keys a full line keeps, by what worked best recently.
  *
  * Keeping the last b keys of a line is best while repeats come soon.  In a loop over more keys than
  * there are slots it finds nothing, and in a stream with a few popular keys it keeps too many that
- * never return.  So there are three experts, who differ in where they insert a new key into a full
- * line; a key that is found always moves to the front:
+ * never return.  So there are three experts, which differ in where they insert a new key into a
+ * full line.  A key that is found always moves to the front.
  *
- *     0 front     slot 0: the last b keys
- *     1 middle    slot 6/10 (b-1): a key must come twice to be kept long
- *     2 last      the last slot, one time in 32 at the front: old keys stay
+ *       0 front     slot 0: the last b keys
+ *       1 middle    slot 6/10 (b-1): only keys that come twice are kept long
+ *       2 last      the last slot, and one time in 32 the front: old keys stay
  *
- * With keep=important there are five, and where a key goes depends on its rank r: the share of keys
- * that are less important.
+ * With keep=important there are five, and the slot depends on the key's rank r, the share of keys
+ * that are less important:
  *
- *     0 front     slot 0
- *     1 gentle    slot 3/10 (1-r) (b-1), which wins at first
- *     2 slope     slot 6/10 (1-r) (b-1)
- *     3 steep     slot (1-r) (b-1)
- *     4 upper     slot 0 if r is 3/4 or more, else as `last`
+ *       0 front     slot 0
+ *       1 gentle    slot 3/10 (1-r) (b-1), which wins at first
+ *       2 slope     slot 6/10 (1-r) (b-1)
+ *       3 steep     slot (1-r) (b-1)
+ *       4 upper     slot 0 if r is 3/4 or more, else like `last`
  *
- * The first D lines are leaders.  Each is kept once for every expert, and all copies get the same
- * keys, so that their hits differ by the experts' merit alone.  The copy of the winner answers, and
- * all other lines insert as the winner does:
+ * The first D lines are leaders.  A leader is stored once for every expert, and all copies get the
+ * same keys, so their hits differ only by what the experts do.  The copy of the winner answers, and
+ * all other lines insert like the winner.
  *
- *     score[e] += hits in 1/1024, less a drift but for the first winner; the best is set to 0, none
- *     is below -4D, for one leader -8
- *     the winner changes if another's score leads by D/4 hits, at least 1.5, for one leader 3
+ *       score[e] += hits in 1/1024, minus a drift except for the first winner; then the best is set
+ *       to 0, and none may be below -4D, with one leader -8
+ *       the winner changes if another expert's score leads by D/4 hits, at least 1.5, with one
+ *       leader 3
  *
- * A hit of a key with importance v counts 2 v/high.  Ranks are those of 16 equal slices of
- * low..high among the keys that met leaders, computed anew every 256 of them.
+ * A hit of a key with importance v counts 2 v/high.  Ranks are computed from 16 equal slices of
+ * low..high, over the keys that fell on leaders, again after every 256 of them.
  *
- * The drift makes the first winner win where others are hardly better, and pays for the false hits
- * of fingerprints.  Without importance the front begins with a lead of a hit for each leader: when
- * lines have just become full, old keys still return to those who kept them, and the first few hits
- * say nothing of what will pay.  docs/decisions/lru.md has the measurements. */
+ * The drift lets the first winner win if others are hardly better, and compensates for false hits
+ * of fingerprints.  Without importance, the front begins with a lead of one hit for each leader:
+ * when lines have just become full, old keys still return to those who kept them, and the first few
+ * hits do not show what will work. docs/decisions/lru.md has the measurements. */
 #include "cells/packed.h"
 #include "lru.h"
 
@@ -56,18 +57,19 @@ static lru_duel_expert lru_duel_expert_of(const ebi_params *p, unsigned e) {
     return ebi_lru_is_ranked(p) ? important[e] : adaptive[e];
 }
 
-/* Who wins until others have shown to be better: keep=important is asked for by who wants it. */
+/* The expert that wins until another is clearly better.  Whoever asks for keep=important wants
+ * importance to matter. */
 static unsigned lru_duel_home(const ebi_params *p) {
     return ebi_lru_is_ranked(p) ? 1 : 0;
 }
 
-/* One of so many fresh keys or fewer is a false hit: then a few hits decide nothing. */
+/* If one of this many new keys or fewer is a false hit, a few hits prove nothing. */
 enum { LRU_DUEL_OFTEN = 100 };
 
 typedef struct lru_duel_rules {
-    int32_t limit; /* no score is below its negative */
-    int32_t lead;  /* by which a winner is replaced */
-    int32_t start; /* of the front before all others */
+    int32_t limit; /* no score is below -limit */
+    int32_t lead;  /* how far a new winner must lead */
+    int32_t start; /* how far the front leads at first */
     int32_t drift;
 } lru_duel_rules;
 
@@ -103,8 +105,8 @@ static const ebi_lru_ranks *lru_duel_ranks_of(const uint8_t *block) {
     return (const ebi_lru_ranks *)(const void *)(block + sizeof(ebi_block_head));
 }
 
-/* Share of the keys below the middle of each class; halves all counts when they are many, so that
- * ranks follow the stream. */
+/* The share of the keys below the middle of each class.  Halves all counts when they are large, so
+ * that ranks follow the stream. */
 static void lru_duel_rerank(ebi_lru_ranks *ranks) {
     uint64_t all = 0, below = 0;
     for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) all += ranks->count[c];
@@ -147,7 +149,7 @@ static unsigned lru_duel_slot(const ebi_params *p, lru_duel_expert expert, unsig
     return 0;
 }
 
-/* Coins below this insert at the front. */
+/* A key whose random number is below this goes to the front. */
 static uint64_t lru_duel_front(lru_duel_expert expert) {
     return expert == LRU_DUEL_LAST || expert == LRU_DUEL_UPPER ? UINT64_C(1) << 59 : 0;
 }
@@ -165,7 +167,7 @@ static ebi_lru_place lru_duel_place(ebi_lru_fields f, unsigned slot) {
     return place;
 }
 
-/* A slot as loops know it: its first byte, or place i, which becomes that of the slot. */
+/* A slot as the loops know it: its first byte, or i, whose place becomes that of the slot. */
 static uint8_t lru_duel_to(const ebi_params *p, ebi_lru_place *place, unsigned i, unsigned slot) {
     const unsigned w = (unsigned)p->opt[EBI_LRU_W];
     if (ebi_lru_is_bytes(w)) return (uint8_t)(slot * (w / 8));
@@ -173,20 +175,22 @@ static uint8_t lru_duel_to(const ebi_params *p, ebi_lru_place *place, unsigned i
     return (uint8_t)i;
 }
 
-/* The coin of a key that comes after so many others: it needs neither a generator nor a state. */
+/* A random number for a key that comes after so many others.  It needs no generator and no
+ * state. */
 EBI_INLINE uint64_t lru_duel_coin(eb_hash h, uint64_t before) {
     return (h + before * UINT64_C(0x9e3779b97f4a7c15)) * UINT64_C(0xd1342543de82ef95);
 }
 
-/* Where a line that is full and no leader takes a new key: at to[class], unless its coin falls
- * below front[class].  Without keep=important all keys have class 0. */
+/* Where a full line that is not a leader takes a new key: at to[class], or at the front if the
+ * key's random number is below front[class].  Without keep=important all keys have class 0. */
 typedef struct lru_duel_rule {
     ebi_lru_place place[1 + EBI_LRU_CLASSES];
     uint64_t front[EBI_LRU_CLASSES];
     uint8_t to[EBI_LRU_CLASSES];
 } lru_duel_rule;
 
-/* The winner's rule, which changes only where a leader is met.  False: all go to the front. */
+/* The winner's rule, which changes only when a key falls on a leader. false: all keys go to the
+ * front. */
 static bool lru_duel_rule_of(const ebi_params *p, const uint8_t *block, lru_duel_rule *rule) {
     const unsigned winner = ebi_lru_duel_of(block)->winner;
     if (ebi_lru_leaders(p) == 0 || winner == 0) return false;
@@ -201,7 +205,7 @@ static bool lru_duel_rule_of(const ebi_params *p, const uint8_t *block, lru_duel
     return true;
 }
 
-/* For keys i to end-1; value NULL: all have class 0. */
+/* Computes the places of keys i to end-1. value NULL: all have class 0. */
 static void lru_duel_places(const ebi_params *p, const lru_duel_rule *rule, const eb_hash *hash,
                             const uint32_t *value, uint64_t before, size_t i, size_t end,
                             uint8_t *to) {
@@ -237,8 +241,8 @@ static void lru_duel_score(const ebi_params *p, ebi_lru_duel *duel, const bool *
     if (duel->score[duel->winner] < -rules.lead) duel->winner = leader;
 }
 
-/* A key that meets leader i: all copies learn it, the winner's answers, the scores are kept.  True:
- * seen.  value is looked at with keep=important only. */
+/* A key falls on leader i: all copies take it, the winner's answers, and scores are updated.
+ * Returns whether it was seen. value is read only with keep=important. */
 static bool lru_duel_lead(const ebi_params *p, uint8_t *block, const ebi_lru_adding *adding,
                           const ebi_lru_line_ops *ops, uint64_t i, eb_hash h, uint64_t before,
                           uint64_t value) {
@@ -270,8 +274,8 @@ static bool lru_duel_lead(const ebi_params *p, uint8_t *block, const ebi_lru_add
     return hit[winner];
 }
 
-/* Where keys go in full lines is found for a few at once, in a loop of its own: the loop that works
- * on lines has no registers left for it. */
+/* How many places in full lines are computed at once, in a separate loop, because the loop that
+ * works on lines has no registers left for it. */
 enum { LRU_DUEL_RUN = 64 };
 
 void ebi_lru_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen,
@@ -320,7 +324,7 @@ void ebi_lru_duel_init(const ebi_params *p, uint8_t *block) {
     for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) lru_duel_ranks(block)->rank[c] = (uint8_t)c;
 }
 
-/* Ranks rise with the class, and fewer keys were counted than came. */
+/* Checks that ranks rise with the class, and that no more keys were counted than came. */
 static bool lru_duel_ranks_are_possible(const ebi_params *p, const uint8_t *block) {
     const ebi_lru_duel *const duel = ebi_lru_duel_of(block);
     if (!ebi_lru_is_ranked(p)) return duel->counted == 0;

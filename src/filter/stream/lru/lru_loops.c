@@ -1,4 +1,5 @@
-/* lru_loops.c - the loops of lru for every machine. */
+/* lru_loops.c - the loops of lru for every machine: lines of whole bytes, lines in planes, and
+ * words. */
 #define LRU_TARGET
 #define LRU_MY(name) lru_planes_##name
 #include "lru.h"
@@ -10,7 +11,7 @@ EBI_INLINE uint64_t lru_planes_if_zero(uint64_t x) { /* all ones, else 0 */
     return 0 - (uint64_t)(x == 0);
 }
 
-/* Half a plane, which all machines have registers for. */
+/* Half a plane.  All machines have registers for that. */
 typedef uint64_t lru_planes_pair __attribute__((vector_size(16), may_alias));
 
 EBI_INLINE bool lru_planes_gate(const ebi_lru_plane *equal, ebi_lru_plane *gate) {
@@ -55,14 +56,14 @@ EBI_INLINE void lru_bytes_spread(lru_bytes_line *to, uint64_t print, unsigned si
         to->v[0] = to->v[1] = to->v[2] = to->v[3] = (lru_bytes_vector)(lru_bytes_words){y, y};
         return;
     }
-    const uint64_t y0 = print | print << 24 | print << 48; /* then words 2 and 1 places on */
+    const uint64_t y0 = print | print << 24 | print << 48; /* then words 2 and 1 places further */
     const uint64_t y1 = y0 >> 16 | y0 << 32, y2 = y0 >> 8 | y0 << 40;
     to->v[0] = to->v[3] = (lru_bytes_vector)(lru_bytes_words){y0, y1};
     to->v[1] = (lru_bytes_vector)(lru_bytes_words){y2, y0};
     to->v[2] = (lru_bytes_vector)(lru_bytes_words){y1, y2};
 }
 
-/* Which bytes of four registers are all ones: a bit for each. */
+/* A bit for each byte of four registers that is all ones. */
 #if EBI_X86_64
 EBI_INLINE uint64_t lru_bytes_bits(const lru_bytes_vector *v) {
 #define LRU_BITS(k) | (uint64_t)(unsigned)_mm_movemask_epi8((__m128i)v[k]) << 16 * (k)
@@ -109,7 +110,7 @@ EBI_INLINE lru_bytes_vector lru_bytes_blend(lru_bytes_vector a, lru_bytes_vector
 #include "lru_loops.h"
 #undef LRU_TARGET
 
-/* Words: the same with one plane. */
+/* Words: like lines, with one plane. */
 
 static void lru_word_add(const ebi_params *p, uint8_t *block, const ebi_batch *b, uint8_t *seen) {
     const ebi_lru_fields f = ebi_lru_fields_of(ebi_lru_b(p), (unsigned)p->opt[EBI_LRU_W]);

@@ -1,17 +1,19 @@
-/* lru_loops.h - the loops of bucket=line.  It is a template: before it come LRU_TARGET, the
- * attribute of functions, LRU_MY(name), their names, LRU_WIDTHS, for which fingerprints they are,
- * and what is done with a line, in lru_bytes.h or lru_planes.h:
+/* lru_loops.h - the loops of bucket=line.  All machines leave the same bytes.
  *
- *     void LRU_MY(shape_of)(LRU_MY(shape) *s, unsigned w, unsigned b)
- *     bool LRU_MY(is_full)(const uint8_t *line, const LRU_MY(shape) *s)
- *     bool LRU_MY(has)(const uint8_t *line, uint64_t print, const LRU_MY(shape) *s)
- *     bool LRU_MY(put)(uint8_t *line, uint64_t print, const LRU_MY(shape) *s,
- *                      const ebi_lru_place *place, bool deep, uint8_t to)
- *         A hit moves to the front.  What is new goes there, too, or with `deep` to place `to`.
+ * This is a template, included once for each kind of machine.  The including file defines
+ * LRU_TARGET (the attribute of functions), LRU_MY(name) (how their names are made), LRU_WIDTHS (the
+ * fingerprints it is for), and the operations on a line, which come from lru_bytes.h or
+ * lru_planes.h:
  *
- * The bytes are the same for all targets. */
+ *       void LRU_MY(shape_of)(LRU_MY(shape) *s, unsigned w, unsigned b)
+ *       bool LRU_MY(is_full)(const uint8_t *line, const LRU_MY(shape) *s)
+ *       bool LRU_MY(has)(const uint8_t *line, uint64_t print, const LRU_MY(shape) *s)
+ *       bool LRU_MY(put)(uint8_t *line, uint64_t print, const LRU_MY(shape) *s,
+ *                        const ebi_lru_place *place, bool deep, uint8_t to)
+ *           A key that is found moves to the front.  A new key goes there, too, or with `deep` to
+ *           place `to`. */
 #include "lru.h"
-#ifndef LRU_MY /* read alone */
+#ifndef LRU_MY /* read alone, not as a template */
 #define LRU_TARGET
 #define LRU_MY(name) lru_##name
 #define LRU_WIDTHS EBI_LRU_WIDTHS
@@ -25,7 +27,7 @@ bool lru_put(uint8_t *line, uint64_t print, const lru_shape *s, const ebi_lru_pl
              bool deep, uint8_t to);
 #endif
 
-/* What is in memory, answers might change: so the loop has a copy. */
+/* The loop works on a copy of *adding: stores of answers could change what is in memory. */
 LRU_TARGET EBI_INLINE size_t LRU_MY(run)(const ebi_lru_adding *adding, size_t i, size_t end,
                                          unsigned w, bool deep) {
     const ebi_lru_adding a = *adding;
@@ -37,7 +39,7 @@ LRU_TARGET EBI_INLINE size_t LRU_MY(run)(const ebi_lru_adding *adding, size_t i,
         ebi_lru_fetch(a.lines, &a.keys, i + EBI_LRU_AHEAD, EBI_LRU_LINE_BYTES, true);
         if (at < a.leaders) break;
         uint8_t to = deep ? a.to[i] : 0;
-        /* Lines that are not full are rare before long: a branch costs less. */
+        /* After a while hardly any lines are not full, so a branch is cheaper. */
         if (deep && __builtin_expect(!LRU_MY(is_full)(line, &s), 0)) to = 0;
         a.seen[i] = LRU_MY(put)(line, print, &s, a.place, deep, to);
     }
@@ -58,7 +60,7 @@ LRU_TARGET EBI_INLINE void LRU_MY(test)(const ebi_params *p, const uint8_t *bloc
     }
 }
 
-/* A key that goes to the front of its line, whoever was there. */
+/* A key that goes to the front of its line in any case. */
 LRU_TARGET EBI_INLINE bool LRU_MY(put_first)(const ebi_params *p, uint8_t *line, eb_hash h,
                                              unsigned w) {
     LRU_MY(shape) s;

@@ -1,18 +1,20 @@
-/* lru_planes.h - lines whose fingerprints are halved, in two planes of four words.  It is a
- * template: before it come LRU_TARGET, the attribute of functions, LRU_MY(name), their names, and
- * what differs from target to target:
+/* lru_planes.h - operations on lines whose fingerprints are stored in two halves, in two planes of
+ * four words. lru_loops.h uses them.  Where a key is found is unpredictable, so there is no branch
+ * on it.
  *
- *     bool LRU_MY(gate)(const ebi_lru_plane *equal, ebi_lru_plane *gate)
- *         Is a word of `equal` not 0?  The gate lets pass the words up to the first that is not.
- *     void LRU_MY(below)(const ebi_lru_plane *x, const ebi_lru_plane *print, ebi_lru_plane *below)
- *         For each word of x the one before it; for the first, the print's.
+ * This is a template, included once for each kind of machine.  The including file defines
+ * LRU_TARGET (the attribute of functions), LRU_MY(name) (how their names are made) and
  *
- * A plane is a vector, on which compilers work with the registers that the target has.  A field
- * that is equal in both planes is 0 in the OR of the differences; the lowest such field is found
- * exactly.  Where a key is found cannot be foreseen, so nothing branches on it.  lru_loops.h uses
- * these functions. */
+ *       bool LRU_MY(gate)(const ebi_lru_plane *equal, ebi_lru_plane *gate)
+ *           Whether a word of `equal` is not 0.  The gate is all ones for words up to the first
+ * such. void LRU_MY(below)(const ebi_lru_plane *x, const ebi_lru_plane *print, ebi_lru_plane
+ * *below) For each word of x the one before it; for the first, the print's.
+ *
+ * A plane is a vector, for which compilers use the registers that the machine has.  A field that is
+ * equal in both planes is 0 in the OR of the differences.  The lowest such field is found
+ * exactly. */
 #include "lru.h"
-#ifndef LRU_MY /* read alone */
+#ifndef LRU_MY /* read alone, not as a template */
 #define LRU_TARGET
 #define LRU_MY(name) lru_##name
 bool lru_gate(const ebi_lru_plane *equal, ebi_lru_plane *gate);
@@ -31,7 +33,7 @@ LRU_TARGET EBI_INLINE void LRU_MY(load)(LRU_MY(line) * x, const uint8_t *line) {
 typedef struct LRU_MY(shape) { /* of all lines of a filter */
     ebi_lru_fields f;
     ebi_lru_plane used;  /* the fields of slots */
-    uint64_t last_field; /* of words 3 and 7: the last slot's */
+    uint64_t last_field; /* of words 3 and 7: the field of the last slot */
 } LRU_MY(shape);
 
 LRU_TARGET EBI_INLINE void LRU_MY(shape_of)(LRU_MY(shape) * s, unsigned w, unsigned b) {
@@ -50,7 +52,7 @@ LRU_TARGET EBI_INLINE void LRU_MY(spread)(LRU_MY(line) * to, uint64_t print, ebi
     to->high = (ebi_lru_plane){high, high, high, high};
 }
 
-/* Does a slot hold the print?  Moved are the fields up to it, or all. */
+/* Whether a slot holds the print.  `moved` gets the fields up to that slot, or all. */
 LRU_TARGET EBI_INLINE bool LRU_MY(upto)(const LRU_MY(line) * x, const LRU_MY(line) * y,
                                         const LRU_MY(shape) * s, ebi_lru_plane *moved) {
     const ebi_lru_plane differ = (x->low ^ y->low) | (x->high ^ y->high);
@@ -60,8 +62,8 @@ LRU_TARGET EBI_INLINE bool LRU_MY(upto)(const LRU_MY(line) * x, const LRU_MY(lin
     return hit;
 }
 
-/* The fields of `moved` go one place up; the lowest comes from the print, which also takes the
- * place of one that is inserted deeper. */
+/* Moves the fields of `moved` up by one.  The print goes to the lowest of them, or to the place
+ * where it is inserted further back. */
 LRU_TARGET EBI_INLINE void LRU_MY(move)(uint8_t *to, const ebi_lru_plane *x,
                                         const ebi_lru_plane *print, const ebi_lru_plane *moved,
                                         const uint64_t *deeper, ebi_lru_fields f) {

@@ -1,23 +1,23 @@
-/* lru_predict.c - what lru makes of a stream. */
+/* lru_predict.c - predicts the error rates of lru for a stream. */
 #include "lru.h"
 #include "math/probability.h"
 #include <math.h>
 
-/* Prediction.  The keys between a key and its repeat fall on its bucket as a
- * Poisson number, whatever their order. */
+/* The keys between a key and its repeat fall on its bucket as a Poisson number, whatever their
+ * order. */
 
 static double lru_missed(double per_bucket, const void *b) {
     assert(per_bucket >= 0);
     return ebi_poisson_ge(per_bucket, *(const double *)b);
 }
 
-/* Distinct keys a bucket after which `missed` of the repeats are missed. */
+/* The distinct keys a bucket gets until a share `missed` of the repeats is missed. */
 double ebi_lru_reach(double b, double missed) {
     assert(b >= 1 && missed > 0 && missed < 1);
     return ebi_bisect(lru_missed, &b, 1e-3, 3 * b + 10, missed);
 }
 
-/* Mean of the slots in use in a bucket that has met `per_bucket` distinct keys. */
+/* The mean number of slots in use in a bucket that got `per_bucket` distinct keys. */
 static double lru_mean_used(double per_bucket, double b) {
     assert(per_bucket >= 0 && b >= 1);
     const double before = b >= 2 ? per_bucket * ebi_poisson_le(per_bucket, b - 2) : 0;
@@ -28,7 +28,7 @@ static double lru_fill(double per_bucket, const void *b) {
     return lru_mean_used(per_bucket, *(const double *)b) / *(const double *)b;
 }
 
-/* Share missed of repeats whose distance is uniform on 0..reach keys a bucket. */
+/* The share of repeats that are missed if their distance is uniform on 0..reach keys a bucket. */
 static double lru_missed_uniform(double reach, double b) {
     assert(reach >= 0);
     if (reach <= 0) return 0;
@@ -36,17 +36,16 @@ static double lru_missed_uniform(double reach, double b) {
     return fmax(missed, 0);
 }
 
-/* D keys once each and `copies` uniform copies of each on average, shuffled.  A
- * repeat and its predecessor have a share x of the stream between them with
- * probability (1-x)^2 e^(-copies x) or more; they then have D times this many
- * distinct keys between them: */
+/* D keys once each and `copies` uniform copies of each on average, shuffled.  A repeat and its
+ * predecessor have a share x of the stream or more between them with probability (1-x)^2 e^(-copies
+ * x).  The distinct keys between them are then D times this: */
 static double lru_distance(double x, const void *copies) {
     return 1 - (1 - x) * exp(-*(const double *)copies * x);
 }
 
 static double lru_missed_shuffled(double reach, double copies, double b) {
     enum { LRU_PREDICT_STEPS = 512 };
-    const double sure = b + 10 * sqrt(b) + 20; /* keys a bucket that no list survives */
+    const double sure = b + 10 * sqrt(b) + 20; /* with so many keys a bucket no list keeps a key */
     const double end = reach <= sure ? 1 : ebi_bisect(lru_distance, &copies, 0, 1, sure / reach);
     double missed = 0, before = 1;
     for (int i = 0; i < LRU_PREDICT_STEPS; i++) {
@@ -72,10 +71,11 @@ typedef struct lru_list {
     double b, buckets;
 } lru_list;
 
-/* Repeats at a gap, in a full list without a duel.  A fresh key is taken with chance `fpr` for one
- * of the b that are there.  Then it is not inserted, and does not push a key further whose slot is
- * before that one's: from the front to the end a key has on average half of them behind it, and
- * outlives b (1 + fpr/2) others.  A key that is lost may be taken for another, too. */
+/* Repeats at a gap, in a full list without a duel.  With probability `fpr` a new key is taken for
+ * one of the b that are there.  Then it is not inserted, and does not push keys back that are
+ * before that one.  A key on its way from the front to the end has on average half of the others
+ * behind it, so it survives b (1 + fpr/2) others.  A key that was lost may also be taken for
+ * another. */
 static double lru_missed_at_gap(double per_bucket, double b, double fpr) {
     const double lives = b * (1 + fpr / 2), whole = floor(lives);
     const double missed = (whole + 1 - lives) * ebi_poisson_ge(per_bucket, whole) +
@@ -88,7 +88,7 @@ static double lru_missed_at(double gap, const void *context) {
     return ebi_poisson_ge(gap / l->buckets, l->b);
 }
 
-/* Misses are in the few lines that overflow: how many those are is chance. */
+/* Misses are in the few lines that overflow; how many these are depends on chance. */
 static void lru_spread(double reach, double buckets, double b, eb_prediction *out) {
     const double over = buckets * ebi_poisson_ge(reach, b + 1);
     const double spread = 0.05 + 3 / sqrt(over + 1);
@@ -101,12 +101,12 @@ static void lru_predict_misses(const eb_workload *w, double buckets, double b, d
     const double reach = distinct / buckets;
     if (w->gap > 0) {
         out->fnr = out->mean_fnr = lru_missed_at_gap(fmin(w->gap, distinct) / buckets, b, out->fpr);
-        /* The duel may keep some keys instead of the last ones: not more than there are slots. */
+        /* The duel may keep other keys than the last ones, but not more than there are slots. */
         if (duels) out->fnr_low = fmin(out->mean_fnr / 1.05, fmax(0, 1 - b * buckets / w->gap));
     } else if (isinf(distinct)) {
         out->fnr = out->mean_fnr = 1;
     } else if (w->zipf > 0) {
-        /* The list without a duel, which gains up to a quarter here. */
+        /* The list without a duel.  The duel gains up to a quarter here. */
         ebi_repeats r;
         const lru_list list = {b, buckets};
         ebi_repeats_of(&r, w->items, distinct, w->zipf);

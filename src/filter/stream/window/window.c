@@ -1,50 +1,49 @@
-/* window.c - a window that never forgets: was this key here within the last `window` records, or
- * units of time?
+/* window.c - did this key occur within the last `window` records, or units of time?  Nothing in the
+ * window is forgotten, whatever comes.
  *
- *     | head | state, 320 bytes | lines of 64 or 128 bytes | a bit for every 16 lines |
+ * The hash of a key selects a line and a fingerprint.  A line is a ring of fingerprints in order of
+ * arrival.  Time is cut into eras, each a part of the window, and marks in the line say which
+ * entries came in which era.  A full line drops the top bit of each of its fingerprints to make
+ * room for more.  Then it has more false positives, but no false negatives.  A key costs one line,
+ * which is written only if an entry is added or moved.
  *
- * mode=elastic (the default).  A key's hash names a line and a fingerprint.  A line is a ring of
- * fingerprints in order of arrival.  Order is age: one bit for each of them, and one for each era,
- * say in which era an entry came.
+ *       | head | state, 320 bytes | lines of 64 or 128 bytes | a bit for every 16 lines |
  *
- *     bits 0-7 stamp, the era in which it was last touched, modulo 256
- *     bits 8-12 w | 13-17 wn | 18-24 nn | 25-31 head, the slot of the oldest entry
- *     bits 32 ..    slots of w bits: N(w) = floor((bits - 32 - eras) / (w + 1)), at most 64 (96)
- *     last N + eras bits: marks, oldest first: 0 an entry, 1 the end of an era, ones at the end
+ * A line with mode=elastic (the default):
  *
- * An era lasts ceil(window / eras), and entries live in the era in which they came and in `eras`
- * more: for the whole window at least, and for 1 / eras of it longer at most.  Expiry is lazy: a
- * line that is touched drops what is before the d-th mark if d eras have ended since:
- * ebi_window_expire, which the loops in simd/ repeat inline; window_era.c ends eras and sweeps
- * lines that nobody touches.
+ *       bits 0-7 stamp, the era in which it was last written, modulo 256
+ *       bits 8-12 w | 13-17 wn | 18-24 nn | 25-31 head, the slot of the oldest entry
+ *       bits 32 ..    slots of w bits: N(w) = floor((bits - 32 - eras) / (w + 1)), at most 64 (96)
+ *       last N + eras bits: marks, oldest first: 0 an entry, 1 the end of an era, ones at the end
  *
- * A full line neither spills nor forgets: it drops the top bit of every fingerprint and so gains
- * slots.  A shorter fingerprint only matches more, so there is no false negative, whatever comes.
- * When enough has expired, the line takes wider fingerprints again; the nn entries of the narrow
- * time are known to wn < w bits until they expire.  A key that matches such an entry may not be
- * its key, so on a refresh that entry stays.  Only a line with 64 (96) entries is at its end: then
- * overload=degrade stores nothing and says seen, so that no key is ever let through twice, and
- * overload=shorten drops the oldest; both are counted.
+ * Eras.  An era lasts ceil(window / eras).  Entries live in the era in which they came and in
+ * `eras` more: for the whole window at least, and for 1 / eras of it longer at most.  A line that
+ * is used drops what is before the d-th mark if d eras have ended since it was last written:
+ * ebi_window_expire, which the loops in simd/ repeat inline. window_era.c ends eras and sweeps
+ * lines that are not used.  The bits at the end of the block say which pages of 16 lines hold
+ * something, so that the sweep can skip the others.
  *
- * refresh=yes: age counts from the last time a key came; every repeat within the window is seen.
- * refresh=no: from the first time; a key that is always there is let through once in a window,
- * and two times at which it is let through are never within one window.
+ * Widths.  When enough entries have expired, a narrow line takes wider fingerprints again.  The nn
+ * entries from the narrow time are known to wn < w bits until they expire.  A key that matches such
+ * an entry may be another key, so a refresh leaves that entry where it is.  Only a line with 64
+ * (96) entries has no more room: then overload=degrade stores nothing and says seen, so that no key
+ * passes twice within a window, and overload=shorten drops the oldest entry.  Both are counted.
  *
- * unit=records counts the keys of a shard; if there are several shards, each keeps six standard
- * deviations more than its share.  unit=time takes the time of keys, with `items` keys planned for
- * a window: when more come, the rate of false positives rises (overload=degrade) or the window
- * becomes shorter (overload=shorten: an era ends when it has its share of the items).
+ * refresh=yes: age counts from the last time a key came.  Every repeat within the window is seen.
+ * refresh=no: age counts from the first time.  A key that comes all the time passes once in a
+ * window, and the times at which it passes are always more than a window apart.
+ *
+ * unit=records counts the keys of a shard.  With several shards, each keeps six standard deviations
+ * more than its share. unit=time takes the time of keys, with `items` keys planned for a window.
+ * If more come, the false-positive rate rises (overload=degrade) or the window becomes shorter
+ * (overload=shorten: an era ends when it has its share of the items).
  *
  * mode=rotate: Bloom filters, one for each era, in one line: window_rotate.c.  Smaller and faster
- * at rates of 5 % and more, with an overshoot of half a window.
+ * at rates of 5 % and more, but keys may be kept for half a window too long.
  *
- * The bits at the end say which pages of 16 lines hold something, so that a sweep for lines that
- * nobody comes to passes over the others: window_era.c.
- *
- * Invariants, which check() holds loaded bytes to: an untouched line is zero; else 1 <= w <= the
- * spec's; nn <= n <= N(w); wn < w if nn > 0, else wn = w; no bits between slots and marks.
- *
- * Cost: one line a key; it is written only if an entry comes to it. */
+ * Invariants, which check() verifies in loaded bytes: an unused line is zero; otherwise 1 <= w <=
+ * the spec's; nn <= n <= N(w); wn < w if nn > 0, else wn = w; no bits are set between slots and
+ * marks. */
 #include "math/probability.h"
 #include "window_line.h"
 #include <math.h>
@@ -132,9 +131,9 @@ ebi_window ebi_window_open(const ebi_params *p, const uint8_t *block) {
     return x;
 }
 
-/* A key that is taken for another is not stored.  With refresh=yes it takes the other's place,
- * which then lives longer: 0.3 of it is lost, as measured.  Eras that end when they have
- * their share of the items count what is stored. */
+/* The share of keys that are taken for another and are not stored.  With refresh=yes such a key
+ * takes the other's place, which then lives longer; measured, 0.3 of it is lost.  Eras that end
+ * when they have their share of the items count what is stored. */
 static double window_lost(const ebi_params *p) {
     const bool refresh = p->opt[EBI_WINDOW_REFRESH] == EBI_WINDOW_YES;
     const bool counted = p->opt[EBI_WINDOW_UNIT] == EBI_WINDOW_TIME &&
@@ -148,7 +147,7 @@ static ebi_window_plan window_plan(const ebi_params *p) {
                              window_bytes(p), window_lost(p)};
 }
 
-/* Sizes.  Lines of a shard, as memory= or cells= say; 0: neither does. */
+/* Sizes.  The lines of a shard that memory= or cells= give; 0: neither is given. */
 static double window_given_lines(const ebi_params *p, const ebi_args *a) {
     if (a->given[EBI_O_CELLS]) return (double)(p->opt[EBI_O_CELLS] / window_cells(p));
     const uint64_t budget = ebi_budget(p), bytes = window_bytes(p);
@@ -157,7 +156,7 @@ static double window_given_lines(const ebi_params *p, const ebi_args *a) {
     return (double)((room - ebi_min(room, window_page_bytes(most))) / bytes);
 }
 
-/* Records of a shard that must be kept for a window of all shards' records. */
+/* How many records a shard must keep so that all shards together keep a window. */
 static double window_padded(double window, double shards) {
     assert(window > 0 && shards >= 1);
     return shards > 1 ? window / shards + 6 * sqrt(window / shards) : window;
@@ -173,7 +172,7 @@ static bool window_by_time(const ebi_params *p) {
     return p->opt[EBI_WINDOW_UNIT] == EBI_WINDOW_TIME;
 }
 
-/* Keys planned for a window in one shard; 0: as many as fit. */
+/* The keys planned for a window in one shard; 0: as many as fit. */
 static double window_given_load(const ebi_params *p, const ebi_args *a) {
     const double shards = (double)p->opt[EBI_O_SHARDS];
     if (!window_by_time(p) && a->given[EBI_WINDOW_WINDOW])
@@ -202,7 +201,8 @@ static void window_choose_line(ebi_params *p, const ebi_args *a) {
     p->opt[EBI_WINDOW_LINE] = window_choose_size(p, a).fpr < window_wide_lines_below;
 }
 
-static double window_memory(const ebi_params *p, double lines) { /* for so many in each shard */
+static double window_memory(const ebi_params *p,
+                            double lines) { /* for so many lines in each shard */
     assert(lines >= 0);
     const double pages = ceil(lines / (512 * EBI_WINDOW_PAGE)) * 64;
     return ebi_memory_for(p, sizeof(ebi_window_state) + lines * window_bytes(p) + pages);
@@ -275,7 +275,7 @@ static void window_choose_window(ebi_params *p, const ebi_args *a, double load) 
         p->opt[EBI_WINDOW_ITEMS] = window_by_time(p) ? items : p->opt[EBI_WINDOW_WINDOW];
 }
 
-/* An era is a whole number of units: as many eras of that length as a short window needs. */
+/* An era is a whole number of units, so a short window has as many eras as fit. */
 static void window_choose_eras(ebi_params *p, const ebi_args *a) {
     const uint64_t usual = window_rotates(p) ? WINDOW_ROTATE_ERAS : WINDOW_ERAS;
     const uint64_t window = p->opt[EBI_WINDOW_WINDOW];
@@ -317,7 +317,8 @@ static void window_advance(const ebi_params *p, uint8_t *block, uint64_t time) {
     if (window_by_time(p) && ebi_window_is_over(&x, time)) ebi_window_close_eras(&x, time);
 }
 
-static bool window_is_zero_between(const uint8_t *line, unsigned from, unsigned to) { /* bits */
+static bool window_is_zero_between(const uint8_t *line, unsigned from,
+                                   unsigned to) { /* from, to: bits */
     assert(from <= to);
     for (unsigned bit = from; bit < to; bit++)
         if (line[bit / 8] >> bit % 8 & 1) return false;
@@ -345,7 +346,7 @@ static bool window_state_is_sound(const ebi_params *p, const uint8_t *block, con
            s->saturated <= head->items && (s->shortest < x->ticks || s->shortest == UINT64_MAX);
 }
 
-/* Have exactly those pages their bits that hold something? */
+/* Whether the bits of exactly those pages are set that hold something. */
 static bool window_pages_are_sound(const ebi_window *x) {
     uint64_t held = 0;
     for (uint64_t page = 0; page < 8 * window_page_bytes(x->count); page++) {
@@ -371,9 +372,9 @@ static eb_status window_check(const ebi_params *p, const uint8_t *block, eb_erro
     return EB_OK;
 }
 
-/* Share of all fingerprints of w bits that match an entry.  Entries differ, or the later of them
- * would not have been stored, unless bits were dropped since then; few of them do after that when
- * fingerprints are wide. */
+/* The share of all fingerprints of w bits that match an entry.  Entries differ, because otherwise
+ * the later one would not have been stored, except for those that have dropped bits since.  Wide
+ * fingerprints rarely become equal by that. */
 enum { WINDOW_COUNTED_BITS = 12 };
 
 static double window_count_matches(const ebi_window *x, const uint8_t *line,
@@ -416,8 +417,8 @@ static void window_stat(const ebi_params *p, const uint8_t *block, eb_stats *out
             (double)x.state->shortest * (window_by_time(p) ? 1 : (double)p->opt[EBI_O_SHARDS]);
 }
 
-/* Prediction.  While nothing has expired, lines only grow, and the width is that of their number of
- * entries; later the plan knows the rate, if the filter is as planned. */
+/* Prediction.  While nothing has expired, lines only grow, and their width follows from their
+ * number of entries.  Later the plan gives the rate, if the filter is used as planned. */
 
 static double window_young_fpr(const ebi_window *x, double per_line) {
     assert(per_line >= 0);
@@ -438,11 +439,11 @@ static double window_old_fpr(const ebi_params *p, const ebi_window *x, double wi
     return x->w == ebi_window_width(&plan, fpr) ? fpr : NAN;
 }
 
-/* Of keys that all come equally often, for ever: how many of them are not found again?  With
- * refresh, those with gaps longer than an entry lives: the window, and up to an era more.  Without,
- * a key is missed once in each such life, in which it comes life / distinct times; it begins as
- * long after the end of an era as a key takes to come.  A key that is taken for another is no miss.
- */
+/* The share of repeats that are missed if all keys come equally often, endlessly.  With refresh,
+ * those with gaps longer than an entry lives: the window, and up to an era more.  Without, a key is
+ * missed once in each life of an entry, in which it comes life / distinct times; a life begins as
+ * long after the end of an era as it takes the key to come.  A key that is taken for another is not
+ * missed. */
 static double window_missed(const ebi_params *p, const ebi_window *x, double window,
                             double distinct) {
     assert(window >= 0 && distinct >= 0);
@@ -466,8 +467,8 @@ static void window_predict_young(const ebi_window *x, double all, double distinc
     out->fill = per_line / x->cap;
 }
 
-/* Repeats that are `gap` apart, counted as records: while the window lasts, if each repeat makes
- * its key young again; else until the first of them is too old. */
+/* Repeats that are `gap` records apart.  If each repeat refreshes its key, they are seen while the
+ * window lasts; else until the first of them is too old. */
 static void window_predict_gap(const ebi_window *x, const eb_workload *w, double window,
                                eb_prediction *out) {
     const double gap = w->gap;
@@ -478,16 +479,16 @@ static void window_predict_gap(const ebi_window *x, const eb_workload *w, double
     if (x->refresh && x->rotate && gap <= window) { /* all keys of a window differ: it is full */
         const double fills = w->distinct > 0 ? fmin(1, window / w->distinct) : 0;
         out->fpr = out->fpr_high;
-        out->mean_fpr = out->fpr * (1 - 0.65 * fills); /* while it fills, as measured */
+        out->mean_fpr = out->fpr * (1 - 0.65 * fills); /* while it fills; measured */
         out->accuracy = 0.1;
     }
     if (x->refresh || old > 0) return;
     out->fnr = NAN;
-    out->fnr_low = 0; /* of keys that come twice; else of those that come for ever */
+    out->fnr_low = 0; /* for keys that come twice; high for those that come endlessly */
     out->fnr_high = gap / (longest + gap);
 }
 
-/* As many keys come in a window as planned. */
+/* Assumes that as many keys come in a window as planned. */
 static void window_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     const ebi_window x = ebi_window_of(p);
     const double items = (double)p->opt[EBI_WINDOW_ITEMS] / (double)p->opt[EBI_O_SHARDS];
@@ -495,7 +496,7 @@ static void window_predict(const ebi_params *p, const eb_workload *w, eb_predict
     const double kept = window * (1 + 0.5 / x.eras);
     const double all = w->items > 0 ? w->items : INFINITY;
     const double distinct = w->distinct > 0 ? w->distinct : all;
-    /* With as many keys in a window as planned, or fewer, in any order. */
+    /* If at most as many keys come in a window as planned, in any order. */
     out->most_fpr = out->fpr_high = window_old_fpr(p, &x, window);
     if (all <= window) {
         window_predict_young(&x, all, distinct, out);

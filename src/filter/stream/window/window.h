@@ -1,5 +1,5 @@
-/* window.h - what the files of the window filter share: options, the state behind the head, and
- * the lines of mode=elastic.  window.c explains the layout and the rules. */
+/* window.h - what the files of the window filter share: options, the state after the head, and the
+ * functions of each file. window.c explains the layout and the rules. */
 #ifndef EBI_WINDOW_H
 #define EBI_WINDOW_H
 #include "filter/kind.h"
@@ -28,22 +28,22 @@ enum {
     EBI_WINDOW_HEADER = 32, /* bits */
     EBI_WINDOW_STAMPS = 256,
     EBI_WINDOW_PAGE = 16,         /* lines that are swept together */
-    EBI_WINDOW_SLACK = 4,         /* free slots that a line has when it becomes wider */
-    EBI_WINDOW_AHEAD = 20,        /* keys whose lines are on the way */
+    EBI_WINDOW_SLACK = 4,         /* free slots that a line needs to become wider */
+    EBI_WINDOW_AHEAD = 20,        /* keys whose lines are prefetched */
     EBI_WINDOW_ROTATE_BITS = 504, /* of a line, for all generations */
     EBI_WINDOW_ROTATE_W_MAX = 8
 };
 
-/* Behind the head.  Times are ticks: of the clock, or records of this shard. */
+/* The state after the head.  Times are ticks: of the clock, or records of this shard. */
 typedef struct ebi_window_state {
     uint64_t era;                      /* its number; an idle gap counts as at most eras + 1 */
     uint64_t entered;                  /* entries of this era */
     uint64_t held;                     /* pages that hold something */
     uint64_t saturated;                /* entries that found no room */
-    uint64_t shortest;                 /* window that was kept at all times; UINT64_MAX: as asked */
-    uint64_t early;                    /* bit e: era e mod 32 began before its time */
-    uint64_t swept;                    /* the page that is swept next */
-    uint64_t unswept;                  /* pages that are due */
+    uint64_t shortest;                 /* the shortest window that was kept; UINT64_MAX: as asked */
+    uint64_t early;                    /* bit e: era e mod 32 ended the one before it early */
+    uint64_t swept;                    /* the page to sweep next */
+    uint64_t unswept;                  /* pages that must still be swept */
     uint64_t start[EBI_WINDOW_STARTS]; /* of era e at e mod 32 */
 } ebi_window_state;
 static_assert(sizeof(ebi_window_state) % 64 == 0, "lines begin on cache lines");
@@ -51,25 +51,24 @@ static_assert(sizeof(ebi_window_state) % 64 == 0, "lines begin on cache lines");
 typedef struct ebi_window {
     ebi_window_state *state;
     uint8_t *lines;
-    uint64_t *held;         /* behind the lines: a bit for each page, 1: a line of it is not zero */
-    uint64_t count, pages;  /* of lines, and of 16 lines or less */
+    uint64_t *held;         /* after the lines: a bit for each page, 1: a line of it is not zero */
+    uint64_t count, pages;  /* of lines, and of pages of 16 lines or less */
     uint64_t length, quota; /* of an era, in ticks and in entries */
     uint64_t ticks;         /* the window, as this shard counts */
     unsigned bytes;         /* of a line */
     unsigned eras, w, cap;
-    unsigned room; /* bits of a line for marks and fingerprints, without the eras' marks */
+    unsigned room; /* bits of a line for marks and fingerprints, without the marks of eras */
     bool rotate, refresh, degrade;
 } ebi_window;
 
 ebi_window ebi_window_of(const ebi_params *p); /* without a block: no state, no lines */
 ebi_window ebi_window_open(const ebi_params *p, const uint8_t *block);
 
-/* window_plan.c: bits a window item takes at a false positive rate, the rate that so many bits
- * give, and the best w for it. */
+/* window_plan.c: the bits that a window item takes at a false-positive rate, the rate that a number
+ * of bits gives, and the best w for it. */
 typedef struct ebi_window_plan {
     unsigned mode, eras, bytes; /* bytes of a line */
-    double lost; /* of the keys taken for others: those of a window's items that are not
-                    stored */
+    double lost;                /* the share of the keys taken for others that are not stored */
 } ebi_window_plan;
 double ebi_window_bits(const ebi_window_plan *plan, double fpr);
 double ebi_window_fpr(const ebi_window_plan *plan, double bits);
@@ -78,11 +77,13 @@ double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bit
 
 /* window_era.c */
 void ebi_window_close_eras(const ebi_window *x, uint64_t time);
-void ebi_window_sweep(const ebi_window *x, uint64_t most); /* pages that hold something */
-void ebi_window_hold(const ebi_window *x, const eb_hash *h, size_t n); /* before these keys come */
+void ebi_window_sweep(const ebi_window *x,
+                      uint64_t most); /* at most so many pages that hold something */
+void ebi_window_hold(const ebi_window *x, const eb_hash *h,
+                     size_t n); /* must be called before these keys come */
 void ebi_window_forgot(const ebi_window *x, uint64_t kept);
 
-/* Is the era over at this time? */
+/* Whether the era is over at this time. */
 EBI_INLINE bool ebi_window_is_over(const ebi_window *x, uint64_t time) {
     const uint64_t start = x->state->start[x->state->era % EBI_WINDOW_STARTS];
     return (time >= start && time - start >= x->length) || x->state->entered >= x->quota;
@@ -99,7 +100,7 @@ EBI_INLINE bool ebi_window_is_zero(const ebi_window *x, const uint8_t *line) {
     return any == 0;
 }
 
-/* Is all that it holds too old?  Lines know their era modulo EBI_WINDOW_STAMPS. */
+/* Whether all that a line holds is too old.  Lines know their era modulo EBI_WINDOW_STAMPS. */
 EBI_INLINE bool ebi_window_is_dead(const ebi_window *x, const uint8_t *line) {
     return (unsigned)(x->state->era - line[0]) % EBI_WINDOW_STAMPS > x->eras;
 }
@@ -111,8 +112,8 @@ EBI_INLINE uint64_t ebi_window_time(const ebi_params *p, const uint8_t *block, c
     return p->opt[EBI_WINDOW_UNIT] == EBI_WINDOW_TIME ? b->time[i] : ebi_head_of(block)->items + i;
 }
 
-/* The keys from the i-th of a batch to which none ends the era, whether or not they are entered,
- * and at which no page is due to be swept; at least this one. */
+/* The end of the keys, from the i-th of a batch on, none of which ends the era (even if all are
+ * stored) or needs a page to be swept.  At least one key. */
 EBI_INLINE size_t ebi_window_calm_end(const ebi_window *x, const ebi_params *p,
                                       const uint8_t *block, const ebi_batch *b, size_t i) {
     assert(i < b->n && x->state->entered < x->quota);
@@ -124,8 +125,8 @@ EBI_INLINE size_t ebi_window_calm_end(const ebi_window *x, const ebi_params *p,
     return i;
 }
 
-/* Time comes to the i-th key of a batch, and keys to their pages, up to the one that is returned.
- */
+/* Lets time pass until the i-th key of a batch, and marks the pages of the keys up to the one whose
+ * index is returned. */
 EBI_INLINE size_t ebi_window_calm_until(const ebi_window *x, const ebi_params *p,
                                         const uint8_t *block, const ebi_batch *b, size_t i) {
     ebi_window_reach(x, ebi_window_time(p, block, b, i));
@@ -138,13 +139,13 @@ EBI_INLINE void ebi_window_enter(const ebi_window *x, uint64_t entries) {
     x->state->entered += entries;
 }
 
-/* Where the keys of a batch go; behind the last, anywhere.  A line of 128 bytes is two cache lines.
- */
+/* The lines of the keys of a batch; after the last key, any line.  A line of 128 bytes is two cache
+ * lines. */
 typedef struct ebi_window_places {
     uint64_t at[EBI_LONG_BATCH + EBI_WINDOW_AHEAD];
 } ebi_window_places;
 
-/* bytes: of a line, which loops know that are made for it. */
+/* bytes: of a line, which the loops know at compile time. */
 EBI_INLINE void ebi_window_fetch(const ebi_window *x, unsigned bytes, const ebi_window_places *to,
                                  size_t i, bool write) {
     assert(bytes == x->bytes && i < EBI_COUNT_OF(to->at));
@@ -164,8 +165,8 @@ EBI_INLINE void ebi_window_find_places(const ebi_window *x, unsigned bytes, cons
     for (size_t i = 0; i < EBI_WINDOW_AHEAD; i++) ebi_window_fetch(x, bytes, to, i, write);
 }
 
-/* The filter as it will be at the time of the i-th key, if no other comes before; *end is the next
- * key with another time.  Only its era may be looked at: `then` has it, nothing is written. */
+/* The filter as it will be at the time of the i-th key, if no other comes before. *end is the next
+ * key with another time.  Only the era may be read: it is in `then`, and nothing is written. */
 EBI_INLINE ebi_window ebi_window_as_of(const ebi_params *p, const uint8_t *block,
                                        const ebi_batch *b, size_t i, ebi_window_state *then,
                                        size_t *end) {
@@ -181,7 +182,7 @@ EBI_INLINE ebi_window ebi_window_as_of(const ebi_params *p, const uint8_t *block
     return x;
 }
 
-/* The loops: portable, with AVX2 or AVX-512 or NULL, and those of mode=rotate. */
+/* The loops: portable ones; with AVX2 and AVX-512, or NULL; and those of mode=rotate. */
 extern const ebi_ops ebi_window_portable;
 const ebi_ops *ebi_window_vbmi(const ebi_params *p);
 const ebi_ops *ebi_window_avx2(const ebi_params *p);

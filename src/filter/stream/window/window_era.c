@@ -1,20 +1,21 @@
-/* window_era.c - eras of the window filter: when they end, what window was kept, and lines that
- * nobody comes to.
+/* window_era.c - the eras of the window filter: when they end, which window was really kept, and
+ * how lines are emptied that are not used.
  *
- * An era ends when its time is over or, with overload=shorten, when it has got its share of the
- * planned keys.  Eras that end in time last length = ceil(window / eras), one after the other; a
- * key stays for the rest of its era and for `eras` more.  So what is kept at all times is the time
- * since the eras-th last era began; that is smallest at the moment when an era begins.
+ * An era ends when its time is over or, with overload=shorten, when it has its share of the planned
+ * keys.  Eras that end by time last length = ceil(window / eras).  A key stays for the rest of its
+ * era and for `eras` more.  So the window that is kept is the time since the eras-th last era
+ * began.  It is shortest at the moment when an era begins.
  *
- * Lines know their era modulo 256.  A line that nobody touches for so long would come alive again;
- * so with every era another 192nd of the lines is due to be looked at, 16 of them, a page, with
- * each key, and those with nothing alive are emptied.  Pages in which all lines are empty are known
- * by their bits, and passed over 64 at a time.  What is still due when the next era ends is looked
- * at then, all at once: if few keys come, few pages hold anything, or else they hold what earlier
- * keys have paid for.  Numbers of eras are not spent on idle time: a gap counts as eras + 1.
+ * Lines know their era modulo 256, so a line that is not used for that long would seem young again.
+ * To prevent this, each era makes another 192nd of the lines due for sweeping.  With each key one
+ * page (16 lines) is looked at, and lines in which everything is too old are emptied.  Bits say
+ * which pages are empty, and these are skipped 64 at a time.  Pages that are still due when the
+ * next era ends are swept then, all at once: either few keys came and few pages hold anything, or
+ * earlier keys have paid for it.  Idle time does not use up numbers of eras: a gap counts as eras +
+ * 1.
  *
- * So no line comes alive again.  It is looked at every 192 eras, or by a gap later; if it was alive
- * then, it is dead the next time, and at most 192 + (eras + 1) + eras < 256 eras old. */
+ * So every line is looked at every 192 eras, or a gap later.  If it was alive then, it is dead the
+ * next time, and at most 192 + (eras + 1) + eras < 256 eras old. */
 #include "window.h"
 
 enum { WINDOW_ERA_SWEEP_ERAS = 192 };
@@ -85,7 +86,7 @@ void ebi_window_hold(const ebi_window *x, const eb_hash *h, size_t n) {
     }
 }
 
-/* Empties lines in which nothing is alive.  Is anything left? */
+/* Empties lines in which everything is too old.  Returns whether anything is left. */
 static bool window_sweep_page(const ebi_window *x, uint64_t page) {
     assert(page < x->pages);
     const uint64_t first = page * EBI_WINDOW_PAGE;
@@ -101,7 +102,8 @@ static bool window_sweep_page(const ebi_window *x, uint64_t page) {
     return left;
 }
 
-/* Pages from the next one that are to be passed over: up to the end of a word of bits. */
+/* How many pages to skip: from the next one to the first that holds something, or to the end of a
+ * word of bits. */
 static uint64_t window_empty_pages(const ebi_window *x) {
     assert(x->state->swept < x->pages);
     const uint64_t at = x->state->swept, bits = x->held[at / 64] >> at % 64;

@@ -1,5 +1,5 @@
 /* window_line.h - a line of mode=elastic: a ring of fingerprints in order of arrival, with marks
- * that say where eras end.  window.c draws it. */
+ * that say where eras end. window.c shows the layout. */
 #ifndef EBI_WINDOW_LINE_H
 #define EBI_WINDOW_LINE_H
 #include "window.h"
@@ -7,16 +7,16 @@
 enum { EBI_WINDOW_SLOTS_MAX = 96 };
 __extension__ typedef unsigned __int128 ebi_wide;
 
-/* An opened line: what its header and its marks say. */
+/* An opened line: its header and its marks. */
 typedef struct ebi_window_line {
     unsigned stamp;
     unsigned w, wn, nn; /* the nn oldest entries are known to wn bits only, the others to w */
-    unsigned head;      /* the slot of the oldest */
+    unsigned head;      /* the slot of the oldest entry */
     unsigned n, slots;
-    ebi_wide marks; /* oldest first: 0 an entry, 1 the end of an era; ones behind the last entry */
+    ebi_wide marks; /* oldest first: 0 an entry, 1 the end of an era; ones after the last entry */
 } ebi_window_line;
 
-EBI_INLINE unsigned ebi_wide_zeros(ebi_wide x) { /* how many */
+EBI_INLINE unsigned ebi_wide_zeros(ebi_wide x) { /* the number of zeros */
     return ebi_popcount(~(uint64_t)x) + ebi_popcount(~(uint64_t)(x >> 64));
 }
 
@@ -25,8 +25,8 @@ EBI_INLINE unsigned ebi_wide_ctz(ebi_wide x) { /* x != 0 */
     return (uint64_t)x ? ebi_ctz((uint64_t)x) : 64 + ebi_ctz((uint64_t)(x >> 64));
 }
 
-/* Shifts by 0..127 places, in words: of a distance that is not constant compilers for 32 bits make
- * calls of a function. */
+/* Shifts by 0..127 places, word by word: for shifts by a variable, compilers for 32-bit machines
+ * would call a function. */
 EBI_INLINE ebi_wide ebi_wide_down(ebi_wide x, unsigned by) {
     assert(by < 128);
     const unsigned within = by % 64;
@@ -47,7 +47,7 @@ EBI_INLINE ebi_wide ebi_wide_ones(unsigned n) { /* n < 128 */
     return ebi_wide_up(1, n) - 1;
 }
 
-/* As many slots as a line has for fingerprints of w bits: each takes w bits and a mark. */
+/* The slots that a line has for fingerprints of w bits: each takes w bits and a mark. */
 EBI_INLINE unsigned ebi_window_slots_uncapped(const ebi_window *x, unsigned w) {
     static const uint16_t inverse[EBI_WINDOW_W_MAX + 3] = {
         /* ceil(2^16 / i): exact, room < 2^10 */
@@ -104,7 +104,8 @@ EBI_INLINE void ebi_window_write(const ebi_window *x, uint8_t *line, const ebi_w
     memcpy(line + x->bytes - sizeof end, &end, sizeof end);
 }
 
-/* Fields.  Eight bytes hold one wherever it begins; near the end of the line they are its last. */
+/* Fields.  Eight bytes hold a field wherever it begins.  Near the end of the line they are its last
+ * eight. */
 
 typedef struct ebi_window_place {
     unsigned byte, shift;
@@ -138,7 +139,7 @@ EBI_INLINE unsigned ebi_window_slot(const ebi_window_line *l, unsigned i) { /* i
     return slot < l->slots ? slot : slot - l->slots;
 }
 
-/* Expiry: entries before the d-th mark of an era's end are too old. */
+/* Expiry: entries before the mark for the end of the d-th era are too old. */
 EBI_INLINE void ebi_window_expire(const ebi_window *x, ebi_window_line *l, uint64_t era) {
     const unsigned d = (unsigned)(era - l->stamp) % EBI_WINDOW_STAMPS;
     l->stamp = (unsigned)era % EBI_WINDOW_STAMPS;
@@ -157,12 +158,12 @@ EBI_INLINE void ebi_window_expire(const ebi_window *x, ebi_window_line *l, uint6
     if (l->nn == 0) l->wn = l->w;
 }
 
-/* A key's fingerprint; a line keeps as many bits of it as it has room for. */
+/* A key's fingerprint.  A line keeps as many bits of it as it has room for. */
 EBI_INLINE uint32_t ebi_window_print(eb_hash h) {
     return (uint32_t)h;
 }
 
-/* One key: its answer, whatever the state of the line. */
+/* Adds one key and returns whether it was seen, whatever the state of the line. */
 bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print);
 bool ebi_window_test_one(const ebi_window *x, const uint8_t *line, uint32_t print);
 #endif

@@ -1,9 +1,9 @@
-/* window_loop.c - the portable loops of mode=elastic, and what is done to a line now and then:
- * other widths, an entry out of the middle. */
+/* window_loop.c - the portable loops of mode=elastic, and the rarer operations on a line: changing
+ * its width, and removing an entry from the middle.  All other loops must leave the same bytes. */
 #include "window_line.h"
 
-/* All fingerprints at another width, the oldest in slot 0.  They are put together elsewhere, so
- * that no load waits for a store. */
+/* Packs all fingerprints with another width, the oldest into slot 0.  They are put together in a
+ * separate place, so that no load waits for a store. */
 static void window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l, unsigned w) {
     uint64_t to[16] = {0};
     uint64_t out = ebi_load64(line) & ebi_ones(EBI_WINDOW_HEADER);
@@ -25,7 +25,7 @@ static void window_repack(const ebi_window *x, uint8_t *line, ebi_window_line *l
     l->head = 0;
 }
 
-/* A line that has become narrow, and is emptier now, takes wider fingerprints again. */
+/* Gives a narrow line wider fingerprints again, if it has become emptier. */
 static void window_widen(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
     if (l->w == x->w || l->nn > 0 || ebi_window_slots(x, l->w + 1) < l->n + EBI_WINDOW_SLACK)
         return;
@@ -37,7 +37,7 @@ static void window_widen(const ebi_window *x, uint8_t *line, ebi_window_line *l)
     if (l->nn == 0) l->wn = l->w;
 }
 
-/* Where the mark of the i-th oldest entry stands: i zeros and some ones are before it. */
+/* The place of the i-th oldest entry's mark: i zeros and some ones are before it. */
 static unsigned window_mark_of(const ebi_window_line *l, unsigned i) {
     assert(i < l->n);
     for (unsigned at = i;;) {
@@ -61,7 +61,7 @@ EBI_INLINE uint64_t window_range(unsigned k, unsigned from, unsigned to) {
     return ebi_ones(high < 64 ? high : 64) & ~ebi_ones(low < 64 ? low : 64);
 }
 
-/* Bits [from, to) of a line go w places up, or down; loads are ahead of stores. */
+/* Moves bits [from, to) of a line w places up, or down.  Loads come before stores. */
 static void window_shift_up(uint8_t *line, unsigned from, unsigned to, unsigned w) {
     assert(from <= to);
     for (unsigned k = (to + w - 1) / 64 + 1; k-- > (from + w) / 64;) {
@@ -81,8 +81,8 @@ static void window_shift_down(uint8_t *line, unsigned words, unsigned from, unsi
     }
 }
 
-/* The slots on the side of the gap on which they are in one piece move into it.  Does the head move
- * on? */
+/* Moves slots into a gap, from the side of it where they are in one piece.  Returns whether the
+ * head moves. */
 static bool window_close_gap(const ebi_window *x, uint8_t *line, unsigned w, unsigned head,
                              unsigned gap, unsigned last) {
     const unsigned at = EBI_WINDOW_HEADER + gap * w;
@@ -103,11 +103,11 @@ static void window_take_out(const ebi_window *x, uint8_t *line, ebi_window_line 
     l->n--;
 }
 
-/* overload=shorten: the oldest entry goes, and with it the promise for its era. */
+/* overload=shorten: drops the oldest entry.  The window was then shorter than its era promised. */
 static void window_drop_oldest(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
     assert(l->n > 0);
     const uint64_t era = x->state->era;
-    const unsigned ended = ebi_wide_ctz(~l->marks); /* eras before the oldest entry's */
+    const unsigned ended = ebi_wide_ctz(~l->marks); /* eras before that of the oldest entry */
     const uint64_t next = era - x->eras + ended + 1;
     const uint64_t *const start = x->state->start;
     ebi_window_forgot(
@@ -117,7 +117,7 @@ static void window_drop_oldest(const ebi_window *x, uint8_t *line, ebi_window_li
     if (l->nn == 0) l->wn = l->w;
 }
 
-/* One more slot, by dropping bits of all fingerprints: a shorter one only matches more. */
+/* Makes one more slot by dropping bits of all fingerprints.  Shorter ones only match more. */
 static bool window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line *l) {
     unsigned w = l->w - 1;
     while (w > 0 && ebi_window_slots(x, w) <= l->n) w--;
@@ -134,13 +134,13 @@ static bool window_make_room(const ebi_window *x, uint8_t *line, ebi_window_line
     return true;
 }
 
-/* Is the i-th oldest entry of this era? */
+/* Whether the i-th oldest entry is of the present era. */
 static bool window_is_new(const ebi_window *x, const ebi_window_line *l, unsigned i) {
-    const unsigned before = l->n - 1 - i; /* entries behind it, then ones */
+    const unsigned before = l->n - 1 - i; /* entries after it, then ones */
     return (ebi_wide_down(l->marks, ebi_window_marks(x, i)) & ebi_wide_ones(before + 1)) == 0;
 }
 
-/* The youngest entry with this fingerprint, counted from the oldest, 1; 0: there is none. */
+/* The youngest entry with this fingerprint, counted from the oldest as 1; 0: there is none. */
 static unsigned window_find(const ebi_window *x, const uint8_t *line, const ebi_window_line *l,
                             uint32_t print) {
     const uint32_t known = (uint32_t)ebi_ones(l->w), known_in_part = (uint32_t)ebi_ones(l->wn);
@@ -157,7 +157,7 @@ EBI_INLINE ebi_window_line window_read_now(const ebi_window *x, const uint8_t *l
     return l;
 }
 
-/* false: there is no room even for the narrowest, and nothing is done */
+/* false: even the narrowest fingerprints leave no room, and nothing was done. */
 static bool window_append(const ebi_window *x, uint8_t *line, ebi_window_line *l, uint32_t print) {
     if (l->n == l->slots && !window_make_room(x, line, l)) return false;
     l->marks &= ~ebi_wide_up(1, ebi_window_marks(x, l->n));
@@ -168,8 +168,8 @@ static bool window_append(const ebi_window *x, uint8_t *line, ebi_window_line *l
     return true;
 }
 
-/* A repeat: its entry becomes one of this era.  What is known in part may be another key's: it
- * stays.  So a line that is to have wider fingerprints gets them before. */
+/* A repeat: its entry becomes one of the present era.  If the entry is only partly known, it may be
+ * another key's, and stays.  So a line that can have wider fingerprints gets them before. */
 static void window_refresh(const ebi_window *x, uint8_t *line, ebi_window_line *l, uint32_t print,
                            unsigned i) {
     assert(i < l->n);
@@ -179,8 +179,9 @@ static void window_refresh(const ebi_window *x, uint8_t *line, ebi_window_line *
     (void)window_append(x, line, l, print);
 }
 
-/* A line is written only if an entry comes to it.  One that is dead begins again from zeros: its
- * fields may have been narrower, and marks of then lie between those of now and the fields. */
+/* A line is written only if an entry is added or moved.  A line in which everything is too old
+ * begins again from zeros: its slots may have been narrower, and old marks would be between the new
+ * marks and the slots. */
 bool ebi_window_add_one(const ebi_window *x, uint8_t *line, uint32_t print) {
     if (ebi_window_is_dead(x, line)) memset(line, 0, x->bytes);
     ebi_window_line l = window_read_now(x, line);

@@ -1,5 +1,5 @@
-/* window_narrow.h - a line of mode=elastic as the loops with vectors see it: as it is after expiry,
- * with its marks turned over. */
+/* window_narrow.h - a line of mode=elastic as the vectorised loops see it: as it is after expiry,
+ * with its marks inverted. */
 #ifndef EBI_WINDOW_NARROW_H
 #define EBI_WINDOW_NARROW_H
 #include "window_line.h"
@@ -7,11 +7,11 @@
 
 enum { WINDOW_WORD = 64, WINDOW_TABLE = 64 }; /* WINDOW_TABLE: one vector */
 
-/* What the loop knows of all lines of a filter. */
+/* What the loop knows about all lines of a filter. */
 typedef struct window_sizes {
     uint8_t slots[EBI_WINDOW_W_MAX + 1]; /* of a line, by w; w = 0: too many for this loop */
-    uint8_t widen_below[WINDOW_TABLE];   /* so many entries, by w */
-    unsigned eras, most;                 /* slots that this loop takes */
+    uint8_t widen_below[WINDOW_TABLE];   /* a line with fewer entries becomes wider, by w */
+    unsigned eras, most;                 /* the most slots that this loop can handle */
 } window_sizes;
 
 /* Tables by width: M for 0..7, and for four widths. */
@@ -21,8 +21,8 @@ typedef struct window_sizes {
 #define WINDOW_FOUR(M, w, ...)                                                                     \
     M(w, __VA_ARGS__), M((w) + 1, __VA_ARGS__), M((w) + 2, __VA_ARGS__), M((w) + 3, __VA_ARGS__)
 
-/* What a loop is made for: lines of so many bytes, marks that may need more than 64 bits, so many
- * groups of fingerprints that fit in 16 bits, or of wider ones. */
+/* What a loop is compiled for: bytes of a line, whether marks may need more than 64 bits, and how
+ * many groups of fingerprints there are of up to 16 bits, or of more. */
 typedef struct window_shape {
     unsigned bytes;
     bool wide, shorts;
@@ -49,17 +49,17 @@ EBI_INLINE window_pair window_up(window_pair x, unsigned by) {
 /* A line as it is after expiry. */
 typedef struct window_narrow {
     unsigned w, wn, nn, head, n, slots;
-    window_pair kept; /* marks turned over: 1 an entry, 0 the end of an era, zeros behind */
+    window_pair kept; /* marks inverted: 1 an entry, 0 the end of an era, zeros after the last */
 } window_narrow;
 
-/* slot < 2 * slots.  What is a coin's throw is no branch here: below 0 is far above. */
+/* slot < 2 * slots.  No unpredictable branch: as unsigned numbers, negative ones are large. */
 EBI_INLINE unsigned window_wrap(unsigned slot, unsigned slots) {
     assert(slots > 0 && slot < 2 * slots);
     return slot - slots < slot ? slot - slots : slot;
 }
 
-/* What became of a key: its line is written, or was right as it is, or the portable loop does it.
- */
+/* What happened to a key: its line was written, or stays as it is, or the portable loop must handle
+ * it. */
 typedef enum window_done {
     WINDOW_DONE_STORED,
     WINDOW_DONE_NOTHING,

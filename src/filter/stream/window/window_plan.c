@@ -1,21 +1,21 @@
-/* window_plan.c - how many bits a window item takes at a false positive rate.
+/* window_plan.c - how many bits each key of a window takes at a false-positive rate.
  *
- * mode=elastic has no closed formula: a line remembers the fullest moment of the last window, and
- * taking its widths as those of the moment makes the bits 11-15 % too few.  So the bits are
- * measured, at 14 eras, with distinct keys; a line's statistics do not depend on the window.  With
- * other numbers of eras more of the keys that are kept are older than the window, and the marks
- * take other space.
+ * There is no closed formula for mode=elastic.  A line's width remembers the fullest moment of the
+ * last window; taking the present moment instead gives 11-15 % too few bits.  So the bits were
+ * measured, at 14 eras, with distinct keys.  A line's statistics do not depend on the window.  The
+ * number of eras changes how many of the kept keys are older than the window, and the space for
+ * marks.
  *
- * mode=rotate: places of a generation are set as in a Bloom filter of a few dozen keys, whose fill
- * varies; the mean of a power of it is taken to the second moment. */
+ * With mode=rotate, the places of a generation are set as in a Bloom filter of a few dozen keys,
+ * whose fill varies.  The mean of a power of the fill is computed to the second moment. */
 #include "math/probability.h"
 #include "window.h"
 #include <math.h>
 
-/* With lines of 64 and of 128 bytes, at rates 2^-1, 2^-2, ...  The first two
- * rows of wide lines, and the first of others, are drawn out. */
+/* With lines of 64 and of 128 bytes, at rates 2^-1, 2^-2, ... The first two rows for wide lines,
+ * and the first one for others, are extrapolated. */
 typedef struct window_row {
-    double bits[2]; /* of a window item */
+    double bits[2]; /* for each key of a window */
     uint8_t w[2];
 } window_row;
 static const window_row window_rows[] = {
@@ -31,13 +31,13 @@ static const window_row window_rows[] = {
 };
 enum { WINDOW_PLAN_ROWS = EBI_COUNT_OF(window_rows) };
 
-/* What is kept, times what the marks leave: relative to 14 eras. */
+/* The keys that are kept, times the room that marks leave, relative to 14 eras. */
 static double window_scale(const ebi_window_plan *plan) {
     const double bits = 8.0 * plan->bytes - EBI_WINDOW_HEADER, eras = plan->eras;
     return (1 + 0.5 / eras) / (1 + 0.5 / 14) * (bits - 14) / (bits - eras);
 }
 
-/* The table was measured where all keys that are taken for others are lost. */
+/* The table was measured with all keys lost that are taken for others. */
 static double window_row_bits(const ebi_window_plan *plan, unsigned row) {
     const double fpr = exp2(-1 - (double)row), stored = (1 - plan->lost * fpr) / (1 - fpr);
     return window_rows[row].bits[plan->bytes == 128] * window_scale(plan) * stored;
@@ -51,7 +51,7 @@ static double window_elastic_bits(const ebi_window_plan *plan, double fpr) {
     return low + (high - low) * (at - row);
 }
 
-/* More bits than the table has are as good as its last. */
+/* More bits than the table has count like its last row. */
 static double window_elastic_fpr(const ebi_window_plan *plan, double bits) {
     assert(bits > 0);
     unsigned row = 0;
@@ -64,11 +64,12 @@ static double window_elastic_fpr(const ebi_window_plan *plan, double bits) {
 
 enum { WINDOW_PLAN_LINE_BITS = 512 };
 
-/* Mean of fill^k after n keys with k places each of b. */
+/* The mean of fill^k after n keys with k places each, out of b. */
 static double window_all_set(double n, double k, double b) {
     assert(n >= 0 && k >= 1 && b >= 1);
     const double throws = n * k, zero = pow(1 - 1 / b, throws), fill = 1 - zero;
-    const double both = (1 - 1 / b) * pow(1 - 2 / b, throws) + zero / b; /* two are zero */
+    const double both = (1 - 1 / b) * pow(1 - 2 / b, throws) +
+                        zero / b; /* the probability that two places are zero */
     if (n == 0) return 0;
     const double variance = fmax(0, both - zero * zero);
     return pow(fill, k) * (1 + k * (k - 1) / 2 * variance / (fill * fill));
@@ -88,7 +89,7 @@ static double window_generation_fpr(double per_line, double k, double b) {
     return ebi_poisson_mean(per_line, window_generation_set, &(window_generation){k, b});
 }
 
-/* `eras` full generations and one that fills: its mean over the era, by Simpson's rule. */
+/* `eras` full generations and one that fills: the mean over the era, by Simpson's rule. */
 static double window_generations_fpr(unsigned eras, unsigned k, double per_line) {
     const double b = EBI_WINDOW_ROTATE_BITS / (eras + 1);
     const double full = window_generation_fpr(per_line, k, b);
@@ -96,7 +97,7 @@ static double window_generations_fpr(unsigned eras, unsigned k, double per_line)
     return 1 - pow(1 - full, eras) * (1 - (4 * half + full) / 6);
 }
 
-/* Keys that are taken for others are not stored, unless the plan says so. */
+/* Keys that are taken for others are not stored, unless the plan says otherwise. */
 double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bits) {
     assert(k >= 1 && bits > 0);
     enum { WINDOW_PLAN_ROUNDS = 10 };
@@ -135,7 +136,7 @@ unsigned ebi_window_width(const ebi_window_plan *plan, double fpr) {
     assert(fpr > 0);
     if (plan->mode == EBI_WINDOW_ROTATE)
         return window_rotate_width(plan, ebi_window_bits(plan, fpr));
-    const double row =
-        fmin(fmax(floor(-log2(fpr) - 0.25), 0), WINDOW_PLAN_ROWS - 1); /* rather too wide */
+    const double row = fmin(fmax(floor(-log2(fpr) - 0.25), 0),
+                            WINDOW_PLAN_ROWS - 1); /* rather too wide than too narrow */
     return window_rows[(unsigned)row].w[plan->bytes == 128];
 }

@@ -1,17 +1,18 @@
-/* window_rotate.c - mode=rotate: small Bloom filters in one line, one for each era that is kept and
- * one for the present one.
+/* window_rotate.c - mode=rotate of the window filter: each line has a small Bloom filter for the
+ * present era and for each era before it that is kept.
  *
- *     | stamp, 8 bits | the bits of place 0, one for each of g generations | of place 1 | ...
+ *       | stamp, 8 bits | the bits of place 0, one for each of g generations | of place 1 | ...
  *
- * A key has w places of floor(504 / g).  Since the bits of a place are neighbours, one load answers
- * for all generations.  When an era ends, the generation that is too old becomes the new one. */
+ * A key has w places out of floor(504 / g).  The bits of a place are next to each other, so one
+ * load answers for all generations.  When an era ends, the generation that is too old becomes the
+ * new one. */
 #include "window.h"
 
 enum { WINDOW_ROTATE_STAMP_BITS = 8, WINDOW_ROTATE_LINE_WORDS = 8 };
 
-typedef struct window_rotate { /* what divisions give, once for many keys */
+typedef struct window_rotate { /* the results of divisions, computed once for many keys */
     unsigned g, places;
-    unsigned now; /* the generation of this era */
+    unsigned now; /* the generation of the present era */
 } window_rotate;
 
 EBI_INLINE window_rotate window_rotate_open(const ebi_window *x) {
@@ -19,7 +20,7 @@ EBI_INLINE window_rotate window_rotate_open(const ebi_window *x) {
     return (window_rotate){g, EBI_WINDOW_ROTATE_BITS / g, (unsigned)(x->state->era % g)};
 }
 
-/* The bits of a place, the first generation lowest; more bits follow. */
+/* The bits of a place, with that of the first generation lowest.  More bits follow. */
 EBI_INLINE uint64_t window_rotate_place(const uint8_t *line, unsigned bit) {
     const unsigned byte = bit / 8 < 56 ? bit / 8 : 56;
     return ebi_load64(line + byte) >> (bit - 8 * byte);
@@ -40,7 +41,7 @@ EBI_INLINE window_rotate_key window_rotate_places_of(const window_rotate *r, eb_
     return key;
 }
 
-/* Which generations have all places of the key? */
+/* Which generations have all places of the key. */
 EBI_INLINE uint64_t window_rotate_find(const window_rotate *r, const uint8_t *line,
                                        const window_rotate_key *key, unsigned k) {
     uint64_t all = ebi_ones(r->g);
@@ -49,7 +50,7 @@ EBI_INLINE uint64_t window_rotate_find(const window_rotate *r, const uint8_t *li
     return all;
 }
 
-/* If the key is to be stored: half of the keys may be, so it is no branch. */
+/* Stores the key if `stored` is true.  Half of the keys may be stored, so there is no branch. */
 EBI_INLINE void window_rotate_put(const window_rotate *r, uint8_t *line,
                                   const window_rotate_key *key, unsigned k, bool stored) {
 #pragma GCC unroll 8
@@ -59,15 +60,16 @@ EBI_INLINE void window_rotate_put(const window_rotate *r, uint8_t *line,
     }
 }
 
-/* The generations that began since era `then`, the one of now included, of those that are kept. */
+/* The generations that began in the last `age` eras, including the present one. */
 EBI_INLINE uint64_t window_rotate_begun(const window_rotate *r, unsigned age) {
     const unsigned g = r->g;
     if (age >= g) return ebi_ones(g);
-    const uint64_t run = ebi_ones(age) << (r->now + g - age + 1); /* those up to now, g places up */
+    const uint64_t run = ebi_ones(age)
+                         << (r->now + g - age + 1); /* those up to the present one, g places up */
     return (run >> g | run) & ebi_ones(g);
 }
 
-/* Takes a set of generations out of every place of a line. */
+/* Removes a set of generations from every place of a line. */
 EBI_INLINE void window_rotate_clear(const window_rotate *r, uint8_t *line, uint64_t generations) {
     __extension__ typedef unsigned __int128 window_rotate_wide;
     const unsigned g = r->g, step = 64 % g;
@@ -158,7 +160,8 @@ const ebi_ops *ebi_window_rotate(const ebi_params *p) {
     return &ops[p->opt[EBI_WINDOW_W] - 1];
 }
 
-/* Bits set in each generation that lives; w of them by chance, in any of them, is a false one. */
+/* The bits set in each generation that is alive.  A false positive has w of them set by chance, in
+ * one generation. */
 void ebi_window_rotate_stat(const ebi_window *x, eb_stats *out) {
     const window_rotate r = window_rotate_open(x);
     const unsigned g = r.g, places = r.places;

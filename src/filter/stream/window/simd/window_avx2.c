@@ -1,9 +1,8 @@
-/* window_avx2.c - the loops of mode=elastic with AVX2: 16 or 8 fingerprints are compared at once,
- * and all that depends on chance is arithmetic.
+/* window_avx2.c - the loops of mode=elastic with AVX2: 16 or 8 fingerprints are compared at once.
  *
- * A fresh key in a line of any width is one straight piece of code.  What is rarer (other widths,
- * refreshed entries) is done out of its way, and what hardly ever comes (lines of an overload,
- * lines that nobody came to for a window) by the portable loop. */
+ * A new key in a line of any width takes one straight piece of code without unpredictable branches.
+ * Less frequent cases (other widths, refreshed entries) are handled out of its way, and rare ones
+ * (overloaded lines, lines that were not used for a whole window) by the portable loop. */
 #include "filter/stream/window/window.h"
 
 #if EBI_X86_64
@@ -12,7 +11,7 @@
 #define WINDOW_MY(name) window_avx2_##name
 #include "window_vector.h"
 
-/* false: not in this loop */
+/* false: this loop cannot handle the line */
 WINDOW_AVX2 EBI_INLINE bool window_avx2_read(unsigned bytes, const window_sizes *t,
                                              const uint8_t *line, uint64_t era, bool wide,
                                              window_narrow *l) {
@@ -28,7 +27,8 @@ WINDOW_AVX2 EBI_INLINE bool window_avx2_read(unsigned bytes, const window_sizes 
     } else {
         kept = (window_pair){~ebi_load64(line + bytes - 8) >> (WINDOW_WORD - marks), 0};
     }
-    /* Expiry, as in ebi_window_expire: up to the d-th end.  In a pair it may be too far away. */
+    /* Expiry, as in ebi_window_expire: up to the end of the d-th era.  It may be too far away for a
+     * pair. */
     const uint64_t dth = _pdep_u64(UINT64_C(1) << d >> 1, ~kept.low);
     const unsigned passed = WINDOW_WORD - (unsigned)_lzcnt_u64(dth), old = passed - d;
     if (wide && (old >= WINDOW_WORD - d)) return false;
@@ -44,7 +44,7 @@ WINDOW_AVX2 EBI_INLINE bool window_avx2_read(unsigned bytes, const window_sizes 
     return true;
 }
 
-/* What is rarer than a fresh key in a line that has room for it. */
+/* Handles what is less frequent than a new key in a line that has room for it. */
 typedef window_done window_avx2_rarity(const ebi_window *x, const window_sizes *t, uint8_t *line,
                                        uint64_t era, uint32_t print, uint64_t found);
 
@@ -122,8 +122,7 @@ WINDOW_AVX2 EBI_INLINE void window_avx2_test_lines(const ebi_params *p, const ui
 }
 
 /* Loops for few and many slots.  Lines hardly ever become more than four bits narrower than
- * planned.
- */
+ * planned. */
 #define WINDOW_AVX2_LOOPS(name, ...)                                                               \
     WINDOW_AVX2 __attribute__((noinline)) static window_done name##_rare(                          \
         const ebi_window *x, const window_sizes *t, uint8_t *line, uint64_t era, uint32_t print,   \

@@ -1,9 +1,9 @@
-/* window_avx2.h - a fingerprint against all slots of a line of mode=elastic, with AVX2.
+/* window_avx2.h - compares a fingerprint with all slots of a line of mode=elastic, with AVX2.
  *
- * Slots have any number of bits and lines any number of slots, and both differ from line to line.
- * So that nothing here is a branch, a filter's lines are all compared as if they had the same
- * number of slots, and tables say for each width where to load from and which bytes go to which
- * lane; loads that would reach beyond the line begin earlier. */
+ * Slots can have any number of bits and lines any number of slots, and both differ from line to
+ * line.  To avoid branches, all lines of a filter are compared as if they had the same number of
+ * slots.  Tables say for each width where to load from and which bytes go to which lane.  Loads
+ * that would go beyond the line begin earlier. */
 #ifndef EBI_WINDOW_AVX2_H
 #define EBI_WINDOW_AVX2_H
 #define WINDOW_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt,lzcnt")))
@@ -16,10 +16,10 @@ enum {
     WINDOW_AVX2_LONG_BITS = 25
 };
 
-/* Sixteen fingerprints of w <= 14 bits at once: of each half's eight, which are w bytes, 16 are
- * loaded, from one before them on or, near the end of the line, earlier.  A lane takes four of
- * them, as two times two; times a power of 2 brings the fingerprint to the middle of these 32 bits.
- */
+/* Sixteen fingerprints of w <= 14 bits at once.  Each half has eight of them, which are w bytes; 16
+ * bytes are loaded, from the byte before them on or, near the end of the line, from an earlier one.
+ * A lane takes four bytes, as two times two.  Multiplying by a power of 2 brings the fingerprint to
+ * the middle of these 32 bits. */
 typedef struct window_avx2_shorts {
     uint16_t bytes[4][16], times[16];
     uint8_t at[8];
@@ -48,8 +48,8 @@ static const window_avx2_shorts window_avx2_shorts_of[WINDOW_AVX2_SHORT_MAX + 2]
     WINDOW_FOUR(WINDOW_AVX2_SHORTS_OF, 0, 48), WINDOW_FOUR(WINDOW_AVX2_SHORTS_OF, 4, 48),
     WINDOW_FOUR(WINDOW_AVX2_SHORTS_OF, 8, 48), WINDOW_FOUR(WINDOW_AVX2_SHORTS_OF, 12, 48)};
 
-/* Eight fingerprints at once: a shuffle brings four bytes with each of them into its lane, a shift
- * by 0..7 puts it in place: 25 bits of it. */
+/* Eight fingerprints at once.  A shuffle brings the four bytes around each of them to its lane, and
+ * a shift by 0..7 puts 25 bits of it in place. */
 typedef struct window_avx2_longs {
     uint32_t bytes[8][8], shift[8];
     uint8_t at[16];
@@ -96,7 +96,7 @@ WINDOW_AVX2 EBI_INLINE __m256i window_avx2_load_halves(const uint8_t *line, cons
     return _mm256_set_m128i(high, low);
 }
 
-/* Lanes whose fingerprint is wanted, as far as it is known: all bits are set. */
+/* The lanes whose fingerprint equals the wanted one, as far as it is known, have all bits set. */
 WINDOW_AVX2 EBI_INLINE __m256i window_avx2_shorts_equal(const uint8_t *line,
                                                         const window_avx2_shorts *s, unsigned g,
                                                         __m256i wanted, __m256i known) {
@@ -114,7 +114,7 @@ WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_shorts_mask(__m256i a, __m256i b) {
     return (uint32_t)_mm256_movemask_epi8(both);
 }
 
-/* Which of the first 16 * groups slots hold these bits? */
+/* Which of the first 16 * groups slots hold these bits. */
 WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_find_shorts(const uint8_t *line, unsigned w,
                                                         uint32_t print, uint32_t bits,
                                                         unsigned groups) {
@@ -149,7 +149,7 @@ WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_32_longs(const uint8_t *line,
     return (uint32_t)_mm256_movemask_epi8(_mm256_permutevar8x32_epi32(all, order));
 }
 
-/* The same of the first 8 * groups slots, as far as 25 bits go. */
+/* The same for the first 8 * groups slots, comparing 25 bits. */
 WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_find_longs(const uint8_t *line, unsigned bytes,
                                                        unsigned w, uint32_t print, uint32_t bits,
                                                        unsigned groups) {
@@ -170,7 +170,7 @@ WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_first(const window_narrow *l, unsign
     return _bzhi_u64(ones << l->head | ones >> (l->slots - l->head) % WINDOW_WORD, l->slots);
 }
 
-/* Of these slots, those that match. */
+/* Which of these slots really match. */
 WINDOW_AVX2 static uint64_t window_avx2_verify(const ebi_window *x, const uint8_t *line, unsigned w,
                                                unsigned wn, uint64_t partly, uint32_t print,
                                                uint64_t maybe) {
@@ -184,7 +184,7 @@ WINDOW_AVX2 static uint64_t window_avx2_verify(const ebi_window *x, const uint8_
     return found;
 }
 
-/* Which slots hold the fingerprint? */
+/* Which slots hold the fingerprint. */
 WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_find(const ebi_window *x, window_shape shape,
                                                  const uint8_t *line, const window_narrow *l,
                                                  uint32_t print) {
@@ -198,7 +198,7 @@ WINDOW_AVX2 EBI_INLINE uint64_t window_avx2_find(const ebi_window *x, window_sha
     return maybe;
 }
 
-/* Bits from a place on, in four words of which the first begins at bit `base`. */
+/* The bits from a place on, in four words of which the first begins at bit `base`. */
 WINDOW_AVX2 EBI_INLINE __m256i window_avx2_bits_from(unsigned bit, unsigned base) {
     const __m256i starts =
         _mm256_add_epi64(_mm256_setr_epi64x(0, 64, 128, 192), _mm256_set1_epi64x((int64_t)base));
@@ -207,8 +207,8 @@ WINDOW_AVX2 EBI_INLINE __m256i window_avx2_bits_from(unsigned bit, unsigned base
     return _mm256_sllv_epi64(_mm256_set1_epi64x(-1), places);
 }
 
-/* Bits [from, to) of a line go w places up, or down: for each word, the two from which it is made
- * are chosen without a branch. */
+/* Moves bits [from, to) of a line w places up, or down.  For each word, the two words that it is
+ * made of are selected without a branch. */
 WINDOW_AVX2 EBI_INLINE void window_avx2_shift(uint8_t *line, unsigned bytes, unsigned from,
                                               unsigned to, unsigned w, bool up) {
     enum { WINDOW_AVX2_PART = sizeof(__m256i) };
@@ -236,13 +236,13 @@ WINDOW_AVX2 EBI_INLINE void window_avx2_shift(uint8_t *line, unsigned bytes, uns
         _mm256_storeu_si256((__m256i *)(void *)(line + at), out[at / WINDOW_AVX2_PART]);
 }
 
-/* m low bits of each lane. */
+/* The m low bits of each lane. */
 EBI_INLINE uint64_t window_avx2_in_lanes(unsigned lane, unsigned m) {
     return ebi_ones(m) * (lane == 16 ? UINT64_C(0x0001000100010001) : UINT64_C(0x0000000100000001));
 }
 
-/* Fingerprints side by side in lanes of 16 or 32 bits, the oldest first: all slots, then the first
- * ones once more, so that the ring is in one piece behind its head. */
+/* Unpacks fingerprints to lanes of 16 or 32 bits, the oldest first: all slots, then the first ones
+ * again, so that the ring is in one piece after its head. */
 WINDOW_AVX2 EBI_INLINE void window_avx2_unpack(unsigned bytes, const uint8_t *line,
                                                const window_narrow *l, unsigned lane, uint8_t *to) {
     const uint64_t mask = window_avx2_in_lanes(lane, l->w);
@@ -262,7 +262,7 @@ WINDOW_AVX2 EBI_INLINE void window_avx2_pack(const uint8_t *from, unsigned n, un
                                              unsigned w, uint8_t *to) {
     const uint64_t mask = window_avx2_in_lanes(lane, w);
     const unsigned step = 64 / lane * w, end = EBI_WINDOW_HEADER + n * w;
-    uint64_t begun = 0; /* the byte that the next fingerprint goes on with */
+    uint64_t begun = 0; /* the byte in which the next fingerprint continues */
     for (unsigned bit = EBI_WINDOW_HEADER; bit < end; bit += step, from += 8) {
         const unsigned byte = bit / 8, next = (bit + step) / 8;
         begun |= _pext_u64(ebi_load64(from), mask) << bit % 8;
@@ -274,7 +274,7 @@ WINDOW_AVX2 EBI_INLINE void window_avx2_pack(const uint8_t *from, unsigned n, un
 enum {
     WINDOW_AVX2_LANE_16_MAX = 14,
     WINDOW_AVX2_REPACK_MAX = 28
-}; /* bits, so that what is in 64 of lanes fits in a word */
+}; /* bits, so that 64 of them, from lanes, fit in a word */
 
 WINDOW_AVX2 EBI_INLINE void window_avx2_repack_lanes(unsigned bytes, uint8_t *line,
                                                      const window_narrow *l, unsigned w,
@@ -285,7 +285,7 @@ WINDOW_AVX2 EBI_INLINE void window_avx2_repack_lanes(unsigned bytes, uint8_t *li
     memcpy(line, to, bytes);
 }
 
-/* All fingerprints at another width, the oldest in slot 0. */
+/* Packs all fingerprints with another width, the oldest into slot 0. */
 WINDOW_AVX2 EBI_INLINE void window_avx2_repack_prints(window_shape shape, uint8_t *line,
                                                       const window_narrow *l, unsigned w) {
     if ((l->w < w ? w : l->w) <= WINDOW_AVX2_LANE_16_MAX)

@@ -1,9 +1,9 @@
 /* window_vbmi.c - the loops of mode=elastic with AVX-512: eight keys of different lines at once.
  *
- * What their headers and marks say is computed for all eight, one in each lane, and so is what
- * would be written if a key is new.  Then each line is compared with its key.  Whether a key is new
- * is a coin's throw, but nothing long hangs on it any more.  Lines that need more than that (other
- * widths, refreshed entries) follow one by one. */
+ * Headers and marks are evaluated for all eight lines, one in each lane, and so is what would be
+ * written if a key is new.  Then each line is compared with its key.  Whether a key is new is
+ * unpredictable, but little work depends on it by then.  Lines that need more (other widths,
+ * refreshed entries) follow one by one. */
 #include "filter/stream/window/window.h"
 #include <stdalign.h>
 
@@ -15,8 +15,8 @@
 
 enum { WINDOW_VBMI_EIGHT = 8 };
 
-/* What is kept of the lines of eight keys: as they are after expiry, see window_narrow; slots of
- * all entries, and of the first nn; and what is written if a key is new. */
+/* The lines of eight keys: as they are after expiry (see window_narrow), the slots of all entries
+ * and of the first nn, and what is written if a key is new. */
 typedef struct window_vbmi_eight {
     alignas(64) uint64_t w[WINDOW_VBMI_EIGHT];
     uint64_t wn[WINDOW_VBMI_EIGHT], nn[WINDOW_VBMI_EIGHT], head[WINDOW_VBMI_EIGHT],
@@ -26,7 +26,7 @@ typedef struct window_vbmi_eight {
     uint64_t all[WINDOW_VBMI_EIGHT], partly[WINDOW_VBMI_EIGHT];
     uint64_t header[WINDOW_VBMI_EIGHT], end[2][WINDOW_VBMI_EIGHT];
     uint64_t byte[WINDOW_VBMI_EIGHT], shift[WINDOW_VBMI_EIGHT]; /* of the new entry */
-    __mmask8 odd, rare; /* lines that this loop does not read, and that take another width */
+    __mmask8 odd, rare; /* lines that this loop does not read, and lines that change their width */
 } window_vbmi_eight;
 
 /* Lanes of 128 bits, and their shifts by 0..127. */
@@ -63,7 +63,7 @@ WINDOW_VBMI EBI_INLINE window_vbmi_pairs window_vbmi_pairs_up(window_vbmi_pairs 
                                _mm512_or_si512(_mm512_sllv_epi64(x.high, by), from_low)};
 }
 
-/* Words of eight lines. */
+/* One word of each of eight lines. */
 WINDOW_VBMI EBI_INLINE __m512i window_vbmi_words(const uint8_t *lines, const uint64_t *at) {
     return _mm512_set_epi64((int64_t)ebi_load64(lines + at[7]), (int64_t)ebi_load64(lines + at[6]),
                             (int64_t)ebi_load64(lines + at[5]), (int64_t)ebi_load64(lines + at[4]),
@@ -83,7 +83,7 @@ WINDOW_VBMI EBI_INLINE __m512i window_vbmi_wrapped(__m512i slot, __m512i slots) 
     return _mm512_min_epu64(slot, window_vbmi_minus(slot, slots));
 }
 
-/* As window_first. */
+/* Like window_first. */
 WINDOW_VBMI EBI_INLINE __m512i window_vbmi_firsts(__m512i n, __m512i head, __m512i slots) {
     const __m512i ones = window_vbmi_ones(n), around = window_vbmi_minus(slots, head);
     const __m512i ring =
@@ -91,7 +91,7 @@ WINDOW_VBMI EBI_INLINE __m512i window_vbmi_firsts(__m512i n, __m512i head, __m51
     return _mm512_and_si512(ring, window_vbmi_ones(slots));
 }
 
-/* Places up to the d-th one, counted from 1; 0 if d is. */
+/* The places up to the d-th one, counted from 1; 0 if d is 0. */
 WINDOW_VBMI EBI_INLINE __m512i window_vbmi_up_to(__m512i ones, __m512i d, __mmask8 among) {
     __mmask8 further = _mm512_mask_cmpgt_epu64_mask(among, d, window_vbmi_set(1));
     for (unsigned i = 2; further; i++) {
@@ -107,7 +107,7 @@ WINDOW_VBMI EBI_INLINE __m512i window_vbmi_up_to(__m512i ones, __m512i d, __mmas
 /* Eight lines, one in each lane. */
 typedef struct window_vbmi_lines {
     __m512i w, wn, nn, head, n, slots;
-    window_vbmi_pairs kept, end; /* end: as it is in memory, marks from bit `above` on */
+    window_vbmi_pairs kept, end; /* end: as it is in memory, with marks from bit `above` on */
     __m512i above, age;          /* age: eras since the line was written */
     __mmask8 odd;
 } window_vbmi_lines;
@@ -116,7 +116,7 @@ WINDOW_VBMI EBI_INLINE __m512i window_vbmi_field(__m512i header, unsigned bit, u
     return _mm512_and_si512(_mm512_srli_epi64(header, bit), window_vbmi_set(mask));
 }
 
-/* From a table of bytes. */
+/* Looks up bytes in a table. */
 WINDOW_VBMI EBI_INLINE __m512i window_vbmi_look_up(const uint8_t *table, __m512i i) {
     return _mm512_maskz_permutexvar_epi8(0x0101010101010101, i, window_vbmi_load(table));
 }
@@ -144,7 +144,7 @@ WINDOW_VBMI EBI_INLINE window_vbmi_lines window_vbmi_open_eight(const uint8_t *l
     return l;
 }
 
-/* As ebi_window_expire.  In a pair the d-th end of an era may be too far away. */
+/* Like ebi_window_expire.  The end of the d-th era may be too far away for a pair. */
 WINDOW_VBMI EBI_INLINE void window_vbmi_expire_eight(const window_sizes *t, window_shape shape,
                                                      window_vbmi_lines *l) {
     const __m512i d = l->age;
@@ -208,7 +208,7 @@ WINDOW_VBMI EBI_INLINE void window_vbmi_keep_end(const window_sizes *t, window_s
                      _mm512_ternarylogic_epi64(ours.high, marks.high, l->end.high, 0xCA));
 }
 
-/* What is written with one more entry, and which lines take another width for it. */
+/* What is written with one more entry, and which lines change their width for it. */
 WINDOW_VBMI EBI_INLINE void window_vbmi_prepare(const window_sizes *t, window_shape shape,
                                                 uint64_t era, const window_vbmi_lines *l,
                                                 window_vbmi_eight *e) {
@@ -291,7 +291,7 @@ WINDOW_VBMI EBI_INLINE bool window_vbmi_do_one(window_vbmi_job *job, window_shap
     return found != 0;
 }
 
-/* Keys of different lines, where they go and what they get. */
+/* Keys of different lines, where they go, and what they get. */
 typedef struct window_vbmi_keys {
     const uint64_t *at;
     const eb_hash *hash;
@@ -299,14 +299,14 @@ typedef struct window_vbmi_keys {
     size_t n;
 } window_vbmi_keys;
 
-/* How many of the next keys go to different lines? */
+/* How many of the next keys go to different lines. */
 WINDOW_VBMI EBI_INLINE size_t window_vbmi_apart(const uint64_t *at, size_t left) {
     const __m512i same = _mm512_conflict_epi64(_mm512_loadu_si512(at));
     const size_t n = _tzcnt_u32(_mm512_test_epi64_mask(same, same) | 1u << WINDOW_VBMI_EIGHT);
     return n < left ? n : left;
 }
 
-/* Which of the keys are there? */
+/* Which of the keys are there. */
 WINDOW_VBMI EBI_INLINE unsigned window_vbmi_find_eight(const uint8_t *lines, window_shape shape,
                                                        window_vbmi_keys keys,
                                                        const window_vbmi_eight *e,

@@ -1,10 +1,10 @@
-/* window_vbmi.h - a fingerprint against all slots of a line of mode=elastic, with AVX-512 and its
- * byte permutations.
+/* window_vbmi.h - compares a fingerprint with all slots of a line of mode=elastic, with AVX-512 and
+ * its byte permutations.
  *
  * A line is one register, or two.  Four fingerprints of up to 16 bits, or two wider ones, begin and
- * end in some eight of its bytes; a permutation brings these to a lane of 64 bits, a shift by bytes
- * puts each fingerprint in a quarter or a half of that.  So 32 or 16 slots are compared at once, at
- * any width, and tables by width say which bytes and which shifts. */
+ * end within some eight of its bytes.  A permutation brings these to a lane of 64 bits, and shifts
+ * put each fingerprint in a quarter or a half of that.  So 32 or 16 slots of any width are compared
+ * at once.  Tables by width give the bytes and the shifts. */
 #ifndef EBI_WINDOW_VBMI_H
 #define EBI_WINDOW_VBMI_H
 #define WINDOW_VBMI                                                                                \
@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct window_vbmi_lanes {
-    uint64_t bytes[8], shifts[8]; /* of the first group; the others are whole bytes behind it */
+    uint64_t bytes[8], shifts[8]; /* of the first group; the others are whole bytes after it */
 } window_vbmi_lanes;
 
 #define WINDOW_VBMI_EACH_BYTE UINT64_C(0x0101010101010101)
@@ -106,7 +106,7 @@ WINDOW_VBMI EBI_INLINE uint64_t window_vbmi_without(__m512i lanes, uint32_t bits
     return _mm512_testn_epi32_mask(lanes, _mm512_set1_epi32((int)bits));
 }
 
-/* Which slots hold these bits, of w and of fewer? */
+/* Which slots hold these bits, of w and of fewer. */
 typedef struct window_vbmi_match {
     uint64_t whole, partly;
 } window_vbmi_match;
@@ -130,10 +130,10 @@ WINDOW_VBMI EBI_INLINE window_vbmi_match window_vbmi_compare(window_shape shape,
     return match;
 }
 
-/* Other widths: all fingerprints to lanes, in the order of age; then neighbours are joined, until
- * those of a lane are whole bytes, and these come together. */
+/* Changing the width: all fingerprints go to lanes, in the order of age.  Then neighbours are
+ * joined until those of a lane are whole bytes, and these are packed. */
 
-/* Those from the i-th oldest on, and zeros behind the last. */
+/* The fingerprints from the i-th oldest on, and zeros after the last. */
 WINDOW_VBMI EBI_INLINE __m512i window_vbmi_in_order(window_shape shape,
                                                     const window_vbmi_prints *all,
                                                     const window_narrow *l, unsigned i) {
@@ -157,8 +157,8 @@ WINDOW_VBMI EBI_INLINE __m512i window_vbmi_in_order(window_shape shape,
     return _mm512_maskz_mov_epi32((__mmask16)live, _mm512_mask_mov_epi32(first, high, others));
 }
 
-/* In each lane of 32, 64, 128 or 256 bits, the bits of the upper half come down to those of the
- * lower one, which are so many. */
+/* In each lane of 32, 64, 128 or 256 bits, moves the bits of the upper half down to those of the
+ * lower half, which has this many. */
 WINDOW_VBMI EBI_INLINE __m512i window_vbmi_join_16(__m512i x, unsigned bits) {
     const __m512i lower = _mm512_and_si512(x, _mm512_set1_epi32(0xFFFF));
     const __m512i upper = _mm512_srli_epi32(x, 16);
@@ -177,7 +177,8 @@ WINDOW_VBMI EBI_INLINE __m512i window_vbmi_join_64(__m512i x, unsigned bits) {
                                  _mm_cvtsi32_si128((int)(WINDOW_WORD - bits)));
 }
 
-WINDOW_VBMI EBI_INLINE __m512i window_vbmi_shifted(__m512i x, __m512i up) { /* or down, below 0 */
+WINDOW_VBMI EBI_INLINE __m512i window_vbmi_shifted(__m512i x,
+                                                   __m512i up) { /* up, or down if below 0 */
     const __m512i down = _mm512_sub_epi64(_mm512_setzero_si512(), up);
     return _mm512_or_si512(_mm512_sllv_epi64(x, up), _mm512_srlv_epi64(x, down));
 }
@@ -192,7 +193,7 @@ WINDOW_VBMI EBI_INLINE __m512i window_vbmi_join_128(__m512i x, unsigned bits) {
     return _mm512_or_si512(_mm512_maskz_mov_epi64(0x33, x), _mm512_or_si512(upper, more));
 }
 
-/* The fingerprints of a group side by side. */
+/* Packs the fingerprints of a group without gaps. */
 WINDOW_VBMI EBI_INLINE __m512i window_vbmi_pack(__m512i x, unsigned w, bool shorts) {
     const uint64_t bytes = _bzhi_u64(~UINT64_C(0), w);
     if (shorts) {
@@ -218,7 +219,7 @@ WINDOW_VBMI EBI_INLINE void window_vbmi_repack_prints(window_shape shape, uint8_
     memcpy(line, to, shape.bytes);
 }
 
-/* Bits from a place on, in a register that begins at bit `base`. */
+/* The bits from a place on, in a register that begins at bit `base`. */
 WINDOW_VBMI EBI_INLINE __m512i window_vbmi_bits_from(unsigned bit, unsigned base) {
     const __m512i starts = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
     const __m512i ahead = _mm512_sub_epi64(_mm512_set1_epi64((int64_t)bit - base), starts);
@@ -226,8 +227,8 @@ WINDOW_VBMI EBI_INLINE __m512i window_vbmi_bits_from(unsigned bit, unsigned base
     return _mm512_sllv_epi64(_mm512_set1_epi64(-1), places);
 }
 
-/* Bits [from, to) of a line go w places up, or down: for each word, the two from which it is made
- * are chosen without a branch. */
+/* Moves bits [from, to) of a line w places up, or down.  For each word, the two words that it is
+ * made of are selected without a branch. */
 WINDOW_VBMI EBI_INLINE void window_vbmi_shift(uint8_t *line, unsigned bytes, unsigned from,
                                               unsigned to, unsigned w, bool up) {
     enum { WINDOW_VBMI_PART = sizeof(__m512i) };

@@ -1,13 +1,14 @@
-/* window_vector.h - the loops of mode=elastic for machines with vectors.  It is a template: before
- * it come WINDOW_TARGET, the attribute of functions, and WINDOW_MY(name), their names, for those
- * here and for those of window_avx2.h or window_vbmi.h that it uses.  The bytes are those of the
- * portable loops.
+/* window_vector.h - the part of the vectorised loops of mode=elastic that AVX2 and AVX-512 share.
+ * They leave the same bytes as the portable loops.
  *
- * A fresh key in a line of any width is one straight piece of code, in which all that depends on
- * chance is arithmetic.  What is rarer (other widths, refreshed entries) is done out of its way,
- * and what hardly ever comes (lines of an overload, lines that nobody came to for a window) by the
- * portable loop. */
-#ifndef WINDOW_MY /* read alone */
+ * This is a template, included once for each kind of machine.  The including file defines
+ * WINDOW_TARGET (the attribute of functions) and WINDOW_MY(name) (how their names are made), for
+ * the functions here and for those of window_avx2.h or window_vbmi.h that it uses.
+ *
+ * A new key in a line of any width takes one straight piece of code without unpredictable branches.
+ * Less frequent cases (other widths, refreshed entries) are handled out of its way, and rare ones
+ * (overloaded lines, lines that were not used for a whole window) by the portable loop. */
+#ifndef WINDOW_MY /* read alone, not as a template */
 #include "window_avx2.h"
 #define WINDOW_TARGET WINDOW_AVX2
 #define WINDOW_MY(name) window_avx2_##name
@@ -56,7 +57,7 @@ WINDOW_TARGET EBI_INLINE void WINDOW_MY(append)(unsigned bytes, const window_siz
     WINDOW_MY(put)(bytes, line, slot, l->w, print);
 }
 
-/* As the window_repack of other machines. */
+/* The same as window_repack. */
 WINDOW_TARGET EBI_INLINE void WINDOW_MY(repack)(const window_sizes *t, window_shape shape,
                                                 uint8_t *line, window_narrow *l, unsigned w) {
     assert(w >= 1 && l->n <= t->slots[w]);
@@ -77,7 +78,7 @@ WINDOW_TARGET EBI_INLINE void WINDOW_MY(widen)(const ebi_window *x, const window
     WINDOW_MY(repack)(t, shape, line, l, w);
 }
 
-/* false: not in this loop, nothing is done */
+/* false: this loop cannot handle the line, and nothing was done. */
 WINDOW_TARGET EBI_INLINE bool WINDOW_MY(make_room)(const window_sizes *t, window_shape shape,
                                                    uint8_t *line, window_narrow *l) {
     unsigned w = l->w - 1;
@@ -98,7 +99,7 @@ WINDOW_TARGET EBI_INLINE unsigned WINDOW_MY(youngest)(const window_narrow *l, ui
     return 63 - (unsigned)_lzcnt_u64(_bzhi_u64(aged, l->slots));
 }
 
-/* The marks before the i-th entry's, as ones. */
+/* The marks before that of the i-th entry, as ones. */
 WINDOW_TARGET EBI_INLINE window_pair WINDOW_MY(before)(const window_narrow *l, unsigned i,
                                                        bool wide) {
     assert(i < l->n);
@@ -109,22 +110,22 @@ WINDOW_TARGET EBI_INLINE window_pair WINDOW_MY(before)(const window_narrow *l, u
     return high ? (window_pair){~UINT64_C(0), before} : (window_pair){before, 0};
 }
 
-/* Is that entry of this era? */
+/* Whether that entry is of the present era. */
 EBI_INLINE bool WINDOW_MY(is_new)(const window_sizes *t, unsigned i, window_pair before,
                                   bool wide) {
     const unsigned marks = ebi_popcount(before.low) + (wide ? ebi_popcount(before.high) : 0);
     return marks == i + t->eras;
 }
 
-/* The mark behind these leaves. */
+/* Removes the mark after these. */
 EBI_INLINE void WINDOW_MY(take_mark)(window_narrow *l, window_pair before) {
     const window_pair rest = {l->kept.low >> 1 | l->kept.high << 63, l->kept.high >> 1};
     l->kept.low = (l->kept.low & before.low) | (rest.low & ~before.low);
     l->kept.high = (l->kept.high & before.high) | (rest.high & ~before.high);
 }
 
-/* The i-th entry leaves: the slots on the side of the gap on which they are in one piece move into
- * it. */
+/* Removes the i-th entry: the slots on one side of the gap, the side where they are in one piece,
+ * move into it. */
 WINDOW_TARGET EBI_INLINE void WINDOW_MY(take_out)(unsigned bytes, uint8_t *line, window_narrow *l,
                                                   unsigned i, window_pair before) {
     assert(i < l->n);
@@ -139,7 +140,7 @@ WINDOW_TARGET EBI_INLINE void WINDOW_MY(take_out)(unsigned bytes, uint8_t *line,
     l->n--;
 }
 
-/* A new entry comes to a line, which may have to take another width for it. */
+/* Adds a new entry to a line, which may have to change its width for it. */
 WINDOW_TARGET EBI_INLINE window_done WINDOW_MY(enter)(const ebi_window *x, const window_sizes *t,
                                                       window_shape shape, uint8_t *line,
                                                       uint64_t era, window_narrow *l,
@@ -151,8 +152,8 @@ WINDOW_TARGET EBI_INLINE window_done WINDOW_MY(enter)(const ebi_window *x, const
     return WINDOW_DONE_STORED;
 }
 
-/* A repeat: its entry becomes one of this era.  What is known in part may be another key's: it
- * stays. */
+/* A repeat: its entry becomes one of the present era.  If the entry is only partly known, it may be
+ * another key's, and stays. */
 WINDOW_TARGET EBI_INLINE window_done WINDOW_MY(renew)(const ebi_window *x, const window_sizes *t,
                                                       window_shape shape, uint8_t *line,
                                                       uint64_t era, window_narrow *l,
