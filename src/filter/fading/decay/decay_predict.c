@@ -203,6 +203,7 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
                          .counters = (double)d->part * d->each,
                          .era = (double)d->period / DECAY_PREDICT_MILLION,
                          .lifetime = decay_predict_lifetime(d)};
+    if (m.lifetime == 0) return; /* a key that comes once is lost: the fraction has few digits */
     decay_predict_spectrum(w, &m.keys, out);
     m.finite = m.keys.distinct > 0 && w->items > 0;
     if (m.finite) ebi_repeats_of(&m.stream, w->items, w->distinct, w->zipf);
