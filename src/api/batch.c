@@ -1,14 +1,15 @@
-/* batch.c - keys in and out of a filter: one walk for all that is done with batches.
+/* batch.c - adding, asking, removing and classifying keys in batches.  Every such call of the
+ * library goes through one walk here (single.c has a shorter way for single keys).
  *
- * Whatever the caller's batch looks like, a kind sees pieces of at most EBI_BATCH (some kinds
- * EBI_LONG_BATCH) keys of one shard, in order, with the values and times that its caps ask for.
- * With one shard a piece is a cut of the caller's arrays; with several, keys are first sorted by
- * shard, BATCH_CHUNK at a time.  Inside a shard the hash is multiplied by an odd number: the top
- * bits, which chose the shard, are the same for all its keys and would confine them to a corner of
+ * Whatever the caller's batch looks like, a kind gets pieces of at most EBI_BATCH keys of one shard
+ * (some kinds EBI_LONG_BATCH), in order, with the values and times that its caps ask for.  With one
+ * shard, a piece is part of the caller's arrays.  With several, keys are first sorted by shard,
+ * BATCH_CHUNK at a time.  Inside a shard the hash is multiplied by an odd number: the top bits,
+ * which chose the shard, are the same for all its keys, which would otherwise use only a part of
  * the block.
  *
- * All input is checked before the walk begins, so the walk cannot fail.  The exception are
- * removals, which walk twice: first all keys lay claim to what they take. */
+ * All input is checked before the walk begins, so the walk cannot fail.  Removals are the
+ * exception.  They walk twice, and in the first walk all keys claim what they will take. */
 #include "cells/claims.h"
 #include "keys.h"
 #include <everbloom/experimental.h>
@@ -27,39 +28,40 @@ typedef struct batch_job {
     const eb_filter *f;
     const eb_batch *b;
     batch_work work;
-    const ebi_claims *claims; /* of BATCH_CLAIM */
-    size_t refused;      /* the first key whose claim failed, or that is too many; or SIZE_MAX */
+    const ebi_claims *claims; /* with BATCH_CLAIM */
+    size_t refused;      /* the first key whose claim failed or that has no room; or SIZE_MAX */
     uint32_t first, end; /* shards to work on */
     bool uses_time, uses_value;
-    bool counts_new;  /* the head says how many keys were new */
+    bool counts_new;  /* the head counts keys that were new */
     eb_filter *grows; /* f, if it can be full; else NULL */
-    eb_error *err;    /* of growing */
+    eb_error *err;    /* for growing */
     uint64_t now;     /* if the kind uses time: the latest clock of all shards, before the call */
-    uint64_t latest;  /* of the times so far, for EB_CLAMP_TIMES */
-    struct batch_named *named; /* adds to kinds that keep keys; else NULL */
+    uint64_t latest;  /* of the times so far, with EB_CLAMP_TIMES */
+    struct batch_named *named; /* for adds to kinds that keep keys; else NULL */
 } batch_job;
 
-/* Keys that lie one after the other: a chunk of the batch, or those of a shard in it. */
+/* Consecutive keys: a chunk of the batch, or those of it that belong to one shard. */
 typedef struct batch_run {
     ebi_batch keys;
-    uint8_t *seen;        /* or NULL */
-    double *count;        /* or NULL */
-    const uint16_t *from; /* index in the chunk; NULL: as they lie */
+    uint8_t *seen;        /* may be NULL */
+    double *count;        /* may be NULL */
+    const uint16_t *from; /* index in the chunk; NULL: the same order */
 } batch_run;
 
-typedef struct batch_chunk { /* what the caller's arrays do not have as kinds want it */
+typedef struct batch_chunk { /* what the caller's arrays do not have in the form that kinds need */
     eb_hash hash[BATCH_CHUNK];
     uint32_t value[BATCH_CHUNK];
     uint64_t time[BATCH_CHUNK];
 } batch_chunk;
 
-typedef struct batch_named { /* for kinds that keep keys: as bytes, and by shards */
+typedef struct batch_named { /* for kinds that keep keys: as bytes, and sorted by shard */
     eb_key key[BATCH_CHUNK], sorted[BATCH_CHUNK];
     ebi_keys_room room[BATCH_CHUNK];
     ebi_expelled expelled;
 } batch_named;
 
-typedef struct batch_sorted { /* a chunk by shards: shard s has places start[s]..start[s+1]-1 */
+typedef struct batch_sorted { /* a chunk sorted by shard: shard s has places start[s]..start[s+1]-1
+                               */
     uint16_t start[BATCH_SHARDS_MAX + 1], from[BATCH_CHUNK];
     eb_hash hash[BATCH_CHUNK];
     uint32_t value[BATCH_CHUNK];
@@ -74,9 +76,9 @@ static const uint32_t batch_ones[EBI_LONG_BATCH] = {
 #undef BATCH_EIGHT
 };
 
-/* Pieces: what a kind sees. */
+/* Pieces: what a kind gets. */
 
-/* Without a loop for both answers a kind is asked after each key. */
+/* If the kind has no loop for both answers, it is asked after each key. */
 static void batch_add_singly(const eb_filter *f, uint8_t *block, const ebi_batch *b, uint8_t *seen,
                              double *count) {
     assert(f->ops->count != NULL && count != NULL);
@@ -96,7 +98,7 @@ static void batch_add_singly(const eb_filter *f, uint8_t *block, const ebi_batch
     }
 }
 
-/* Eight answers at once: each is 0 or 1. */
+/* Counts eight answers at once; each is 0 or 1. */
 static size_t batch_count_new(const uint8_t *seen, size_t n) {
     size_t known = 0, i = 0;
     for (; i + 8 <= n; i += 8)
@@ -121,7 +123,7 @@ static void batch_add_piece(const batch_job *j, uint8_t *block, const ebi_batch 
     head->clock = j->uses_time ? b->time[b->n - 1] : head->items;
 }
 
-/* A filter that has a limit: at most as many keys at once as there is room for new ones.  When
+/* For a filter with a limit: adds at most as many keys at once as there is room for new ones.  When
  * there is none left, it grows, or refuses the first key that is new. */
 static void batch_add_limited(batch_job *j, const ebi_batch *b, uint8_t *seen, bool wants_seen,
                               double *count, size_t *refused) {
@@ -172,7 +174,7 @@ static void batch_piece(batch_job *j, uint8_t *block, const ebi_batch *b, uint8_
     }
 }
 
-/* Whom a kind that keeps keys tells which ones it expels. */
+/* Prepares a piece so that a kind that keeps keys reports those it expels. */
 static void batch_set_expelled(const batch_job *j, ebi_batch *piece, size_t at,
                                const uint16_t *from, size_t i) {
     assert(at < j->b->n);
@@ -181,7 +183,7 @@ static void batch_set_expelled(const batch_job *j, ebi_batch *piece, size_t at,
     piece->expelled = &j->named->expelled;
 }
 
-/* Keys of one shard, at most a chunk of them; `at` is where the chunk begins in the batch. */
+/* Runs the keys of one shard, at most a chunk of them; the chunk begins at `at` in the batch. */
 static void batch_run_shard(batch_job *j, uint8_t *block, const batch_run *r, size_t at) {
     assert(r->keys.n <= BATCH_CHUNK);
     uint8_t unwanted[EBI_LONG_BATCH];
@@ -236,7 +238,8 @@ static const uint32_t *batch_values(const batch_job *j, size_t at, size_t n, uin
     return value;
 }
 
-/* Times too early for this shard become its clock, those of removals too late. */
+/* Times that are too early for this shard become its clock; for removals, times that are too late
+ * do. */
 static void batch_clamp(const batch_job *j, const uint8_t *block, uint64_t *time, size_t n) {
     const uint64_t clock = ebi_head_of(block)->clock;
     for (size_t i = 0; i < n; i++)
@@ -297,7 +300,8 @@ static void batch_do_chunk(batch_job *j, size_t at, size_t n, batch_chunk *c) {
         batch_shards(j, &run, at);
         return;
     }
-    if (time == c->time && b->time) batch_clamp(j, j->f->block, c->time, n); /* else by the clock */
+    if (time == c->time && b->time)
+        batch_clamp(j, j->f->block, c->time, n); /* otherwise times follow the clock */
     batch_run_shard(j, j->f->block, &run, at);
 }
 
@@ -372,7 +376,7 @@ static eb_status batch_check_values(const batch_job *j, uint64_t low, uint64_t h
     return EB_OK;
 }
 
-/* Checks that need hashes have them a chunk at a time. */
+/* Checks that need hashes compute them one chunk at a time. */
 typedef struct batch_window {
     eb_hash room[EBI_LONG_BATCH];
     const eb_hash *hash;
@@ -428,7 +432,7 @@ uint64_t ebi_now(const eb_filter *f) {
     return now;
 }
 
-/* Where the hash of a key is a number, it must be one of the filter's. */
+/* If keys are numbers, each must be in the filter's domain. */
 static eb_status batch_check_domain(const batch_job *j, eb_error *err) {
     const eb_filter *const f = j->f;
     const eb_hash offset = f->p.opt[EBI_O_KEYS] == EBI_KEYS_I64 ? UINT64_C(1) << 63 : 0;
@@ -450,7 +454,7 @@ static eb_status batch_check_domain(const batch_job *j, eb_error *err) {
     return EB_OK;
 }
 
-/* Check a batch and make it a job. */
+/* Checks a batch and makes a job of it. */
 static eb_status batch_open(batch_job *j, const eb_filter *f, const eb_batch *b, batch_work work,
                             eb_error *err) {
     *j = (batch_job){.f = f, .b = b, .work = work, .refused = SIZE_MAX};
@@ -537,7 +541,7 @@ static eb_status batch_claim(batch_job *j, eb_error *err) {
                        j->refused);
 }
 
-/* All or nothing: first all keys lay claim to what they take. */
+/* Removes all keys or none: first all keys claim what they take. */
 eb_status eb_remove_batch(eb_filter *f, const eb_batch *b, eb_error *err) {
     batch_job removal;
     if (!(eb_caps(f) & EB_CAN_REMOVE))

@@ -1,9 +1,10 @@
-/* handle.c - the life of a filter; batch.c has what happens to keys. */
+/* handle.c - making, cloning, clearing and freeing filters, and what a handle knows: its spec, its
+ * shards and its clock.  What happens to keys is in batch.c. */
 #include "base/rng.h"
 #include "filter.h"
 #include <everbloom/experimental.h>
 
-/* Parameters, and what follows from them. */
+/* Sets the parameters, and what follows from them. */
 static void handle_set(eb_filter *f, const ebi_params *p) {
     f->p = *p;
     f->ops = f->kind->select ? f->kind->select(p) : &f->kind->ops;
@@ -47,7 +48,7 @@ eb_status ebi_handle_with_block(eb_filter **out, const ebi_kind *kind, const ebi
                     (unsigned long long)bytes);
 }
 
-static void handle_init(eb_filter *f) { /* the block is zero */
+static void handle_init(eb_filter *f) { /* the block must be zero */
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
         ebi_head(ebi_shard(f, i))->rng = ebi_mix(f->p.opt[EBI_O_SEED] + ebi_mix(i + 1));
         if (f->kind->init) f->kind->init(&f->p, ebi_shard(f, i));
@@ -139,7 +140,7 @@ uint32_t eb_shards(const eb_filter *f) {
     return (uint32_t)ebi_shards(f);
 }
 
-/* Numbers are no hashes: their top bits are mostly zero. */
+/* Numbers are not hashes: their top bits are mostly zero. */
 uint32_t eb_shard_of(const eb_filter *f, eb_hash h) {
     if (f->kind->domain) h = ebi_inner_hash(h);
     return f->shard_bits == 0 ? 0 : (uint32_t)(h >> (64 - f->shard_bits));

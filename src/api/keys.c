@@ -1,21 +1,21 @@
-/* keys.c - from what callers have (eb_keys) to what the filter hashes (option keys=).
+/* keys.c - turns the keys that callers have (eb_keys: strings, columns of numbers and others) into
+ * what the filter hashes (option keys=), and hashes them.
  *
- * A way says how keys are taken: as the bytes that they are, as numbers, as numbers written in
- * decimal, or as text that is read as a number.  Keys whose bytes lie in the caller's memory are
- * hashed where they lie; numbers are made in a small buffer, a few at a time.
- *
- * First all keys are checked, then they are taken: what was checked cannot fail. */
+ * A "way" says how: keys are taken as bytes, as numbers, as numbers written in decimal, or as text
+ * that is read as a number.  Keys whose bytes are in the caller's memory are hashed in place.
+ * Numbers are written to a small buffer, a few at a time.  All keys are checked before the first is
+ * used, so using them cannot fail. */
 #include "keys.h"
 #include "base/decimal.h"
 
 enum { KEYS_FEW = 64, KEYS_NUMBER = sizeof(uint64_t) };
 
-/* What keys are, in words that also users of other languages know. */
+/* What keys are, in words that users of other languages know, too. */
 static const char *const keys_type_names[] = {
     "", "text", "binary data", "signed numbers", "unsigned numbers", "strings"};
 static const char *const keys_option_names[] = {"text", "bytes", "i64", "u64"};
 
-/* Reading what the caller has */
+/* Reading the caller's keys */
 
 EBI_INLINE const uint8_t *keys_cell(const eb_keys *k, size_t i) {
     assert(k->layout == EB_COLUMN);
@@ -57,14 +57,14 @@ EBI_INLINE int64_t keys_offset(const eb_keys *k, size_t i) {
     return narrow;
 }
 
-/* Without the zeros at its end. */
+/* The length without zeros at the end. */
 static size_t keys_text_length(const uint8_t *p, size_t len) {
     while (len >= 8 && ebi_load64(p + len - 8) == 0) len -= 8;
     while (len > 0 && p[len - 1] == 0) len--;
     return len;
 }
 
-/* The bytes of a key that is no number. */
+/* The bytes of a key that is not a number. */
 EBI_INLINE eb_key keys_bytes(const eb_keys *k, size_t i, bool padded) {
     if (k->layout == EB_COLUMN) {
         const uint8_t *const p = keys_cell(k, i);
@@ -84,9 +84,9 @@ EBI_INLINE eb_key keys_bytes(const eb_keys *k, size_t i, bool padded) {
 typedef enum keys_way {
     KEYS_AS_BYTES,
     KEYS_AS_TEXT,      /* as bytes, without padding */
-    KEYS_AS_DECIMAL,   /* a number, written */
+    KEYS_AS_DECIMAL,   /* a number, written in decimal */
     KEYS_AS_NUMBER,    /* a number */
-    KEYS_FROM_DECIMAL, /* text, read */
+    KEYS_FROM_DECIMAL, /* text, read as a number */
     KEYS_REFUSED
 } keys_way;
 
@@ -100,9 +100,9 @@ static keys_way keys_way_of(const eb_filter *f, uint32_t type) {
     return number ? KEYS_AS_NUMBER : KEYS_FROM_DECIMAL;
 }
 
-/* Numbers in the filter's own form: two's complement of keys=i64. */
+/* Numbers in the form that the filter uses: two's complement with keys=i64. */
 
-/* Whether a caller's number is one of the filter's. */
+/* Whether the filter can have a caller's number as a key. */
 EBI_INLINE bool keys_fits(const eb_filter *f, uint32_t type, uint64_t number) {
     const bool own_signed = f->p.opt[EBI_O_KEYS] == EBI_KEYS_I64;
     return own_signed == (type == EB_I64) || number <= INT64_MAX;
@@ -113,7 +113,7 @@ EBI_INLINE bool keys_read_decimal(const eb_filter *f, eb_key text, uint64_t *num
                                                 : ebi_decimal_read(text.p, text.len, number);
 }
 
-/* Where order matters the hash is the number, and signed ones begin with the least. */
+/* If order matters, the hash is the number, ordered such that negative numbers come first. */
 EBI_INLINE eb_hash keys_in_order(const eb_filter *f, uint64_t number) {
     assert(f->kind->info.caps & EB_KEYS_ARE_NUMBERS || f->p.opt[EBI_O_KEYS] >= EBI_KEYS_I64);
     return f->p.opt[EBI_O_KEYS] == EBI_KEYS_I64 ? number ^ UINT64_C(1) << 63 : number;
@@ -164,7 +164,7 @@ static eb_status keys_bad_offset(const eb_keys *k, size_t n, eb_error *err) {
     return EB_OK;
 }
 
-/* Written so that compilers use vectors. */
+/* Written so that compilers can vectorise it. */
 static eb_status keys_check_offsets(const eb_keys *k, size_t n, eb_error *err) {
     int64_t wrong = keys_offset(k, 0);
     if (k->layout == EB_OFFSETS32)
@@ -174,7 +174,8 @@ static eb_status keys_check_offsets(const eb_keys *k, size_t n, eb_error *err) {
             wrong |= (int64_t)o[1] - o[0];
         }
     else
-        for (size_t i = 0; i < n; i++) { /* the first is not negative, so none is, if none falls */
+        for (size_t i = 0; i < n; i++) { /* the first is not negative, so none is, unless one is
+                                            less than the one before */
             const int64_t from = keys_offset(k, i), to = keys_offset(k, i + 1);
             wrong |= to < from ? -1 : 0;
         }
@@ -248,7 +249,7 @@ static void keys_hash_numbers(const ebi_params *p, const uint64_t *numbers, size
     ebi_hash_sip(p->secret, keys, n, out);
 }
 
-/* Without making eb_keys first; false: this way needs them. */
+/* Hashes keys where they are, without making eb_keys first. false: this way cannot. */
 static bool keys_hash_in_place(const eb_filter *f, const eb_keys *k, keys_way way, size_t from,
                                size_t n, eb_hash *out) {
     const uint64_t seed = f->p.opt[EBI_O_SEED];
@@ -269,7 +270,7 @@ static bool keys_hash_in_place(const eb_filter *f, const eb_keys *k, keys_way wa
     return true;
 }
 
-/* A few keys, through what ebi_keys_take makes of them. */
+/* Hashes a few keys that ebi_keys_take converts. */
 static void keys_hash_few(const eb_filter *f, const eb_keys *k, keys_way way, size_t from, size_t n,
                           eb_hash *out) {
     eb_key keys[KEYS_FEW];
@@ -295,7 +296,7 @@ static void keys_hash_few(const eb_filter *f, const eb_keys *k, keys_way way, si
 
 void ebi_keys_hash(const eb_filter *f, const eb_keys *k, size_t from, size_t n, eb_hash *out) {
     const keys_way way = keys_way_of(f, k->type);
-    if (n == 0) return; /* whatever their type: nobody looked */
+    if (n == 0) return; /* their type does not matter, and was not checked */
     assert(way != KEYS_REFUSED);
     if ((way == KEYS_AS_BYTES || way == KEYS_AS_TEXT) &&
         keys_hash_in_place(f, k, way, from, n, out))
@@ -336,7 +337,7 @@ void ebi_keys_take(const eb_filter *f, const eb_keys *k, size_t from, size_t n, 
     }
 }
 
-/* One key, an EB_STRING. */
+/* Hashes one key, an EB_STRING. */
 eb_status ebi_keys_hash_one(const eb_filter *f, const void *key, size_t len, eb_hash *out,
                             eb_error *err) {
     const eb_key one = {key, len};

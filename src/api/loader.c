@@ -1,22 +1,22 @@
-/* loader.c - a snapshot that arrives in chunks of any size.
+/* loader.c - loads a snapshot that arrives in chunks of any size, for example from a network.
  *
- * First the front is gathered and checked, then the bytes go straight into the block.  What a
- * header of a few bytes declares is not believed: unless the caller set a limit, the block grows
- * with what arrives, at most to twice that. */
+ * First the header and the spec are gathered and checked, then the bytes go directly into the
+ * block.  A header of a few bytes must not make the library allocate terabytes.  So, unless the
+ * caller has set a limit, the block grows with what arrives, to twice that at most. */
 #include "snapshot.h"
 
-enum { LOADER_FIRST = 64 << 10 }; /* bytes of the block to begin with */
+enum { LOADER_FIRST = 64 << 10 }; /* bytes of the block at first */
 
 struct eb_loader {
     eb_allocator mem;
     eb_limits limits;
     bool limited; /* the block may be allocated at once */
-    bool failed;  /* nothing more is taken */
+    bool failed;  /* it takes nothing more */
     uint8_t front[EB_SNAPSHOT_FRONT];
-    size_t front_len;          /* bytes of the front that arrived */
-    ebi_snapshot_front opened; /* when front_len has reached its payload_offset */
+    size_t front_len;          /* bytes of the front that have arrived */
+    ebi_snapshot_front opened; /* valid when front_len has reached its payload_offset */
     uint8_t *block;
-    uint64_t room, filled; /* bytes of the block that there are, and that arrived */
+    uint64_t room, filled; /* bytes allocated for the block, and bytes that have arrived */
 };
 
 eb_status eb_loader_new(eb_loader **out, const eb_limits *limits, const eb_allocator *mem,
@@ -49,7 +49,7 @@ static bool loader_has_front(const eb_loader *l) {
     return loader_knows_header(l) && l->front_len == l->opened.h.payload_offset;
 }
 
-/* Bytes that are known to be missing. */
+/* How many bytes are certainly missing. */
 static uint64_t loader_missing(const eb_loader *l) {
     if (!loader_knows_header(l)) return sizeof l->opened.h - l->front_len;
     return l->opened.h.payload_offset - l->front_len + l->opened.h.payload_len - l->filled;
@@ -71,7 +71,7 @@ static eb_status loader_grow(eb_loader *l, eb_error *err) {
     return EB_OK;
 }
 
-/* Up to `wanted` bytes of the front; returns how many the chunk had. */
+/* Takes up to `wanted` bytes of the front.  Returns how many the chunk had. */
 static size_t loader_gather(eb_loader *l, const uint8_t *chunk, size_t n, size_t wanted) {
     const size_t take = (size_t)ebi_min(n, wanted - l->front_len);
     if (take > 0) memcpy(l->front + l->front_len, chunk, take);
@@ -126,7 +126,7 @@ eb_status eb_loader_finish(eb_loader *l, eb_filter **out, eb_error *err) {
         return ebi_fail(err, EB_EFORMAT, "not a snapshot: %zu bytes are too few", l->front_len);
     if (loader_missing(l) > 0)
         return ebi_snapshot_too_short(&l->opened.h, l->front_len + l->filled, err);
-    l->failed = true; /* whatever happens now, it is used up */
+    l->failed = true; /* whatever happens now, it cannot be used again */
     EBI_TRY(ebi_handle(&f, l->opened.kind, &l->opened.p, &l->mem, err));
     assert(l->room == ebi_bytes(f));
     f->block = l->block;

@@ -1,5 +1,5 @@
-/* merge.c - the filter of two streams, or of one with another counted several times, or without it.
- */
+/* merge.c - merging: makes a filter answer as if it had also seen the keys of another one, adds
+ * another filter's counts several times, or subtracts them. */
 #include "filter.h"
 #include "filter/counting/counting.h"
 
@@ -24,13 +24,13 @@ static void merge_head(eb_filter *into, const eb_filter *from, uint64_t i, uint6
         head->clock = head->items;
     const uint64_t capacity =
         into->kind->growing ? into->kind->growing->capacity(&into->p) : UINT64_MAX;
-    if (capacity < UINT64_MAX) /* a part that is more than full is full */
+    if (capacity < UINT64_MAX) /* a part with too many keys is full */
         head->new_keys = ebi_min(ebi_plus(head->new_keys, fresh), capacity);
-    else if (ebi_counts_new(into->kind)) /* nobody knows: so parts give the bytes of the whole */
+    else if (ebi_counts_new(into->kind)) /* unknown; so parts give the bytes of the whole */
         head->new_keys = EB_UNKNOWN;
 }
 
-/* New keys that the other one brings, if somebody counts them. */
+/* How many new keys the other filter brings, if keys are counted. */
 static uint64_t merge_fresh(const eb_filter *into, const eb_filter *from, uint64_t i) {
     ebi_block_head head; /* a view may be at any address */
     if (!into->kind->growing || into->kind->growing->capacity(&into->p) == UINT64_MAX) return 0;
@@ -39,7 +39,7 @@ static uint64_t merge_fresh(const eb_filter *into, const eb_filter *from, uint64
                                       head.new_keys);
 }
 
-/* As many parts as the other one has, if both together keep what was promised. */
+/* Adds as many parts as the other filter has, if the two together keep the guarantees. */
 static eb_status merge_make_room(eb_filter *into, const eb_filter *from, eb_error *err) {
     const ebi_growing *const g = into->kind->growing;
     const uint32_t parts = g->parts(&from->p);
@@ -71,8 +71,8 @@ static eb_status merge_can(const eb_filter *into, const eb_filter *from, eb_erro
                     into->kind->info.caps & EB_CAN_MERGE ? " with these options" : "");
 }
 
-/* With a weight: where every counter is the sum of the counts of its keys, counters are merged as
- * counts are. */
+/* Merging with a weight: if every counter is the sum of its keys' counts, counters are merged like
+ * counts. */
 
 static ebi_counting merge_open(const eb_filter *f, uint64_t shard) {
     ebi_counting c;

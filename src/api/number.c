@@ -1,14 +1,14 @@
-/* number.c - reading and writing numbers of specs.
+/* number.c - reads and writes the numbers of specs.
  *
- * A number is digits [. digits] [e [+-] digits] [K|M|G|T].  It is kept as an
- * integer mantissa and a power of ten, so integers and millionths are exact. */
+ * A number is digits [. digits] [e [+-] digits] [K|M|G|T].  It is kept as an integer mantissa and a
+ * power of ten, so integers and millionths are exact.  The process's locale has no influence. */
 #include "number.h"
 #include <math.h>
 #include <stdio.h>
 
 typedef struct number_parts {
     uint64_t mantissa;
-    int exponent;    /* of ten */
+    int exponent;    /* power of ten */
     uint64_t factor; /* of the suffix */
 } number_parts;
 
@@ -68,7 +68,7 @@ static bool number_suffix(const char **at, const char *end, uint64_t base, numbe
     return true;
 }
 
-/* mantissa * 10^exponent * factor, if that is a 64-bit integer */
+/* mantissa * 10^exponent * factor, if that is a 64-bit integer. */
 static bool number_integer(const number_parts *n, uint64_t *value) {
     uint64_t v = n->mantissa;
     if (!ebi_mul(v, n->factor, &v)) return false;
@@ -96,7 +96,7 @@ bool ebi_number_read(const char *text, size_t len, const char *type, uint64_t *v
     *real = (double)n.mantissa * pow(10, n.exponent) * (double)n.factor;
     *value = 0;
     if (strcmp(type, "real") == 0) return true;
-    if (fixed) n.exponent += 6; /* millionths */
+    if (fixed) n.exponent += 6; /* in millionths */
     if (!number_integer(&n, value)) return false;
     if (fixed && *value > INT64_MAX) return false;
     if (number && negative && *value > UINT64_C(1) << 63) return false;

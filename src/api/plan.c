@@ -1,58 +1,60 @@
-/* plan.c - the specs that meet a goal, by asking each filter's formulas.
+/* plan.c - eb_plan: finds the specs that meet a goal, by asking the predictions of each kind.
  *
- * The planner knows no filter by name.  A kind takes part through its option table: whichever of
- * the wishes memory, fpr, distinct, share and window it has are set from the goal, as values, the
- * rest is settled, and predict() says how well it would do.  What is wanted is solved for:
+ * The planner knows no kind by name.  A kind takes part through its option table: those of the
+ * options memory, fpr, distinct, share, window and a few others that it has are set from the goal,
+ * the rest is resolved, and predict() says how good the filter would be.  What is wanted is solved
+ * for:
  *
- *   EB_SMALLEST        memory is raised until the bounds are kept, then narrowed to 1 %
- *   EB_FEWEST_MISSES   all of the memory, and all false positives that are allowed
- *   EB_FEWEST_FALSE    all of the memory; the wish for false positives is lowered while the bound
- *                      on misses is kept
+ *     EB_SMALLEST        memory is raised until the bounds hold, then narrowed down to 1 %
+ *     EB_FEWEST_MISSES   all of the memory, and all false positives that are allowed
+ *     EB_FEWEST_FALSE    all of the memory; the wanted fpr is lowered while the bound on misses
+ * holds
  *
- * A stream whose order is told is taken at its word: rates are those over the whole stream.  Else
- * the bound on false positives must hold in any order and with any skew (most_fpr), and misses are
- * weighed over several streams: shuffled ones and those whose repeats are near.  On each, a filter
- * has so many times the misses of the best one there; the filter with the least worst ratio is
- * taken.  docs/decisions/planning.md has the reasons. */
+ * If the order of the stream is given, rates are those over the whole stream.  Otherwise the bound
+ * on false positives must hold in any order and with any skew (most_fpr), and misses are compared
+ * on several streams: shuffled ones and those with repeats nearby.  For each stream the ratio of a
+ * filter's misses to the fewest of all filters is computed, and the filter whose worst ratio is
+ * least wins. docs/decisions/planning.md has the reasons. */
 #include "filter.h"
 #include "math/probability.h"
 #include <math.h>
 
-/* Streams that an unknown one may be: shuffled, or with gaps of such a share of its keys. */
+/* An unknown stream may be one of these: shuffled, or with gaps of this share of its keys. */
 static const double plan_gaps[] = {0, 1e-3, 1e-2, 1e-1, 0.3};
 enum { PLAN_STREAMS = EBI_COUNT_OF(plan_gaps), PLAN_KINDS_MAX = 32, PLAN_BYTES_MIN = 1024 };
 static const double plan_bytes_max = 1099511627776.0;
-static const double plan_useless = 0.99; /* fpr + fnr of a filter that is hardly more than a coin */
+static const double plan_useless =
+    0.99; /* fpr + fnr of a filter that is hardly better than guessing */
 
 typedef struct plan_offer { /* what one kind can do */
     const ebi_kind *kind;
     ebi_params p;
-    double bytes, fpr, fnr; /* fpr, fnr: of the stream as told, or shuffled */
+    double bytes, fpr, fnr; /* fpr, fnr: of the stream as given, or shuffled */
     double most_fpr, most_fnr;
     double missed[PLAN_STREAMS];
     bool rough;
-    double regret; /* the worst ratio of its misses to the least of all offers */
+    double regret; /* the worst ratio of its misses to the fewest of all offers */
 } plan_offer;
 
 static bool plan_is_told(const eb_workload *w) {
     return w->order == EB_ORDER_SHUFFLED || w->gap > 0;
 }
 
-/* Streams that need not be looked at: of recent ones the shuffled one. */
+/* Whether misses on this stream count.  If repeats are recent, the shuffled stream does not. */
 static bool plan_counts(const eb_workload *w, size_t stream) {
     return w->order != EB_ORDER_RECENT || plan_gaps[stream] > 0;
 }
 
-/* Wishes */
+/* Options that follow from the goal */
 
-typedef struct plan_spec { /* options that are given, of one kind */
+typedef struct plan_spec { /* the options that are set, of one kind */
     const ebi_kind *kind;
     ebi_params p;
     ebi_args a;
 } plan_spec;
 
-/* Set the option of this name, if the kind has it and it is not given: to the nearest value that
- * it can have, since whether that is good enough is for the prediction to say. */
+/* Sets the option of this name, if the kind has it and it is not set, to the nearest value that it
+ * can have.  The prediction tells whether that is good enough. */
 static void plan_wish(plan_spec *s, const char *key, double value) {
     assert(value >= 0 && isfinite(value));
     const size_t i = ebi_spec_option(s->kind, key);
@@ -72,8 +74,8 @@ static void plan_choose(plan_spec *s, const char *key, const char *choice) {
     (void)ok;
 }
 
-/* Sizes or rates are tried until one keeps the bounds.  Options for a skewed stream take too long
- * to settle for that. */
+/* Whether sizes or rates are tried until one keeps the bounds.  Options for a skewed stream take
+ * too long to resolve for that. */
 static bool plan_searches(const eb_goal *g) {
     return g->prefer == EB_SMALLEST || g->prefer == EB_FEWEST_FALSE;
 }
@@ -86,17 +88,18 @@ static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr
     const eb_workload *const w = g->load;
     const size_t cells = ebi_spec_option(s->kind, "cells");
     if (!s->a.given[cells]) plan_wish(s, "memory", floor(bytes));
-    /* Who wants to know the share of new keys plans for a shuffled stream, unless told not to. */
+    /* A kind that asks for the share of new keys plans for a shuffled stream, unless told
+     * otherwise. */
     const bool shuffles = ebi_spec_option(s->kind, "share") < EBI_OPTIONS_MAX;
     const bool shuffled =
         w->order == EB_ORDER_SHUFFLED && !(w->gap > 0) && (!(w->zipf > 0) || !plan_searches(g));
     if (!shuffles || shuffled) plan_wish(s, "fpr", fpr);
     if (shuffled && w->zipf > 0 && fpr > 0) plan_choose(s, "order", "any");
-    /* Where all repeats are at one gap, a duel has nothing to learn but to unlearn. */
+    /* If all repeats are at one gap, a duel has nothing to learn. */
     if (w->gap > 0) plan_choose(s, "keep", "recent");
     plan_wish(s, "distinct", w->distinct);
     if (w->distinct > 0 && w->items > 0) plan_wish(s, "share", w->distinct / w->items);
-    /* A key and its repeat are one record further apart than there are others between them. */
+    /* A key and its repeat are one record further apart than there are records between them. */
     if (!(g->window > 0) && w->gap > 0 && plan_has_window(s->kind)) {
         plan_wish(s, "window", ceil(w->gap) + 1);
         plan_choose(s, "refresh", "yes");
@@ -115,7 +118,8 @@ static uint64_t plan_caps(const plan_spec *s) {
     return ebi_caps_of(s->kind, &s->p);
 }
 
-/* Settled, with all capabilities; some kinds have more of them with plain updates. */
+/* Resolves the options.  All wanted capabilities must be there; some kinds have more of them with
+ * update=plain. */
 static bool plan_settle(plan_spec *s, const eb_goal *g) {
     const plan_spec before = *s;
     const uint64_t caps = g->caps;
@@ -128,16 +132,16 @@ static bool plan_settle(plan_spec *s, const eb_goal *g) {
 
 /* Rates */
 
-static double plan_known(double rate, double at_most) { /* where there is no formula, a bound */
+static double plan_known(double rate, double at_most) { /* if there is no formula, a bound */
     return isnan(rate) ? at_most : rate;
 }
 
-/* Does the kind promise to find every repeat within a window? */
+/* Whether the kind guarantees to find every repeat within a window. */
 static bool plan_promises(const ebi_kind *kind, const eb_goal *g) {
     return g->window > 0 && plan_has_window(kind);
 }
 
-/* Kinds solve their own formulas to this much. */
+/* The accuracy to which kinds solve their own formulas. */
 static double plan_rounding(const plan_offer *o) {
     return o->rough ? 1 + 2e-2 : 1 + 1e-3;
 }
@@ -146,14 +150,15 @@ static bool plan_keeps_fpr(const eb_goal *g, const plan_offer *o) {
     return !(g->max_fpr > 0) || o->most_fpr <= g->max_fpr * plan_rounding(o);
 }
 
-/* What is missed on further streams is not looked at if the bound on false positives is broken. */
+/* Misses on further streams are not computed if the bound on false positives is broken. */
 static void plan_predict(plan_offer *o, const eb_goal *g) {
     const size_t ask = o->rough ? EBI_ASK_ROUGH : EBI_ASK_PLAN;
     const bool promised = plan_promises(o->kind, g);
     eb_prediction r;
     ebi_predict(o->kind, &o->p, g->load, ask, &r);
     o->fpr = plan_known(r.mean_fpr, r.fpr_high);
-    /* A window is for those who say how long it is, or how far repeats are. */
+    /* A window filter is for goals that say how long the window is, or how far apart repeats
+     * are. */
     const bool unasked = !promised && !(g->load->gap > 0) && plan_has_window(o->kind);
     o->fnr = promised ? 0 : unasked ? 1 : plan_known(r.mean_fnr, r.fnr_high);
     o->most_fpr = plan_is_told(g->load) ? o->fpr : r.most_fpr;
@@ -172,7 +177,7 @@ static void plan_predict(plan_offer *o, const eb_goal *g) {
     }
 }
 
-/* The least that any structure needs */
+/* The memory that any data structure needs */
 
 /* Bits for each key that is remembered: D(1-fnr || fpr). */
 static double plan_bits(double fpr, double fnr) {
@@ -180,13 +185,14 @@ static double plan_bits(double fpr, double fnr) {
     return fpr + fnr < 1 ? ebi_kl_bernoulli_bits(1 - fnr, fpr) : 0;
 }
 
-/* Bytes without which no structure keeps the rates.  With means over a stream of n keys: after a
- * share x of them, both rates are on average at most 1 / (1-x) times the means; D is convex, so
- * memory >= n D(..) (1-x) / ln(1/x).  The best x gives the bound.  0: none is known. */
+/* The bytes without which no data structure keeps the rates.  For means over a stream of n keys:
+ * after a share x of them, both rates are on average at most 1 / (1-x) times the means.  D is
+ * convex, so memory >= n D(..) (1-x) / ln(1/x), and the best x gives the bound.  0: no bound is
+ * known. */
 static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
     const eb_workload *const w = g->load;
     double best = 0;
-    if (w->zipf > 0 && fnr > 0) return 0; /* keys that are rare need not be remembered */
+    if (w->zipf > 0 && fnr > 0) return 0; /* rare keys need not be remembered */
     if (g->window > 0) return g->window * fmax(w->rate, 1) * plan_bits(fpr, fnr) / 8;
     if (w->gap > 0) return w->gap * plan_bits(fpr, fnr) / 8;
     if (!(w->items > 0)) return w->distinct * plan_bits(fpr, fnr) / 8;
@@ -197,15 +203,15 @@ static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
     return best;
 }
 
-/* Too small to be more than a coin: so many bits for each key as plan_least_bytes finds for rates
- * that add up to plan_useless. */
+/* Whether the memory is too small to be better than guessing: less than plan_least_bytes finds for
+ * rates that add up to plan_useless. */
 static bool plan_is_hopeless(const eb_goal *g, double bytes) {
     const eb_workload *const w = g->load;
     const bool spread = !(w->zipf > 0) && !(w->gap > 0) && !(g->window > 0);
     return spread && 8 * bytes < 1e-5 * w->distinct;
 }
 
-/* false: the kind cannot be made so, or it is no use */
+/* false: the kind cannot do it, or is of no use */
 static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, double fpr,
                      plan_offer *o) {
     plan_spec s = *given;
@@ -216,7 +222,7 @@ static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, dou
         plan_wishes(&s, g, bytes, 0);
         if (!plan_settle(&s, g)) return false;
     }
-    /* Values that do not count (classes, importance) are for those who have them. */
+    /* Values (classes, importance) are only used if the goal asks for them. */
     const uint64_t unasked = plan_caps(&s) & ~g->caps;
     if ((unasked & EB_USES_VALUE) && !(plan_caps(&s) & EB_CAN_COUNT) && !g->options &&
         !g->all_kinds)
@@ -231,7 +237,7 @@ static bool plan_keeps_fnr(const eb_goal *g, const plan_offer *o) {
     return !(g->max_fnr > 0) || o->most_fnr <= g->max_fnr * plan_rounding(o);
 }
 
-/* More than a coin on one of the streams that it may meet. */
+/* Whether it is better than guessing on one of the streams that it may get. */
 static bool plan_is_useful(const eb_goal *g, const plan_offer *o) {
     double least = o->fnr;
     for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++)
@@ -244,17 +250,18 @@ static bool plan_keeps(const eb_goal *g, const plan_offer *o) {
            (!(g->max_bytes > 0) || o->bytes <= g->max_bytes);
 }
 
-/* What is wanted, of one kind */
+/* The best offer of one kind */
 
-/* How far an offer is above the bounds, in logarithms: above 0 it breaks one. */
+/* How far an offer is above the bounds, as logarithms: above 0 it breaks one. */
 typedef struct plan_excess {
-    double fpr, fnr; /* NAN: nothing is known */
+    double fpr, fnr; /* NAN: unknown */
 } plan_excess;
 
-typedef struct plan_size { /* a size, or a rate, that was asked about */
+typedef struct plan_size { /* a size, or a rate, that was tried */
     double at;
     plan_excess excess;
-    bool keeps, never; /* the bounds; at no size, since the kind has no bound on false positives */
+    bool keeps, never; /* the bounds hold; they hold at no size, because the kind has no bound on
+                          false positives */
 } plan_size;
 
 static plan_size plan_try(const plan_spec *given, const eb_goal *g, double bytes, bool rough,
@@ -275,7 +282,8 @@ static double plan_above(const plan_size *low, const plan_size *of) {
     return low->excess.fnr > low->excess.fpr ? of->excess.fnr : of->excess.fpr;
 }
 
-/* Where a line through the excesses crosses 0, a little above, but well inside; else the middle. */
+/* The point where a line through the excesses crosses 0, a little higher, but well inside; else the
+ * middle. */
 static double plan_between(const plan_size *low, const plan_size *high) {
     assert(low->at <= high->at);
     const double below = plan_above(low, low), above = plan_above(low, high);
@@ -285,8 +293,8 @@ static double plan_between(const plan_size *low, const plan_size *high) {
     return fmax(low->at * pow(ratio, 0.1), fmin(high->at / 1.008, at));
 }
 
-/* The next size to ask about, from two that are too small: where a line through the logarithms
- * crosses 0, which is rather too far. */
+/* The next size to try after two that are too small: where a line through the logarithms crosses 0,
+ * which is rather too far. */
 static double plan_beyond(const plan_size *before, const plan_size *low, double usual) {
     enum { PLAN_STEP_MAX = 8 };
     const double from = plan_above(low, before), to = plan_above(low, low);
@@ -296,8 +304,8 @@ static double plan_beyond(const plan_size *before, const plan_size *low, double 
     return low->at * fmax(usual, fmin(step, PLAN_STEP_MAX));
 }
 
-/* The smallest size at which the kind keeps the bounds, to 1 %: searched roughly, then exactly in
- * steps of 1 % from there.  So many sizes are asked about at most. */
+/* The smallest size at which the kind keeps the bounds, to 1 %: first searched roughly, then
+ * exactly in steps of 1 %.  These limit how many sizes are tried. */
 enum { PLAN_GROWING = 16, PLAN_CUTTING = 12, PLAN_FINISHING = 6 };
 
 /* 0: there is none. */
@@ -371,12 +379,12 @@ static bool plan_may(const ebi_kind *kind, const eb_goal *g) {
     const uint64_t caps = kind->info.caps;
     const bool remembers = (caps & EB_NO_FALSE_NEGATIVES) && g->load->items > 0;
     if ((caps & g->caps) != g->caps) return false;
-    if (caps & ~g->caps & EB_KEYS_ARE_NUMBERS) return false; /* only for those who ask */
+    if (caps & ~g->caps & EB_KEYS_ARE_NUMBERS) return false; /* only if the goal asks for it */
     if (!g->all_kinds && (!kind->info.question || (caps & ~g->caps & EB_CAN_COUNT))) return false;
     return !(g->window > 0) || remembers || ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
 }
 
-/* The options that the goal gives, or false: the kind has not all of them. */
+/* Sets the options that the goal gives. false: the kind does not have all of them. */
 static bool plan_given(const ebi_kind *kind, const eb_goal *g, plan_spec *s, eb_error *err) {
     *s = (plan_spec){.kind = kind};
     return !g->options || !*g->options ||
@@ -384,7 +392,7 @@ static bool plan_given(const ebi_kind *kind, const eb_goal *g, plan_spec *s, eb_
 }
 
 static void plan_regrets(const eb_goal *g, plan_offer *offers, size_t n) {
-    const double few = 1e-4; /* misses that nobody will regret */
+    const double few = 1e-4; /* misses that do not matter */
     for (size_t s = 0; s < PLAN_STREAMS && !plan_is_told(g->load); s++) {
         double least = 1;
         if (!plan_counts(g->load, s)) continue;
@@ -408,8 +416,8 @@ static int plan_compare(const eb_goal *g, const plan_offer *a, const plan_offer 
     return 0;
 }
 
-/* What each kind that the goal allows can do, the best first; returns how many can.  Or, if only
- * the smallest is wanted, kinds that are smaller than those before them. */
+/* What each kind that the goal allows can do, the best first.  Returns how many can.  If only the
+ * smallest is wanted, only kinds that are smaller than those before them. */
 static size_t plan_offers(const eb_goal *goal, bool only_smallest, plan_offer *offers,
                           size_t *asked) {
     eb_goal now = *goal;
@@ -423,7 +431,8 @@ static size_t plan_offers(const eb_goal *goal, bool only_smallest, plan_offer *o
             continue;
         ++*asked;
         n += plan_kind(&s, g, &offers[n]);
-        if (only_smallest && n > 0) now.max_bytes = offers[n - 1].bytes; /* to be beaten */
+        if (only_smallest && n > 0)
+            now.max_bytes = offers[n - 1].bytes; /* must be smaller than this */
     }
     plan_regrets(g, offers, n);
     for (size_t i = 1; i < n; i++)
@@ -465,7 +474,7 @@ static eb_status plan_check(const eb_goal *g, eb_error *err) {
     return EB_OK;
 }
 
-/* A sentence, piece by piece: ebi_fail writes numbers alike in every locale. */
+/* A sentence, built piece by piece. ebi_fail writes numbers independently of the locale. */
 typedef struct plan_text {
     char text[sizeof((eb_error *)0)->text];
     size_t len;
@@ -513,7 +522,7 @@ static void plan_say_bounds(plan_text *t, const eb_goal *g) {
         PLAN_SAY(t, " for %g distinct keys", g->load->distinct);
 }
 
-/* No offer.  What would be possible: more memory, or in that memory more misses. */
+/* There is no offer.  Says what would be possible: more memory, or more misses in that memory. */
 static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t asked,
                                  eb_error *err) {
     plan_text t = {.len = 0};
@@ -573,7 +582,7 @@ static void plan_write(const plan_offer *o, const eb_workload *w, eb_offer *out)
                       .regret = o->regret,
                       .lines = plan_lines(o),
                       .error = NAN};
-    if (o->kind->info.caps & EB_CAN_COUNT) { /* takes long: only for those that are offered */
+    if (o->kind->info.caps & EB_CAN_COUNT) { /* takes long, so only for those that are offered */
         eb_prediction r;
         ebi_predict(o->kind, &o->p, w, EBI_ASK_ALL, &r);
         out->error = r.error;

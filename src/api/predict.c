@@ -1,5 +1,6 @@
-/* predict.c - what mathematics says of a filter on a stream: a kind's formulas for one shard, put
- * together for all of them. */
+/* predict.c - eb_predict: the error rates of a filter on a stream, at one place or as a curve.  The
+ * formulas are the kinds' own and are for one shard; this file combines them for all shards and
+ * adds bounds. */
 #include "filter.h"
 #include "math/probability.h"
 #include <math.h>
@@ -28,8 +29,8 @@ static void predict_limit_gap(eb_workload *w) {
     if (w->items > 0 && w->gap > w->items) w->gap = w->items;
 }
 
-/* The keys between a repeat and its first are dealt to the shards by chance: a
- * shard sees a binomial number of them, so misses are averaged over its law. */
+/* The keys between a key and its repeat are distributed over the shards at random.  A shard gets a
+ * binomial number of them, so misses are averaged over that distribution. */
 static void predict_misses(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
                            double shards, eb_prediction *full) {
     enum { PREDICT_QUANTILES = 8, PREDICT_FEW = 2 };
@@ -52,7 +53,7 @@ static void predict_misses(const ebi_kind *kind, const ebi_params *p, const eb_w
     }
 }
 
-static void predict_round_rate(double *rate) { /* sums of shares may end just outside */
+static void predict_round_rate(double *rate) { /* sums of shares may be just outside 0..1 */
     if (*rate < 0) *rate = 0;
     if (*rate > 1) *rate = 1;
 }
@@ -64,19 +65,21 @@ static void predict_unknown(eb_prediction *p) {
     p->fpr_low = p->fpr_high = p->fnr_low = p->fnr_high = NAN;
 }
 
-/* A formula with its accuracy, or what the kind says is sure, or what is sure of any rate. */
+/* Bounds on a rate: a formula with its accuracy, or what the kind guarantees, or what holds for all
+ * rates. */
 static void predict_bounds(double rate, double accuracy, double *low, double *high) {
     assert(!(accuracy < 0));
     if (isnan(*low)) *low = isnan(rate) ? 0 : rate / (1 + accuracy);
     if (isnan(*high)) *high = isnan(rate) ? 1 : fmin(1, rate * (1 + accuracy));
-    *low = fmin(*low, rate); /* shards move a rate after its bounds; a rate that is NAN does not */
+    *low = fmin(*low, rate); /* averaging over shards moves a rate after its bounds; a rate that is
+                                NAN does not */
     *high = fmax(*high, rate);
 }
 
 static void predict_finish(const ebi_kind *kind, const ebi_params *p, double shards,
                            eb_prediction *out) {
-    const double usual = 0.05; /* what the tests of rates allow where a kind says nothing */
-    /* Who never forgets is filled by distinct keys alone, however they come. */
+    const double usual = 0.05; /* what the tests of rates allow if a kind says nothing */
+    /* A filter that never forgets is filled by distinct keys alone, in any order. */
     if ((ebi_caps_of(kind, p) & EB_NO_FALSE_NEGATIVES) && isnan(out->most_fpr))
         out->most_fpr = out->mean_fpr;
     double *const rates[] = {&out->fpr,      &out->fnr,   &out->fill,    &out->mean_fpr,
@@ -114,17 +117,16 @@ static double predict_missed_at(const ebi_kind *kind, const ebi_params *p, const
     return isnan(one.fnr_high) ? one.mean_fnr : one.fnr_high;
 }
 
-/* A kind that knows what it misses at a gap, but not on this stream: the mean over its gaps.  They
- * are counted in records, each of which changes cells in such kinds. */
+/* For a kind that knows what it misses at a gap, but not on this stream: the mean over the stream's
+ * gaps.  These are counted in records, because each record changes cells in such kinds. */
 static const double predict_farthest = 1e18; /* of an endless stream without a number of keys */
 static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
                               eb_prediction *out) {
-    const double groups =
-        kind->timed ? 16 : 4; /* what is forgotten at a time is forgotten sharply */
+    const double groups = kind->timed ? 16 : 4; /* filters with a window forget abruptly */
     ebi_repeats r;
     ebi_gap gaps[EBI_GAPS];
     double done = 0, weight = 0, records = 0, missed = 0, high = 0, last = 0;
-    /* If nearly all keys are new, the few repeats are spread over the stream. */
+    /* If almost all keys are new, the few repeats are spread over the stream. */
     const double distinct = load->distinct > 0 ? load->distinct : load->items;
     size_t n = 1;
     if (!isnan(out->mean_fnr) || load->gap > 0) return;
@@ -141,7 +143,7 @@ static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const e
         const double at_gap =
             predict_missed_at(kind, p, load, exp(records / weight), ebi_asks_roughly(out));
         if (isnan(at_gap)) return;
-        high += (done > 0 ? last : 0) * at_gap; /* those before are no farther than this group */
+        high += (done > 0 ? last : 0) * at_gap; /* earlier groups are not farther than this one */
         missed += weight * at_gap;
         last = weight;
         done += weight;
@@ -154,7 +156,7 @@ static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const e
     if (!isnan(out->mean_fpr)) out->unused &= ~(uint32_t)EB_UNUSED_ZIPF;
     out->accuracy = 0.2;
     out->fnr_high = fmin(1, 1.2 * high + 0.02);
-    out->fnr_low = fmax(0, missed / 3 - 0.02); /* popular keys are made young again */
+    out->fnr_low = fmax(0, missed / 3 - 0.02); /* popular keys are refreshed */
 }
 
 static void predict_point(const ebi_kind *kind, const ebi_params *p, const eb_workload *load,
@@ -211,8 +213,8 @@ static eb_workload predict_prefix(const predict_stream *s, double x) {
     return so_far;
 }
 
-/* A point of a curve as two others suggest it: between them a power of the records, or a line
- * where that cannot be. */
+/* A point of a curve interpolated from two others: as a power of the records, or linearly if that
+ * is not possible. */
 static void predict_between(const eb_prediction *a, const eb_prediction *b, double items,
                             eb_prediction *out) {
     assert(a->items <= items && items <= b->items);
@@ -228,9 +230,8 @@ static void predict_between(const eb_prediction *a, const eb_prediction *b, doub
     out->items = items;
 }
 
-/* Do all numbers agree, to half a percent?  With the middle known, what is left is a quarter of
- * that.
- */
+/* Whether all numbers agree to half a percent.  With the middle known, a quarter of that error
+ * remains. */
 static bool predict_agree(const eb_prediction *a, const eb_prediction *b) {
     const double *const x = (const double *)(const void *)&a->items;
     const double *const y = (const double *)(const void *)&b->items;
@@ -240,7 +241,7 @@ static bool predict_agree(const eb_prediction *a, const eb_prediction *b) {
     return a->unused == b->unused;
 }
 
-/* The numbers about counts take long: they are asked for at four places and put between. */
+/* The numbers about counts take long: they are computed at four places and interpolated. */
 static void predict_counts(const ebi_kind *kind, const ebi_params *p, const predict_stream *s,
                            const double *items, size_t n, eb_prediction *out) {
     eb_prediction last = {.wrong = 0}, next;
@@ -277,8 +278,8 @@ static void predict_ask(const predict_points *c, size_t i, eb_prediction *out) {
     predict_point(c->kind, c->p, &w, EBI_ASK_RATES, out);
 }
 
-/* The points between two that are known: the middle is asked for, and if it is where both sides
- * suggest it, so are the others. */
+/* The points between two known ones: computes the middle, and if it is where both sides suggest,
+ * interpolates the others. */
 static void predict_rates_between(const predict_points *c, size_t from, size_t to) {
     if (to - from < 2) return;
     const size_t middle = from + (to - from) / 2;
@@ -298,7 +299,7 @@ static void predict_rates_between(const predict_points *c, size_t from, size_t t
     }
 }
 
-/* Some points are asked for, at most some hundred, and the others put between. */
+/* Computes some points, at most a few hundred, and interpolates the others. */
 static void predict_rates(const predict_points *c) {
     size_t from = 0;
     predict_ask(c, 0, &c->out[0]);

@@ -1,13 +1,13 @@
-/* single.c - one key in, one answer out.
+/* single.c - eb_add and eb_ask: one key in, one answer out.
  *
- * A batch asks memory for the lines of keys to come.  A single key has nothing to come, so what it
- * costs is the wait for its own lines: about 100 ns for a large filter, ten times the work.  The
- * next call can begin in the meantime if this one is short enough for the processor to see beyond
- * it, and if nothing in it branches on what the lines hold.  So the quick way has the hash, one
- * indirect call, and the head; whether it is allowed is found out once for each handle.
+ * A batch prefetches the lines of later keys.  A single key has to wait for its own lines, about
+ * 100 ns in a large filter, which is ten times the time for computing.  The processor can begin
+ * with the next call meanwhile, if this one is short and nothing in it branches on the contents of
+ * the lines.  So the quick way consists of the hash, one indirect call and updating the head.
+ * Whether it can be used is determined once for each handle.
  *
- * All other filters (with shards, time, numbers, limits) take the ordinary loops with a
- * batch of one, without the walk.  What a batch of one would be refused for is looked at before. */
+ * All other filters (with shards, time, numbers or limits) use the ordinary loops with a batch of
+ * one, without batch.c's walk.  Reasons to refuse such a batch are checked before. */
 #include "keys.h"
 
 void ebi_single_open(eb_filter *f) {
@@ -39,7 +39,7 @@ static void single_open(single_key *s, const eb_filter *f, eb_hash h, bool adds)
     s->keys.time = &s->time;
 }
 
-/* Is 1 a value of this filter? */
+/* Whether 1 is a valid value for this filter. */
 static bool single_has_value(const eb_filter *f) {
     return !(eb_caps(f) & EB_USES_VALUE) || (f->p.value_min <= 1 && f->p.value_max >= 1);
 }
@@ -50,7 +50,7 @@ static bool single_is_in_domain(const eb_filter *f, eb_hash h) {
     return h >= low && h <= high;
 }
 
-/* A filter with a limit that has reached it grows, or refuses what is new. */
+/* A filter with a limit that is reached grows, or refuses what is new. */
 static bool single_is_full(const eb_filter *f) {
     return f->kind->growing && ebi_head(f->block)->new_keys >= f->kind->growing->capacity(&f->p);
 }
@@ -84,8 +84,9 @@ static __attribute__((noinline)) eb_status single_add(eb_filter *f, const void *
     if (f->kind->info.caps & EB_KEEPS_KEYS) return single_add_batch(f, &named, NULL, seen, err);
     EBI_TRY(ebi_keys_hash_one(f, key, len, &h, err));
     if (single_is_full(f) || !single_has_value(f) || !single_is_in_domain(f, h))
-        return single_add_batch(f, NULL, &h, seen, err); /* the walk grows, or says why not */
-    /* What was found here will not change, unless there is a limit. */
+        return single_add_batch(f, NULL, &h, seen,
+                                err); /* the walk grows the filter, or says why not */
+    /* What is determined here cannot change, unless there is a limit. */
     f->quick_add = f->quick_ask && f->ops->add_one && !ebi_is_limited(f);
     single_open(&one, f, h, true);
     f->ops->add(&f->p, one.block, &one.keys, &answer);

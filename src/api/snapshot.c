@@ -1,8 +1,9 @@
-/* snapshot.c - save, describe, load, view: docs/FORMAT.md in code.
+/* snapshot.c - saves a filter as bytes, and describes, loads and views such bytes. docs/FORMAT.md
+ * describes the format.
  *
- *     | header 64 | canonical spec, NUL-padded to 64 | the block |
+ *       | header 64 | canonical spec, NUL-padded to 64 | the block |
  *
- * Loading is checking: nothing of the bytes is believed before its check. */
+ * The bytes may come from anyone.  Nothing in them is used before it is checked. */
 #include "snapshot.h"
 #include <inttypes.h>
 
@@ -36,7 +37,7 @@ size_t eb_save_size(const eb_filter *f) {
     return ebi_snapshot_offset(strlen(eb_spec(f))) + (size_t)ebi_bytes(f);
 }
 
-/* All that stands before the block, into EB_SNAPSHOT_FRONT bytes; returns how many it took. */
+/* Writes everything before the block, into EB_SNAPSHOT_FRONT bytes.  Returns how many it took. */
 static uint32_t snapshot_write_front(const eb_filter *f, uint8_t *bytes) {
     const size_t spec_len = strlen(f->spec);
     ebi_snapshot_header h = {.format = SNAPSHOT_FORMAT,
@@ -114,8 +115,8 @@ static eb_status snapshot_find_kind(const ebi_snapshot_header *h, const ebi_kind
                     h->kind);
 }
 
-/* The spec text must be canonical and padded with zeros, agree with the kind
- * number and make a block of the stated length. */
+/* The spec's text must be canonical, padded with zeros, agree with the kind's number, and give a
+ * block of the stated length. */
 static eb_status snapshot_read_spec(const uint8_t *bytes, const ebi_snapshot_header *h,
                                     const ebi_kind *kind, ebi_params *p, eb_error *err) {
     assert(h->spec_len < EB_SPEC_MAX && h->payload_offset >= sizeof *h + h->spec_len);
@@ -261,11 +262,10 @@ eb_status eb_load(eb_filter **out, const void *bytes, size_t len, const eb_limit
     return ebi_snapshot_finish(out, f, &front.h, err);
 }
 
-/* Kinds that use words of the block in place need it where words may be: elsewhere they get a copy
- * of it. */
+/* Kinds that use words of the block in place need it aligned.  If it is not, they get a copy. */
 static eb_status snapshot_place(eb_filter *f, const uint8_t *payload, eb_error *err) {
     if (f->kind->traits & EBI_ANY_BYTES || (uintptr_t)payload % sizeof(uint64_t) == 0) {
-        f->block = ebi_writable(payload); /* writers refuse views */
+        f->block = ebi_writable(payload); /* functions that write refuse views */
         f->flags |= EBI_FLAG_BORROWED;
         return EB_OK;
     }

@@ -1,7 +1,8 @@
-/* spec.c - spec strings: kind[:key=value{,key=value}] to parameters and back.
+/* spec.c - turns spec strings, kind[:key=value{,key=value}], into parameters, and parameters into
+ * canonical spec strings.
  *
- * Everything is driven by the kind's option table: types, ranges and defaults
- * are read from the same texts that help prints. */
+ * Everything is driven by the option table of the kind: types, ranges and defaults are read from
+ * the same texts that `everbloom kinds` prints.  There is no other list of options. */
 #include "base/decimal.h"
 #include "base/rng.h"
 #include "filter.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-typedef struct spec_text { /* a piece of the spec, not NUL-terminated */
+typedef struct spec_text { /* part of the spec, not NUL-terminated */
     const char *p;
     size_t len;
 } spec_text;
@@ -19,11 +20,12 @@ static bool spec_equal(spec_text t, const char *s) {
     return strlen(s) == t.len && memcmp(t.p, s, t.len) == 0;
 }
 
-/* Did you mean ...? */
+/* Suggestions for misspelt names */
 
 enum { SPEC_WORD_MAX = 24 };
 
-static size_t spec_distance(spec_text a, const char *b) { /* Levenshtein; long words: far */
+static size_t spec_distance(spec_text a,
+                            const char *b) { /* Levenshtein distance; long words are far */
     const size_t n = strlen(b);
     if (a.len > SPEC_WORD_MAX || n > SPEC_WORD_MAX) return SPEC_WORD_MAX;
     size_t row[SPEC_WORD_MAX + 1];
@@ -162,7 +164,7 @@ static bool spec_read_number(const eb_option *o, spec_text t, uint64_t *value, d
     if (strcmp(o->type, "real") == 0) return *real >= low_real && *real <= high_real;
     if (strcmp(o->type, "fixed") == 0)
         return (int64_t)*value >= (int64_t)low && (int64_t)*value <= (int64_t)high;
-    if (strcmp(o->type, "number") == 0) return true; /* whatever 64 bits can be */
+    if (strcmp(o->type, "number") == 0) return true; /* any 64 bits */
     return *value >= low && *value <= high;
 }
 
@@ -237,7 +239,7 @@ static eb_status spec_common(const ebi_kind *kind, ebi_params *p, const ebi_args
 
 /* Options as values */
 
-/* The text of a number of this option's type that lies in its range, as the value; or false. */
+/* The value of a number for an option of this type, if it is in the option's range; else false. */
 static bool spec_number_value(const eb_option *o, double value, uint64_t *whole) {
     static const double million = 1e6;
     uint64_t low, high;
@@ -309,7 +311,8 @@ eb_status ebi_spec_parse(const char *spec, const ebi_kind **kind, ebi_params *p,
     return ebi_spec_settle(*kind, p, &a, err);
 }
 
-/* Counters that can be taken from are sums of counts: only those can be merged with a weight. */
+/* Only filters whose counters are sums of counts, from which keys can be removed, can be merged
+ * with a weight. */
 uint64_t ebi_spec_caps(const ebi_kind *kind, const ebi_params *p) {
     const uint64_t caps = ebi_caps_of(kind, p);
     const uint64_t sums = EB_CAN_MERGE | EB_CAN_REMOVE;
@@ -321,7 +324,7 @@ eb_status eb_spec_describe(const char *spec, eb_spec_info *out, eb_error *err) {
     ebi_params p;
     EBI_CHECK_SIZE(out, eb_spec_info, err);
     EBI_TRY(ebi_spec_parse(spec, &kind, &p, err));
-    const uint64_t block = p.span * p.opt[EBI_O_SHARDS]; /* settled: at most 2^47 */
+    const uint64_t block = p.span * p.opt[EBI_O_SHARDS]; /* resolved: at most 2^47 */
     const size_t len = ebi_spec_print(kind, &p, out->canonical, sizeof out->canonical);
     out->kind = kind->info.name;
     out->caps = ebi_spec_caps(kind, &p);
@@ -334,7 +337,7 @@ eb_status eb_spec_describe(const char *spec, eb_spec_info *out, eb_error *err) {
 
 /* Printing */
 
-typedef struct spec_out { /* counts as snprintf does */
+typedef struct spec_out { /* counts like snprintf */
     char *buf;
     size_t cap, len;
 } spec_out;
@@ -366,7 +369,8 @@ static void spec_put_value(spec_out *out, const eb_option *o, uint64_t value, co
     spec_put(out, text, strlen(text));
 }
 
-/* What is off is left out: a choice of no, a number that is 0 where it cannot be, or EBI_OFF. */
+/* Options that are off are left out: a choice of no, a number that is 0 where 0 is not allowed, or
+ * EBI_OFF. */
 static bool spec_is_off(const eb_option *o, uint64_t value) {
     static const char *const whole[] = {"int", "count", "size", "fixed"};
     uint64_t least;
@@ -464,7 +468,7 @@ eb_status eb_spec_get(const char *spec, const char *key, char *text, size_t cap,
     return EB_OK;
 }
 
-/* Is it a value that the option can have, as far as syntax and range go? */
+/* Whether the option can have this value, as far as syntax and range go. */
 static eb_status spec_check_value(const ebi_kind *kind, const eb_option *o, spec_text value,
                                   eb_error *err) {
     ebi_params unused;

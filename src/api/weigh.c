@@ -1,4 +1,5 @@
-/* weigh.c - bits for classes of keys: the public side of filter/membership/weights.c. */
+/* weigh.c - eb_weigh: how many bits each class of keys should have in a weighted filter.  The
+ * public side of filter/membership/weights.c. */
 #include "base/base.h"
 #include "math/probability.h"
 #include <everbloom/experimental.h>

@@ -1,17 +1,17 @@
-/* whole.c - operations on whole filters: statistics, the
- * list of kinds. */
+/* whole.c - what concerns a filter as a whole: its statistics, its views of cells, and the list of
+ * kinds. */
 #include "filter.h"
 #include "math/probability.h"
 #include <math.h>
 
-/* A view may be at any address. */
+/* The head of a shard.  Copied, because a view may be at any address. */
 static ebi_block_head whole_head(const eb_filter *f, uint64_t shard) {
     ebi_block_head head;
     memcpy(&head, ebi_shard(f, shard), sizeof head);
     return head;
 }
 
-/* What heads say. */
+/* The sums of what the heads of all shards say. */
 static void whole_heads(const eb_filter *f, eb_stats *sum) {
     for (uint64_t i = 0; i < ebi_shards(f); i++) {
         const ebi_block_head head = whole_head(f, i);

@@ -1,9 +1,10 @@
-/* algebra.c - product, maximum, minimum and folding of filters.
+/* algebra.c - the product, maximum and minimum of two counting filters, and folding a filter to
+ * half its size.
  *
- * Each counter of a key is at least its count, so combined counters are at least the combined
- * counts, and so is their minimum.  A position in a part of w counters is
- * floor(x w / 2^64); in one of w/2 it is half of that, rounded down, so folding
- * adds neighbours. */
+ * Each counter of a key is at least its count.  So combined counters are at least the combined
+ * counts, and so is the smallest of them.  For folding: a position in a part of w counters is
+ * floor(x w / 2^64).  In a part of w/2 it is half of that, rounded down, so folding adds
+ * neighbours. */
 #include "query.h"
 
 static uint64_t algebra_product(uint64_t a, uint64_t b) {
@@ -19,7 +20,7 @@ static uint64_t algebra_combined(uint64_t a, uint64_t b, eb_combination how) {
                                : ebi_min(a, b);
 }
 
-/* Of joined cells the combined sums are no less than their own, and no sums any more. */
+/* For joined cells, the combined sums are bounds: at least the cells' own, but no longer sums. */
 static void algebra_combine(const ebi_counting *x, const ebi_counting *y, ebi_counting z,
                             eb_combination how) {
     z.linear = false;
@@ -52,7 +53,7 @@ eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b, eb
     return EB_OK;
 }
 
-/* Of a filter whose counters are no sums the larger neighbour is bound enough. */
+/* If counters are not sums, the larger neighbour is a sufficient bound. */
 static void algebra_fold_shard(const ebi_counting *from, const ebi_counting *into) {
     assert(from->n == 2 * into->n);
     enum { ALGEBRA_HALF = EBI_WIDE_CELLS / 2 };

@@ -1,5 +1,5 @@
-/* convert.c - the same content with other options: eb_convert reads what is wanted and picks who
- * does it. */
+/* convert.c - eb_convert: makes a filter with the same content and other options.  It reads the
+ * wanted options and calls freezing, thawing or folding. */
 #include "query.h"
 
 eb_status ebi_query_new(eb_filter **out, const eb_filter *f, const ebi_params *change,
@@ -43,7 +43,7 @@ eb_status eb_convert(eb_filter **out, const eb_filter *f, const char *changes,
     const uint64_t half = f->p.opt[EBI_O_CELLS] / 2;
     if (frozen && p.opt[EBI_C_FROZEN] != 0 && given == 1) return ebi_freeze(out, f, mem, err);
     if (frozen && p.opt[EBI_C_FROZEN] == 0 && given == (size_t)1 + store + bits) {
-        if (store && !bits) p.opt[EBI_C_BITS] = EBI_OFF; /* as the store wants */
+        if (store && !bits) p.opt[EBI_C_BITS] = EBI_OFF; /* as the store prefers */
         a.given[EBI_C_BITS] = store || bits;
         return ebi_thaw(out, f, &p, &a, mem, err);
     }

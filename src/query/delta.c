@@ -1,11 +1,13 @@
-/* delta.c - what has changed between two snapshots, and the newer one again: docs/FORMAT.md.
+/* delta.c - computes the difference between two snapshots, and the newer one from the older one and
+ * the difference. docs/FORMAT.md describes the format.
  *
- *     | magic, 8 | header of OLD, 64 | length of NEW, 8 | copy, take, bytes | copy, take, bytes ...
+ *       | magic, 8 | header of OLD, 64 | length of NEW, 8 | copy, take, bytes | copy, take, bytes
+ * ...
  *
- * Each piece copies bytes from the same place in OLD and takes the next ones from the delta; both
- * numbers are written in groups of 7 bits, low ones first, with the high bit set on all but the
- * last.  A header holds the checksums of its snapshot: the delta fits no other OLD, and whatever
- * comes out must have those of NEW. */
+ * Each piece copies `copy` bytes from the same place in OLD, then takes `take` bytes from the
+ * delta.  Both numbers are written in groups of 7 bits, low ones first, with the high bit set on
+ * all but the last.  The header of OLD has its checksums, so the delta fits no other snapshot, and
+ * the result must have the checksums in its own header. */
 #include "query.h"
 
 static const uint8_t delta_magic[8] = {0x89, 'E', 'V', 'D', '\r', '\n', 0x1a, '\n'};
@@ -19,13 +21,13 @@ enum {
     DELTA_BUFFER = 4096
 };
 
-/* A snapshot in parts, as it lies in memory. */
+/* A snapshot in memory, which may be in several parts. */
 typedef struct delta_text {
     const eb_key *part;
     size_t n;
     uint64_t length;
     eb_key bytes;   /* the only part, or */
-    eb_parts parts; /* those of a filter */
+    eb_parts parts; /* the parts of a filter */
 } delta_text;
 
 static eb_status delta_text_of_filter(delta_text *t, const eb_filter *f, eb_error *err) {
@@ -44,7 +46,7 @@ static void delta_text_of_bytes(delta_text *t, const void *bytes, size_t length)
     t->length = length;
 }
 
-/* The bytes from `at` on that lie together; *n of them, 0 at the end. */
+/* The contiguous bytes from `at` on; *n of them, 0 at the end. */
 static const uint8_t *delta_bytes_at(const delta_text *t, uint64_t at, size_t *n) {
     for (size_t i = 0; i < t->n; at -= t->part[i++].len)
         if (at < t->part[i].len) {
@@ -68,7 +70,7 @@ static eb_status delta_copy(const delta_text *t, uint64_t at, uint64_t n, eb_wri
     return EB_OK;
 }
 
-/* ---- Differences */
+/* ---- Computing a delta */
 
 typedef struct delta_writer {
     eb_write write;
@@ -103,7 +105,7 @@ static void delta_put_number(delta_writer *w, uint64_t n) {
     (void)delta_put(w, bytes, used);
 }
 
-/* How many bytes at p and q are equal, of n. */
+/* How many bytes at p and q are equal, up to n. */
 static size_t delta_equal(const uint8_t *p, const uint8_t *q, size_t n) {
     assert(p != NULL && q != NULL);
     size_t i = 0;
@@ -128,7 +130,7 @@ static bool delta_same_at(const delta_text *old, const delta_text *now, uint64_t
     return a > 0 && b > 0 && *p == *q;
 }
 
-/* A few equal bytes among changed ones are cheaper taken than copied. */
+/* A few equal bytes between changed ones are taken too, because that is shorter than two pieces. */
 static uint64_t delta_end_of_changed(const delta_text *old, const delta_text *now, uint64_t i) {
     uint64_t end = i;
     for (; i < now->length && i < end + DELTA_WORTH_COPYING; i++)
@@ -175,7 +177,7 @@ eb_status eb_diff_bytes(const void *base, size_t base_len, const void *now, size
     return delta_make(&a, &b, write, ctx, err);
 }
 
-/* ---- The newer one again */
+/* ---- Applying a delta */
 
 typedef struct delta_reader {
     const uint8_t *bytes;
@@ -198,7 +200,8 @@ static eb_status delta_take_number(delta_reader *d, uint64_t *n, eb_error *err) 
     return delta_damaged("a number is too long", err);
 }
 
-/* NEW is at most OLD and what the delta brings, so that no delta can ask for much memory. */
+/* NEW must not be longer than OLD and what the delta brings, so that no delta can ask for much
+ * memory. */
 static eb_status delta_open(delta_reader *d, const delta_text *old, uint64_t *length,
                             eb_error *err) {
     if (d->length < DELTA_AT_PIECES || memcmp(d->bytes, delta_magic, sizeof delta_magic) != 0)
@@ -230,7 +233,7 @@ static eb_status delta_apply(delta_reader *d, const delta_text *old, uint64_t le
     return d->at == d->length ? EB_OK : delta_damaged("there are bytes behind it", err);
 }
 
-/* Bytes that come one after the other. */
+/* Collects bytes that come one after the other. */
 typedef struct delta_buffer {
     uint8_t *bytes;
     size_t used, size;

@@ -1,21 +1,22 @@
-/* estimate.c - what counters tell beyond their minimum: bounds and sums.
+/* estimate.c - what counters tell beyond their minimum: unbiased estimates, lower bounds, sums and
+ * averages over keys, the sum of squares and the size of joins.
  *
- * A part of w = m/k counters holds every key once.  The counter of a key of count f
- * is f plus noise of mean (F1-f)/w, so (C - F1/w) / (1-1/w) is right on average, in
- * each of the k parts.  The noise has the variance (F2-f^2)(1/w)(1-1/w) (not F1/w,
- * as the paper has it): n keys and k parts together F2 n / m.  Squares of counters
- * add up to F2 + (F1^2-F2)/w on average in each part, which gives F2.
+ * A part of w = m/k counters has every key once.  The counter of a key of count f is f plus noise
+ * with mean (F1-f)/w.  So (C - F1/w) / (1-1/w) is right on average, in each of the k parts.  The
+ * noise has the variance (F2-f^2)(1/w)(1-1/w) (not F1/w, as in the paper); for n keys and k parts
+ * together, F2 n / m.  The squares of counters add up to F2 + (F1^2-F2)/w on average in each part,
+ * which gives F2.
  *
  * Where counters join (store=wide), a group of g cells is one sum, and two keys meet in it g times
- * as often.  Keys x and y meet if their cells lie within the largest group that x, y or the cell
- * that they fell on needs, in either filter.  What keys need themselves follows from the groups:
- * estimate_own_levels.  On average over what they count that is as if a part had fewer counters:
- * their number is what w means then. */
+ * as often.  Keys x and y meet if their cells are within the largest group that x, y or the cell
+ * they fell on needs, in either filter.  What keys need themselves follows from the groups:
+ * estimate_own_levels.  On average this is the same as if a part had fewer counters, and w is then
+ * that number. */
 #include "math/probability.h"
 #include "query.h"
 #include <math.h>
 
-/* Reasons */
+/* Reasons to refuse a question */
 
 eb_status ebi_query_counts(const eb_filter *f, eb_error *err) {
     if (f->kind->counted) return EB_OK;
@@ -72,22 +73,23 @@ eb_status ebi_query_equal(const eb_filter *a, const eb_filter *b, eb_error *err)
     return ebi_fail(err, EB_EMISMATCH, "filters differ: %.220s and %.220s", left, right);
 }
 
-/* One key.  What others leave in a counter is what a counter holds that is not the key's.  So the
- * noise of a key is d or more with the probability that k counters all hold d or more: the product
- * of the shares of such counters.  This needs no assumption on frequencies, and holds in filters
- * that are full, too.  The shares come from a sample of counters, evenly spaced.  The confidence is
- * that of the rule: before the hashes are drawn, a bound is right with that probability. */
+/* One key.  The noise of a key's counters is at least d if all k counters have at least d from
+ * other keys.  The probability of that is the product of the shares of counters that hold at least
+ * d.  This assumes nothing about frequencies, and also holds for filters that are full.  The shares
+ * come from a sample of evenly spaced counters.  The confidence is that of the method: before the
+ * hashes are drawn, a bound is right with that probability. */
 
 enum {
     ESTIMATE_SAMPLE = 1 << 14,
     ESTIMATE_BUCKETS = 1024 /* of counters: exact below 32, then 16 for each power of two */
 };
-static const double estimate_risk = 0.01;  /* that the lower bound is too high */
-static const double estimate_margin = 1.5; /* a filter's keys share its luck, and a sample errs */
-static const double estimate_windows = 2;  /* what k counters near each other have in common */
+static const double estimate_risk = 0.01; /* the probability that the lower bound is too high */
+static const double estimate_margin =
+    1.5; /* a filter's keys are not independent, and a sample has errors */
+static const double estimate_windows = 2; /* what k counters near each other have in common */
 
-/* With few windows one large key fills all of one, and shares of all counters tell nothing of it:
- * then only 0 is promised. */
+/* With few windows, one large key fills all of one, which the shares of all counters do not show.
+ * Then the only lower bound is 0. */
 static bool estimate_knows_noise(const ebi_counting *c) {
     enum { ESTIMATE_WINDOWS_LEAST = 8 };
     return c->window == c->n || c->n / c->window >= ESTIMATE_WINDOWS_LEAST;
@@ -103,11 +105,11 @@ static uint64_t estimate_bucket_start(unsigned bucket) {
     return bucket < 32 ? bucket : (uint64_t)(16 + bucket % 16) << (bucket / 16 - 1);
 }
 
-/* By levels of joined counters: a key that made its group large has the noise of all its cells, so
- * the share is that of groups of so many cells, as they are or taken together. */
+/* Shares for each level of joined counters.  A key that made its group large has the noise of all
+ * its cells, so the share is that of groups with so many cells, whether joined or added up here. */
 typedef struct estimate_law {
     double share[EBI_WIDE_LEVELS + 1][ESTIMATE_BUCKETS + 1]; /* of those that hold that or more */
-    double uneven; /* windows differ: how much more often k counters are all large */
+    double uneven; /* windows differ: how much more often all k counters are large */
 } estimate_law;
 
 static void estimate_count(const ebi_counting *c, uint64_t i, estimate_law *law) {
@@ -141,7 +143,7 @@ static void estimate_law_of(const ebi_counting *c, estimate_law *law) {
     law->uneven = c->window == c->n ? 1 : estimate_windows;
 }
 
-/* The risk that the noise of a key in k groups of these levels is of this bucket or larger. */
+/* The risk that the noise of a key in k groups of these levels is in this bucket or larger. */
 static double estimate_chance(const ebi_counting *c, const estimate_law *law, const unsigned *level,
                               unsigned bucket) {
     assert(c->k >= 1 && c->n > 0);
@@ -150,7 +152,7 @@ static double estimate_chance(const ebi_counting *c, const estimate_law *law, co
     return all;
 }
 
-/* The least noise whose risk is small; and that risk. */
+/* The least noise whose risk is small enough; and that risk. */
 static uint64_t estimate_reach(const ebi_counting *c, const estimate_law *law,
                                const unsigned *level, double *risk) {
     assert(c->k >= 1 && c->n > 0);
@@ -201,8 +203,8 @@ static void estimate_key(const eb_filter *f, eb_hash h, const estimate_law *law,
     *out = e;
 }
 
-/* The batch with hashes: its own, or those of its keys in *made, which is to be released. Times
- * mean nothing to filters whose counts stay. */
+/* The batch with hashes: its own, or those of its keys in *made, which the caller must free.  Times
+ * have no meaning in filters that do not forget. */
 static eb_status estimate_open(const eb_filter *f, const eb_batch *b, eb_batch *with,
                                eb_hash **made, eb_error *err) {
     EBI_CHECK_SIZE(b, eb_batch, err);
@@ -223,7 +225,7 @@ static void estimate_close(const eb_filter *f, const eb_batch *b, eb_hash *made)
     ebi_release(&f->mem, made, b->n * sizeof *made);
 }
 
-/* Filters that keep keys are certain of what they say. */
+/* Filters that keep keys are certain of their answers. */
 static eb_status estimate_kept(const eb_filter *f, const eb_batch *b, eb_estimate *out,
                                eb_error *err) {
     if (b->n > 0) EBI_CHECK_SIZE(out, eb_estimate, err);
@@ -265,7 +267,7 @@ eb_status eb_estimate_batch(const eb_filter *f, const eb_batch *b, eb_estimate *
 
 /* Sums */
 
-/* Counts by the level of the groups they are in. */
+/* The counts, by the level of the groups they are in. */
 static void estimate_levels(const ebi_counting *c, double mass[EBI_WIDE_LEVELS + 1]) {
     assert(c->k >= 1 && c->n > 0);
     for (unsigned level = 0; level <= EBI_WIDE_LEVELS; level++) mass[level] = 0;
@@ -277,7 +279,7 @@ static void estimate_levels(const ebi_counting *c, double mass[EBI_WIDE_LEVELS +
     }
 }
 
-/* What the groups of two filters hold, each as large as the larger of the two. */
+/* What the groups of two filters hold, where each is as large as the larger of the two. */
 typedef struct estimate_groups {
     double cells[EBI_WIDE_LEVELS + 1]; /* share of cells in groups of each level */
     double a[EBI_WIDE_LEVELS + 1], b[EBI_WIDE_LEVELS + 1]; /* counts of each filter in them */
@@ -299,8 +301,9 @@ static void estimate_groups_of(const ebi_counting *a, const ebi_counting *b, est
     }
 }
 
-/* From counts by the level of the groups they are in to counts by the level that their own keys
- * need: a key that needs less than a level is still below it if its cell happens to be. */
+/* Converts counts by the level of the groups they are in to counts by the level that their own keys
+ * need.  A key that needs less than a level may still be in such a group because of its
+ * neighbours. */
 static void estimate_own_levels(const double *cells, double *mass) {
     double below = 0, found = 0, own = 0, all = 0;
     for (int l = 0; l <= EBI_WIDE_LEVELS; l++) all += mass[l];
@@ -331,7 +334,7 @@ double ebi_query_width(const ebi_counting *a, const ebi_counting *b) {
     return meet > 0 ? (double)a->part * all / meet : (double)a->part;
 }
 
-/* A group that lies in two parts may hold a key of either. */
+/* A group that is in two parts may hold a key of either. */
 double ebi_query_products(const ebi_counting *a, const ebi_counting *b, double *least) {
     double part[EBI_COUNTING_K_MAX + 1] = {0}, sum = 0;
     for (uint64_t i = 0; i < ebi_counting_words_of(a); i++) {
@@ -386,7 +389,7 @@ static double estimate_median(double *x, unsigned n) {
     return n % 2 ? x[n / 2] : (x[n / 2 - 1] + x[n / 2]) / 2;
 }
 
-/* What others leave on average in a group, by its level. */
+/* What other keys leave on average in a group, by its level. */
 static void estimate_noise(const ebi_counting *c, double noise[EBI_WIDE_LEVELS + 1]) {
     assert(c->k >= 1 && c->n > 0);
     double mass[EBI_WIDE_LEVELS + 1] = {(double)*c->total};
@@ -398,7 +401,7 @@ static void estimate_noise(const ebi_counting *c, double noise[EBI_WIDE_LEVELS +
     }
 }
 
-/* Add the keys of a shard to the sums of each part. */
+/* Adds the keys of a shard to the sums of each part. */
 static void estimate_add_keys(const eb_filter *f, uint64_t shard, const eb_hash *h, size_t n,
                               double *sums, double *variance) {
     const ebi_counting c = ebi_query_open(f, shard);
@@ -446,7 +449,7 @@ eb_status eb_sum_batch(const eb_filter *f, const eb_batch *b, eb_sum *out, eb_er
     return EB_OK;
 }
 
-/* The same hashes must name the same keys in both. */
+/* Whether equal hashes mean equal keys in both filters. */
 eb_status ebi_query_same_hashes(const eb_filter *a, const eb_filter *b, eb_error *err) {
     EBI_TRY(ebi_query_counts(a, err));
     EBI_TRY(ebi_query_counts(b, err));

@@ -1,8 +1,9 @@
-/* freeze.c - from filters that take keys to tight ones that do not, and back.
+/* freeze.c - freezing makes a counting filter as small as possible, and read-only; thawing makes it
+ * take keys again.
  *
- * A shard is | head and state | first counters | second counters, or none | the rest |.
- * Freezing and thawing write the counters again, one by one, into another store; all
- * else is copied as it is. */
+ * A shard is | head and state | first counters | second counters, or none | the rest |. Both
+ * operations write the first counters again, one by one, into another store.  Everything else is
+ * copied. */
 #include "query.h"
 
 static uint8_t *freeze_segment(const ebi_counting *c) {
@@ -40,7 +41,7 @@ static void freeze_copy_shard(const eb_filter *from, eb_filter *into, uint64_t s
     memcpy(to, rest, (size_t)(a + from->p.span - rest));
 }
 
-/* Counters that found no room are too large. */
+/* Whether all counters are equal.  Counters that found no room are too large. */
 static bool freeze_equal(const ebi_counting *a, const ebi_counting *b) {
     assert(a->n == b->n);
     for (uint64_t i = 0; i < a->n; i++)

@@ -1,18 +1,20 @@
-/* join.c - how many pairs a join has, by samples: bifocal sampling (Ganguly, Gibbons, Matias and
- * Silberschatz, 1996) with counting filters in place of indexes (Cohen and Matias, 2003, 5.4).
+/* join.c - estimates how many pairs a join of two streams has, from a counting filter and a sample
+ * of each: bifocal sampling (Ganguly, Gibbons, Matias and Silberschatz, 1996) with counting filters
+ * in place of indexes (Cohen and Matias, 2003, 5.4).
  *
- * A key is dense in a stream of N tuples if it comes at least tau = N ln(N) / n times, n being
- * the size of the sample: such a key is in the sample with probability 1 - 1/N.  Pairs are
+ * A key is dense in a stream of N tuples if it occurs at least tau = N ln(N) / n times, where n is
+ * the size of the sample.  Such a key is in the sample with probability 1 - 1/N. There are three
+ * sorts of pairs:
  *
- *   sparse in A          a tuple of B has f_A of them; B's sample stands for all of B
- *   dense in A, sparse   a tuple of A has f_B of them; A's sample stands for all of A
- *     in B
- *   dense in both        f_A f_B for each key; all of them are in the samples
+ *     sparse in A           a tuple of B has f_A of them; B's sample stands for all of B
+ *     dense in A, sparse    a tuple of A has f_B of them; A's sample stands for all of A
+ *       in B
+ *     dense in both         f_A f_B for each key; all of them are in the samples
  *
- * Counts are the filters' everywhere, in labels too, so that no key falls between the parts.
- *
- * The error that is stated has two parts: the deviation of the sums of sampled terms, and the mean
- * excess of the filters' counts, for which keys that nobody added are asked. */
+ * All counts come from the filters, also those that decide what is dense, so that every key is in
+ * exactly one sort.  The stated error has two parts: the deviation of the sums of sampled terms,
+ * and the mean excess of the filters' counts, which is measured by asking for keys that were never
+ * added. */
 #include "query.h"
 #include <math.h>
 #include <stdlib.h>
@@ -23,7 +25,7 @@ typedef struct join_side {
     const eb_filter *f;
     const eb_hash *sample;
     size_t n;
-    double tuples, dense; /* at least so many: dense */
+    double tuples, dense; /* keys with at least this count are dense */
 } join_side;
 
 static join_side join_open(const eb_filter *f, const eb_hash *sample, size_t n) {
@@ -37,8 +39,9 @@ static double join_count(const join_side *s, eb_hash h) {
     return fmin(ebi_count(s->f, h), (double)EBI_COUNTER_MAX);
 }
 
-/* The sum over tuples of one stream of the counts in another, where those are sparse, from the
- * first n of the sample; of tuples that are dense in their own stream only, if asked so. */
+/* The sum, over tuples of one stream, of their counts in the other where these are sparse, from the
+ * first n tuples of the sample.  With own_dense, only over tuples that are dense in their own
+ * stream. */
 static double join_sparse(const join_side *from, size_t n, const join_side *other, bool own_dense,
                           double *variance) {
     assert(variance != NULL);
@@ -56,7 +59,7 @@ static double join_sparse(const join_side *from, size_t n, const join_side *othe
     return from->tuples * mean;
 }
 
-/* What a count is too high on average. */
+/* How much too high a count is on average. */
 static double join_excess(const join_side *s) {
     double sum = 0;
     for (uint64_t i = 0; i < JOIN_STRANGERS; i++) sum += join_count(s, ebi_mix(ebi_mix(i + 1)));
@@ -92,7 +95,7 @@ static eb_status join_dense_of_samples(const join_side *a, const join_side *b, d
     return EB_OK;
 }
 
-/* Certain, if the filters allow it. */
+/* An upper bound that is certain, if the filters allow it. */
 static double join_upper(const eb_filter *a, const eb_filter *b) {
     double sum = 0;
     if (ebi_query_equal(a, b, NULL) != EB_OK || ebi_query_linear(a, NULL) != EB_OK) return INFINITY;

@@ -1,17 +1,16 @@
-/* range.c - how many numbers lie in a range, and which number has so many below it
- * (Cohen and Matias, Spectral Bloom filters, 2003, section 5.5).
+/* range.c - how many numbers lie in a range, and which number is at a given rank (quantiles), from
+ * a dyadic filter (Cohen and Matias, Spectral Bloom filters, 2003, section 5.5).
  *
- * A range is a union of nodes of the tree of filter/dyadic.c: as large ones as possible, at most
- * two a level.  Of the nodes counted exactly there is nothing to guess but in the two where the
- * range begins and ends.  Every node is counted too high at most, so what lies in the range is at
- * most the sum of the nodes that it is made of; but the part in a node is no more than the node
- * has, which is applied in every node on the way to the ends.  What lies outside of the range is
- * bounded from above in the same way; the rest of the exact count is certainly inside: the lower
- * bound.
+ * A range is a union of nodes of the tree in filter/counting/dyadic.c: as large ones as possible,
+ * at most two for each level.  Nodes that are counted exactly leave no doubt, except the two where
+ * the range begins and ends.  No node is counted too low.  So the upper bound is the sum of the
+ * range's nodes, where in every node on the way to an end, the part inside the range counts at most
+ * as much as the whole node.  What lies outside of the range is bounded from above in the same way.
+ * The rest of the exact count is certainly inside, which is the lower bound.
  *
- * Quantiles walk from the top to a leaf by the same bounds.  Going left to right, all values
- * up to a node's end are too few as long as an upper bound of their number says so; from
- * right to left, all values behind a node are few enough as long as theirs does. */
+ * Quantiles use the same bounds on the way from the top to a leaf.  From left to right, all values
+ * up to a node's end have too low a rank while an upper bound of their number does.  From right to
+ * left, all values after a node have too high a rank by the same argument. */
 #include "api/filter.h"
 #include "base/decimal.h"
 #include "cells/counters.h"
@@ -62,7 +61,8 @@ static double range_all(const range_tree *t) {
 
 /* Values in and out */
 
-/* Numbers of keys=i64 come as casts; inside they are in order.  The way back is the same. */
+/* Numbers of keys=i64 come as casts to unsigned; inside they are in order.  The way back is the
+ * same. */
 static uint64_t range_in_order(const eb_filter *f, uint64_t value) {
     return f->p.opt[EBI_O_KEYS] == EBI_KEYS_I64 ? value ^ UINT64_C(1) << 63 : value;
 }
@@ -85,14 +85,14 @@ typedef struct range_ask {
     const range_tree *t;
     uint64_t first, last;
     uint64_t probes; /* nodes below the level top in the range */
-    bool above;      /* are there nodes of this level and above in it, too? */
+    bool above;      /* there are also nodes of this level and above in it */
 } range_ask;
 
-typedef struct range_part { /* upper bounds of how many values of a node are */
+typedef struct range_part { /* upper bounds on how many values of a node are */
     double in, out;         /* in the range, and out of it */
 } range_part;
 
-/* Goes down as far as the ends of the range make it, two nodes a level, 64 levels at most. */
+/* Descends to the ends of the range: two nodes for each level, at most 64 levels. */
 static range_part range_split(range_ask *ask, unsigned level, uint64_t prefix) {
     const unsigned below = ask->t->shape.width - level;
     const uint64_t from = below == 64 ? 0 : prefix << below, to = from + ebi_ones(below);
@@ -112,8 +112,8 @@ static range_part range_split(range_ask *ask, unsigned level, uint64_t prefix) {
     return (range_part){fmin(node, left.in + right.in), fmin(node, left.out + right.out)};
 }
 
-/* The share of a node that is counted exactly.  Counters from elsewhere may contradict it: the
- * lower bound gives way. */
+/* Adds the share of a node that is counted exactly.  Counters from a damaged or foreign snapshot
+ * may contradict it; then the lower bound is lowered. */
 static void range_share(range_ask *ask, uint64_t prefix, eb_range *sum) {
     const range_part part = range_split(ask, ask->t->shape.exact, prefix);
     const double all = range_node(ask->t, ask->t->shape.exact, prefix);
@@ -155,10 +155,11 @@ eb_status eb_range_count(const eb_filter *f, uint64_t from, uint64_t to, eb_rang
 
 /* Quantiles */
 
-/* Ends of where the value with `rank` values up to it can be.  Place by place from the left, up to
- * a node's end there are at most `to_near`: all places before the first where that reaches the rank
- * have too few.  From the right, `to_near` lie behind a node's start at most: as long as that is no
- * more than what lies behind the rank, all values in there are behind it. */
+/* The ends of where the value can be that has `rank` values up to it.  From the left: up to a
+ * node's end there are at most `to_near` values, so all places before the first one where that
+ * reaches the rank have too few.  From the right: at most `to_near` values are at or after a node's
+ * start; while that is no more than the number of values above the rank, all places from there on
+ * are too high. */
 static uint64_t range_end(const range_tree *t, double rank, double all, bool from_right) {
     assert(rank >= 0);
     uint64_t prefix = 0;
@@ -174,7 +175,7 @@ static uint64_t range_end(const range_tree *t, double rank, double all, bool fro
     return prefix;
 }
 
-/* The best guess: a node's values are shared out by the middle of what its halves allow. */
+/* The best guess: the values of a node are divided by the middle of the bounds of its halves. */
 static uint64_t range_guess(const range_tree *t, double rank, double all) {
     uint64_t prefix = 0;
     double here = all;
@@ -204,7 +205,7 @@ eb_status eb_range_quantile(const eb_filter *f, double q, eb_quantile *out, eb_e
         return ebi_fail(err, EB_EINVAL, "there are no values, so there are no quantiles");
     const uint64_t lower = range_end(&t, rank, all, false);
     const uint64_t upper =
-        ebi_max(lower, range_end(&t, rank, all, true)); /* counters may contradict */
+        ebi_max(lower, range_end(&t, rank, all, true)); /* counters may contradict each other */
     const uint64_t guess = ebi_max(lower, ebi_min(upper, range_guess(&t, rank, all)));
     o.lower = range_in_order(f, t.shape.low + lower);
     o.upper = range_in_order(f, t.shape.low + upper);

@@ -1,10 +1,10 @@
-/* top.c - the keys that occur most often, of a filter that keeps keys.
+/* top.c - eb_top: the keys that occur most often, from a filter that keeps keys.
  *
- * The caller's array is a heap with the least of the best on top, so nothing is allocated; in the
- * end it is sorted in place. */
+ * The caller's array is a heap with the least of the best keys at the top, so nothing is allocated.
+ * At the end it is sorted in place. */
 #include "query.h"
 
-/* Does a come after b in the list? */
+/* Whether a comes after b in the list. */
 static bool top_after(const eb_top_key *a, const eb_top_key *b) {
     if (a->count != b->count) return a->count < b->count;
     const size_t n = a->key.len < b->key.len ? a->key.len : b->key.len;
@@ -12,7 +12,7 @@ static bool top_after(const eb_top_key *a, const eb_top_key *b) {
     return order == 0 ? a->key.len > b->key.len : order > 0;
 }
 
-/* keys[0..n) is a heap, but for the first, which may have to sink. */
+/* keys[0..n) is a heap, except that its first element may have to sink. */
 static void top_sink(eb_top_key *keys, size_t n, size_t at) {
     assert(at < n);
     const eb_top_key moved = keys[at];
