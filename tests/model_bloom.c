@@ -4,7 +4,7 @@
 
 typedef struct bloom { /* one filter, or one part of a growing one */
     unsigned k;
-    uint64_t cells;
+    uint64_t cells, array; /* array: of a position */
     bool parts, line;
     uint64_t limit, grow, keys; /* limit 0: none; keys that were new to it */
     uint64_t hash_times;        /* what a hash is multiplied with */
@@ -18,6 +18,7 @@ static void *make(const char *spec, uint64_t rng) {
     bloom *const t = model_zeros(1, sizeof *t);
     t->k = (unsigned)model_int(spec, "k");
     t->cells = model_int(spec, "cells");
+    t->array = t->cells / t->k;
     t->parts = model_is(spec, "layout", "parts");
     t->line = model_is(spec, "layout", "line");
     t->limit = model_int_or_0(spec, "limit");
@@ -31,9 +32,11 @@ static bloom *after(const bloom *t) {
     bloom *const next = model_zeros(1, sizeof *next);
     *next = *t;
     next->number++;
-    /* k, k + 1, k + 2, k + 2, then four times k + 3, eight times k + 4... */
-    if ((next->number & t->number) == 0) next->k++;
-    next->cells = t->cells / t->k * t->grow * next->k;
+    /* k, k + 1, k + 2, k + 2, then four times k + 3, eight times k + 4...; lines twice as many. */
+    if ((next->number & t->number) == 0) next->k += t->line ? 2 : 1;
+    next->array = t->array * t->grow;
+    next->cells = next->array * next->k;
+    if (t->line) next->cells = (next->cells + 511) / 512 * 512;
     next->limit = t->limit * t->grow;
     next->keys = 0;
     next->hash_times = t->hash_times * UINT64_C(0x9e3779b97f4a7c15);

@@ -155,6 +155,7 @@ static void suite_cases_of(const ebi_kind *kind) {
         fail_msg("%s: nothing far", kind->info.name);
     if (kind->growing) (void)suite_try(kind, NEAR_KIB, "limit=60,grow=2");
     if (kind->growing) (void)suite_try(kind, NEAR_KIB, "limit=200,grow=4,k=3");
+    if (kind->growing) (void)suite_try(kind, NEAR_KIB, "limit=50,grow=2,layout=line");
     for (size_t i = EBI_O_HASH; kind->info.options[i].key; i++) {
         const eb_option *const o = &kind->info.options[i];
         if (strchr(o->type, '|'))

@@ -102,6 +102,9 @@ static void growing_keeps_the_rate(void **state) {
     grow_to("bloom:limit=1000,fpr=0.001,grow=4", 1000, 0.001, 100, 100000);
     grow_to("bloom:limit=2000,fpr=0.01,grow=1", 2000, 0.01, 50, 50000);
     grow_to("bloom:distinct=64,fpr=0.05,grow=2", 64, 0.05, 100, 50000);
+    grow_to("bloom:limit=1000,fpr=0.01,grow=2,layout=line", 1000, 0.01, 100, 100000);
+    grow_to("bloom:limit=1000,fpr=0.001,grow=4,layout=line", 1000, 0.001, 100, 100000);
+    grow_to("bloom:limit=2000,fpr=0.01,grow=1,layout=line", 2000, 0.01, 50, 50000);
 }
 
 /* Random limits, rates and factors: the mean of the rates beside the mean of the promises. */
@@ -116,8 +119,9 @@ static void random_limits_keep_the_rate(void **state) {
         char spec[200];
         const uint64_t limit = 1 + suite_below(&random, 60), grow = 1 + suite_below(&random, 4);
         const double fpr = exp(log(0.001) + (double)suite_below(&random, 1000) / 1000 * log(100));
-        (void)snprintf(spec, sizeof spec, "bloom:limit=%llu,grow=%llu,fpr=%.6f,seed=%d",
-                       (unsigned long long)limit, (unsigned long long)grow, fpr, i);
+        (void)snprintf(spec, sizeof spec, "bloom:limit=%llu,grow=%llu,fpr=%.6f,seed=%d%s",
+                       (unsigned long long)limit, (unsigned long long)grow, fpr, i,
+                       i % 2 ? ",layout=line" : "");
         suite_at("%s", spec);
         eb_filter *const f = suite_new(spec);
         (void)add_keys(f, (uint64_t)i, 0, limit * (1 + suite_below(&random, 40)));
@@ -131,9 +135,9 @@ static void random_limits_keep_the_rate(void **state) {
     HOLDS(measured < promised);
 }
 
-static void growth_is_one_filter(void **state) {
-    (void)state;
-    eb_filter *const f = suite_new("bloom:limit=50,fpr=0.01,grow=2"), *copy, *loaded;
+static void is_one_filter(const char *spec) {
+    eb_filter *const f = suite_new(spec), *copy, *loaded;
+    suite_at("%s", spec);
     (void)add_keys(f, 3, 0, 3000);
     OK(eb_clone(&copy, f, NULL, NULL));
     HOLDS(suite_equal(f, copy));
@@ -148,7 +152,7 @@ static void growth_is_one_filter(void **state) {
         HOLDS(suite_equal(f, copy) && suite_equal(f, loaded));
     }
     OK(eb_clear(copy, NULL)); /* memory stays, parts go */
-    eb_filter *const anew = suite_new("bloom:limit=50,fpr=0.01,grow=2");
+    eb_filter *const anew = suite_new(spec);
     HOLDS(suite_equal(copy, anew));
     (void)add_keys(copy, 3, 0, 3000);
     (void)add_keys(anew, 3, 0, 3000);
@@ -160,12 +164,18 @@ static void growth_is_one_filter(void **state) {
     eb_free(anew);
 }
 
+static void growth_is_one_filter(void **state) {
+    (void)state;
+    is_one_filter("bloom:limit=50,fpr=0.01,grow=2");
+    is_one_filter("bloom:limit=50,fpr=0.01,grow=2,layout=line");
+}
+
 /* Keys one by one meet limits and growth where a batch meets them. */
 static void single_keys_grow_as_batches_do(void **state) {
     (void)state;
-    static const char *const specs[] = {"bloom:limit=50,fpr=0.01,grow=2",
-                                        "bloom:limit=700,fpr=0.01",
-                                        "bloom:limit=700,fpr=0.01,layout=line"};
+    static const char *const specs[] = {
+        "bloom:limit=50,fpr=0.01,grow=2", "bloom:limit=50,fpr=0.01,grow=2,layout=line",
+        "bloom:limit=700,fpr=0.01", "bloom:limit=700,fpr=0.01,layout=line"};
     enum { KEYS = 900 };
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) {
         eb_filter *const one = suite_new(specs[i]), *const all = suite_new(specs[i]);
@@ -212,9 +222,8 @@ static void growth_without_memory_is_full(void **state) {
     HOLDS(m.blocks == 0);
 }
 
-static void growing_filters_merge_where_they_may(void **state) {
-    (void)state;
-    static const char spec[] = "bloom:limit=1000,fpr=0.01,grow=2";
+static void merges_where_it_may(const char *spec) {
+    suite_at("%s", spec);
     eb_filter *const f = suite_new(spec), *const g = suite_new(spec), *const h = suite_new(spec);
     (void)add_keys(f, 1, 0, 5000);
     (void)add_keys(g, 1, 0, 800);  /* the same keys, fewer parts */
@@ -236,11 +245,18 @@ static void growing_filters_merge_where_they_may(void **state) {
     eb_free(h);
 }
 
+static void growing_filters_merge_where_they_may(void **state) {
+    (void)state;
+    merges_where_it_may("bloom:limit=1000,fpr=0.01,grow=2");
+    merges_where_it_may("bloom:limit=1000,fpr=0.01,grow=2,layout=line");
+}
+
 /* Peers that exchange their filters again and again hold the same keys, and stay as large as these
  * need; what is new to one of them counts as often as it is new. */
 static void merging_the_same_keys_adds_none(void **state) {
     (void)state;
     static const char *const specs[] = {"bloom:limit=2000,fpr=0.01,grow=2",
+                                        "bloom:limit=2000,fpr=0.01,grow=2,layout=line",
                                         "bloom:limit=9000,fpr=0.01"};
     for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
         eb_filter *const f = suite_new(specs[i]), *const g = suite_new(specs[i]);

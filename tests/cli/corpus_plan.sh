@@ -13,6 +13,9 @@ everbloom corpus drawn.jsonl --action report --json; status_is 0
 guess=$(sed -n 's/.*about \([0-9]*\) % of them new.*/\1/p' err) sampled=$(sed -n 's/.*(of the sample \([0-9]*\) %).*/\1/p' err)
 real=$((100 - 100 * $(value document_seen) / $(value document_units)))
 [ "$guess" -lt "$sampled" ] && [ "$guess" -ge "$real" ] || fail "guessed $guess %, in the sample $sampled %, found $real %"
+# One cache line a key, unless -m would then be full earlier; parts that are collected apart do not ask how much memory is free.
+everbloom corpus fresh.jsonl --collect line.eb -q; everbloom info line.eb; out_has 'layout=line'
+everbloom corpus fresh.jsonl --collect parts.eb -q -m 900K; everbloom info parts.eb; out_has 'layout=parts'
 # What less memory would lose is told before, with a size that can be given as it is; then it is told again.
 awk 'BEGIN { for (i = 0; i < 1200000; i++) printf "%d\n", i % 1000000 }' >many.txt
 mkdir in; cp many.txt in/a.txt; cp many.txt in/b.txt

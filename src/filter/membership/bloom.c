@@ -9,7 +9,8 @@
  *       layout=parts   | part 0: s bits | part 1: s bits | ... | part k-1 |   cells = k s
  *       layout=one     | one array of all bits, shared by the k positions |
  *       layout=line    | lines of 512 bits, one for all bits of a key | (bloom_line.c)
- *       grow=G         | parts that are added when it is full | (bloom_grow.c) */
+ *       grow=G         | parts that are added when it is full | (bloom_grow.c), of arrays or of
+ *                        lines */
 #include "bloom.h"
 #include "math/probability.h"
 #include <math.h>
@@ -50,10 +51,10 @@ static double bloom_log_empty(double fpr, double k) { /* ln of the wanted share 
 
 static uint64_t bloom_choose_k(const ebi_params *p, const ebi_args *a) {
     double k = 7;
-    double bits;
     if (a->given[EBI_BLOOM_FPR] && p->opt[EBI_BLOOM_GROW] > 0)
-        ebi_bloom_grow_plan(a->real[EBI_BLOOM_FPR], &k, &bits);
-    else if (a->given[EBI_BLOOM_FPR])
+        return ebi_bloom_grow_plan(a->real[EBI_BLOOM_FPR],
+                                   p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE);
+    if (a->given[EBI_BLOOM_FPR])
         k = round(-log2(a->real[EBI_BLOOM_FPR]));
     else if (a->given[EBI_BLOOM_DISTINCT])
         k = round((a->given[EBI_O_CELLS] ? a->real[EBI_O_CELLS] * (double)p->opt[EBI_O_SHARDS]
@@ -67,13 +68,11 @@ static uint64_t bloom_choose_k(const ebi_params *p, const ebi_args *a) {
 static double bloom_need(const ebi_params *p, double keys, double fpr) {
     assert(keys > 0 && fpr > 0);
     const double k = (double)p->opt[EBI_BLOOM_K];
-    double bits;
-    if (p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE)
-        return EBI_BLOOM_LINE_BITS * ceil(keys / ebi_bloom_line_mean(fpr, (unsigned)k));
-    if (p->opt[EBI_BLOOM_GROW] == 0) return ceil(-keys * k / bloom_log_empty(fpr, k));
-    ebi_bloom_grow_bits(fpr, k, &bits);
-    return k *
-           ceil(keys * bits + 1); /* one more, because few keys may set more bits than expected */
+    const bool line = p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE;
+    if (p->opt[EBI_BLOOM_GROW] > 0) /* one more, because few keys may set more bits than expected */
+        return k * ceil(keys * ebi_bloom_grow_bits(fpr, bloom_k(p), line) + 1);
+    if (line) return EBI_BLOOM_LINE_BITS * ceil(keys / ebi_bloom_line_mean(fpr, bloom_k(p)));
+    return ceil(-keys * k / bloom_log_empty(fpr, k));
 }
 
 /* Sets cells= from distinct= and fpr= if no size is given; otherwise checks that the size is
@@ -98,9 +97,9 @@ static eb_status bloom_fit_items(ebi_params *p, ebi_args *a, eb_error *err) {
                         "bloom: distinct=%.10g at fpr=%g need %.3g bytes, and the most is 2^47",
                         a->real[EBI_BLOOM_DISTINCT], a->real[EBI_BLOOM_FPR], need * shards / 8);
     p->opt[EBI_O_CELLS] = ebi_round_up(
-        (uint64_t)need, p->opt[EBI_BLOOM_GROW] > 0                   ? p->opt[EBI_BLOOM_K]
-                        : p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE ? EBI_BLOOM_LINE_BITS
-                                                                     : 64 * p->opt[EBI_BLOOM_K]);
+        (uint64_t)need, p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE ? EBI_BLOOM_LINE_BITS
+                        : p->opt[EBI_BLOOM_GROW] > 0               ? p->opt[EBI_BLOOM_K]
+                                                                   : 64 * p->opt[EBI_BLOOM_K]);
     while (p->opt[EBI_O_CELLS] < 64) p->opt[EBI_O_CELLS] += p->opt[EBI_BLOOM_K];
     a->given[EBI_O_CELLS] = true;
     return EB_OK;
@@ -110,7 +109,9 @@ static eb_status bloom_fit_items(ebi_params *p, ebi_args *a, eb_error *err) {
 static void bloom_choose_line_k(ebi_params *p, const ebi_args *a) {
     const uint64_t from = p->opt[EBI_BLOOM_K];
     double best = 0;
-    if (p->opt[EBI_BLOOM_LAYOUT] != EBI_BLOOM_LINE || !a->given[EBI_BLOOM_FPR]) return;
+    if (p->opt[EBI_BLOOM_LAYOUT] != EBI_BLOOM_LINE || p->opt[EBI_BLOOM_GROW] > 0 ||
+        !a->given[EBI_BLOOM_FPR])
+        return;
     for (uint64_t k = from + 1; k > 0 && k + 3 > from; k--) {
         const double mean = ebi_bloom_line_mean(a->real[EBI_BLOOM_FPR], (unsigned)k);
         if (k > 32 || mean <= best) continue;
@@ -123,12 +124,14 @@ static eb_status bloom_check_limit(const ebi_params *p, const ebi_args *a, eb_er
     const bool limited = a->given[EBI_BLOOM_LIMIT] || p->opt[EBI_BLOOM_GROW] > 0;
     if (limited && p->opt[EBI_O_SHARDS] > 1)
         return ebi_fail(err, EB_ESPEC, "bloom: limit and grow need shards=1");
-    if (p->opt[EBI_BLOOM_GROW] > 0 && p->opt[EBI_BLOOM_LAYOUT] != EBI_BLOOM_PARTS)
-        return ebi_fail(err, EB_ESPEC, "bloom: grow needs layout=parts");
-    if (p->opt[EBI_BLOOM_GROW] > 0 && a->given[EBI_BLOOM_K] &&
-        p->opt[EBI_BLOOM_K] > EBI_BLOOM_GROW_K_MAX)
-        return ebi_fail(err, EB_ESPEC, "bloom: k must be 1..%d with grow, not %llu",
-                        EBI_BLOOM_GROW_K_MAX, (unsigned long long)p->opt[EBI_BLOOM_K]);
+    if (p->opt[EBI_BLOOM_GROW] > 0 && p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_ONE)
+        return ebi_fail(err, EB_ESPEC, "bloom: grow needs layout=parts or layout=line");
+    const bool line = p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE;
+    const uint64_t k_max = line ? EBI_BLOOM_GROW_LINE_K_MAX : EBI_BLOOM_GROW_K_MAX;
+    if (p->opt[EBI_BLOOM_GROW] > 0 && a->given[EBI_BLOOM_K] && p->opt[EBI_BLOOM_K] > k_max)
+        return ebi_fail(err, EB_ESPEC, "bloom: k must be 1..%llu with grow%s, not %llu",
+                        (unsigned long long)k_max, line ? " and layout=line" : "",
+                        (unsigned long long)p->opt[EBI_BLOOM_K]);
     if (p->opt[EBI_BLOOM_GROWN] > 0 && (p->opt[EBI_BLOOM_GROW] == 0 || !a->given[EBI_BLOOM_LIMIT]))
         return ebi_fail(err, EB_ESPEC, "bloom: grown needs grow and limit");
     return EB_OK;
@@ -274,7 +277,8 @@ static void bloom_stat(const ebi_params *p, const uint8_t *block, eb_stats *s) {
     }
     s->cells = p->opt[EBI_O_CELLS];
     if (p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE) {
-        s->fpr = ebi_bloom_line_stat(p, block, &s->cells_used);
+        s->fpr = ebi_bloom_line_fpr(bits, NULL, s->cells / EBI_BLOOM_LINE_BITS, bloom_k(p),
+                                    &s->cells_used);
         return;
     }
     s->fpr = 1;

@@ -4,11 +4,12 @@
  *       | head | part 0: N keys, k arrays | part 1: N G keys, k + 1 arrays
  *              | part 2: N G^2 keys, k + 2 arrays | ...
  *
- * Each part is a Bloom filter with layout=parts.  New keys go to the last one.  When it is full, a
- * part that holds G times as many keys is appended.  A new key costs k + e lines to write in the
- * last part, and one or two to read in each of the others.  Everything follows from integers in the
- * spec: k, cells (of part 0), limit, grow, and grown, the number of parts that were appended.  Part
- * i uses the hash times an odd number to the power i.
+ * Each part is a Bloom filter with layout=parts, or with layout=line: then read lines for arrays,
+ * and k bits of them for k arrays.  New keys go to the last one.  When it is full, a part that
+ * holds G times as many keys is appended.  A new key costs k + e lines to write in the last part,
+ * and one or two to read in each of the others; with layout=line one in each part.  Everything
+ * follows from integers in the spec: k, cells (of part 0), limit, grow, and grown, the number of
+ * parts that were appended.  Part i uses the hash times an odd number to the power i.
  *
  * A key has been seen if any part has it, so the rates of the parts add up and must fall from part
  * to part (Almeida, Baquero, Preguica and Hutchison 2007).  But the lower the rate, the more bits a
@@ -16,7 +17,8 @@
  * has the rate q^(k+e(i)), where e(i) is the number of binary digits of i: 0, 1, 2, 2, 3, 3, 3, 3,
  * 4... With q = 1/2, the 64 parts that are possible have together 1 + 6/2 = 4 times the rate of the
  * first.  If the rate halved with each part instead, part i would need i more bits for each key:
- * that is worse for large filters. */
+ * that is worse for large filters.  In a line that has many keys another bit helps less, so parts
+ * with layout=line have 2 e(i) more. */
 #include "bloom.h"
 #include "math/probability.h"
 #include <math.h>
@@ -25,29 +27,42 @@ static unsigned bloom_grow_parts(const ebi_params *p) {
     return (unsigned)p->opt[EBI_BLOOM_GROWN] + 1;
 }
 
-static unsigned bloom_grow_extra(unsigned part) {
+static unsigned bloom_grow_digits(unsigned part) {
     return part == 0 ? 0 : ebi_log2(part) + 1;
+}
+
+static unsigned bloom_grow_k(unsigned k, unsigned digits, bool line) {
+    return k + (line ? 2 * digits : digits);
 }
 
 static bool bloom_grow_next(const ebi_params *p, unsigned i, ebi_bloom_part *part) {
     assert(i >= 1 && i <= EBI_BLOOM_GROWN_MAX);
-    uint64_t cells;
     if (!ebi_mul(part->range, p->opt[EBI_BLOOM_GROW], &part->range) ||
         !ebi_mul(part->limit, p->opt[EBI_BLOOM_GROW], &part->limit))
         return false;
     part->start += part->bytes;
-    part->k = (unsigned)p->opt[EBI_BLOOM_K] + bloom_grow_extra(i);
-    if (!ebi_mul(part->range, part->k, &cells) || cells > UINT64_C(1) << 50) return false;
-    part->bytes = ebi_round_up(cells / 8 + 9, 64); /* words are read from any byte on */
+    part->k = bloom_grow_k((unsigned)p->opt[EBI_BLOOM_K], bloom_grow_digits(i), part->line);
+    if (!ebi_mul(part->range, part->k, &part->cells) || part->cells > UINT64_C(1) << 50)
+        return false;
+    if (part->line) part->cells = ebi_round_up(part->cells, EBI_BLOOM_LINE_BITS);
+    part->bytes = ebi_round_up(part->cells / 8 + 9, 64); /* words are read from any byte on */
     return part->k <= EBI_K_MAX;
 }
 
 static ebi_bloom_part bloom_grow_first(const ebi_params *p) {
     assert(p->opt[EBI_BLOOM_K] >= 1 && p->opt[EBI_O_CELLS] >= p->opt[EBI_BLOOM_K]);
     const uint64_t cells = p->opt[EBI_O_CELLS];
-    return (ebi_bloom_part){cells / p->opt[EBI_BLOOM_K], p->opt[EBI_BLOOM_LIMIT],
-                            sizeof(ebi_block_head), ebi_round_up((cells + 71) / 8, 64),
-                            (unsigned)p->opt[EBI_BLOOM_K]};
+    return (ebi_bloom_part){.range = cells / p->opt[EBI_BLOOM_K],
+                            .limit = p->opt[EBI_BLOOM_LIMIT],
+                            .cells = cells,
+                            .start = sizeof(ebi_block_head),
+                            .bytes = ebi_round_up((cells + 71) / 8, 64),
+                            .k = (unsigned)p->opt[EBI_BLOOM_K],
+                            .line = p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE};
+}
+
+static uint64_t bloom_grow_lines(const ebi_bloom_part *part) {
+    return part->cells / EBI_BLOOM_LINE_BITS;
 }
 
 bool ebi_bloom_part_of(const ebi_params *p, unsigned i, ebi_bloom_part *out) {
@@ -75,6 +90,24 @@ static void bloom_grow_open(bloom_grow_keys *keys, const ebi_batch *b) {
     }
 }
 
+static bool bloom_grow_has(const ebi_bloom_part *part, const uint8_t *bits, eb_hash h) {
+    uint64_t first = 0;
+    unsigned j = 0;
+    if (part->line)
+        return ebi_bloom_line_has(bits + ebi_bloom_line_at(h, bloom_grow_lines(part)), h, part->k);
+    for (; j < part->k && ebi_bit(bits, first + eb_scale(h, part->range)); j++) {
+        h = eb_next(h);
+        first += part->range;
+    }
+    return j == part->k;
+}
+
+/* The byte of a key's first bit, or its line. */
+static uint64_t bloom_grow_at(const ebi_bloom_part *part, eb_hash h) {
+    return part->line ? ebi_bloom_line_at(h, bloom_grow_lines(part))
+                      : eb_scale(h, part->range) >> 3;
+}
+
 /* Removes the keys that the part has from the list, and computes the next part's hashes of the
  * others. */
 static void bloom_grow_find(const ebi_bloom_part *part, const uint8_t *block, bool far,
@@ -83,20 +116,24 @@ static void bloom_grow_find(const ebi_bloom_part *part, const uint8_t *block, bo
     const uint8_t *const bits = block + part->start;
     size_t left = 0;
     for (size_t i = 0; far && i < keys->n; i++)
-        ebi_prefetch_read(bits + (eb_scale(keys->hash[i], part->range) >> 3));
+        ebi_prefetch_read(bits + bloom_grow_at(part, keys->hash[i]));
     for (size_t i = 0; i < keys->n; i++) {
-        uint64_t x = keys->hash[i], first = 0;
-        unsigned j = 0;
-        for (; j < part->k && ebi_bit(bits, first + eb_scale(x, part->range)); j++) {
-            x = eb_next(x);
-            first += part->range;
-        }
-        seen[keys->from[i]] = j == part->k;
+        const bool has = bloom_grow_has(part, bits, keys->hash[i]);
+        seen[keys->from[i]] = has;
         keys->hash[left] = ebi_inner_hash(keys->hash[i]);
         keys->from[left] = keys->from[i];
-        left += j < part->k;
+        left += !has;
     }
     keys->n = left;
+}
+
+static void bloom_grow_put_lines(const ebi_bloom_part *part, uint8_t *bits, bool far,
+                                 const bloom_grow_keys *keys, uint8_t *seen) {
+    for (size_t i = 0; far && i < keys->n; i++)
+        ebi_prefetch_write(bits + bloom_grow_at(part, keys->hash[i]));
+    for (size_t i = 0; i < keys->n; i++)
+        seen[keys->from[i]] =
+            ebi_bloom_line_put(bits + bloom_grow_at(part, keys->hash[i]), keys->hash[i], part->k);
 }
 
 /* Adds the keys that are left to the last part. */
@@ -105,6 +142,10 @@ static void bloom_grow_put(const ebi_bloom_part *part, uint8_t *block, bool far,
     assert(keys->n <= EBI_BATCH && part->k <= EBI_K_MAX);
     uint8_t *const bits = block + part->start;
     ebi_fetch fetch;
+    if (part->line) {
+        bloom_grow_put_lines(part, bits, far, keys, seen);
+        return;
+    }
     ebi_fetch_open(&fetch, bits, 1, part->range, part->range, keys->hash, keys->n, true);
     ebi_fetch_begin(&fetch, part->k, far);
     for (size_t i = 0; i < keys->n; i++) {
@@ -168,25 +209,33 @@ static bool bloom_grow_set_parts(ebi_params *p, uint32_t parts) {
     return true;
 }
 
-/* The rates of all parts together, if a share q of each array's bits is set. */
-static double bloom_grow_sum(double q, double k) {
-    assert(q >= 0 && q <= 1 && k >= 1);
+/* The rates of all parts together, if each array has so many bits for a key. */
+static double bloom_grow_sum(double bits, unsigned k, bool line) {
+    assert(bits > 0 && k >= 1);
+    const double q = -expm1(-1 / bits); /* share of an array's bits that are set */
     double sum = 0;
-    for (unsigned i = 0; i <= EBI_BLOOM_GROWN_MAX; i++) sum += pow(q, k + bloom_grow_extra(i));
+    for (unsigned digits = 0; digits <= bloom_grow_digits(EBI_BLOOM_GROWN_MAX); digits++) {
+        const unsigned each = bloom_grow_k(k, digits, line);
+        const double rate =
+            line ? ebi_bloom_line_rate(EBI_BLOOM_LINE_BITS / bits / each, each) : pow(q, each);
+        sum += ldexp(rate, digits > 0 ? (int)digits - 1 : 0); /* so many parts are alike */
+    }
     return sum;
 }
 
 /* The guaranteed rate: that when all parts are full. */
 static double bloom_grow_promise(const ebi_params *p) {
     const ebi_bloom_part part = bloom_grow_first(p);
-    const double q = ebi_one_minus_pow1m(1 / (double)part.range, (double)part.limit);
-    return bloom_grow_sum(q, part.k);
+    return bloom_grow_sum((double)part.range / (double)part.limit, part.k, part.line);
 }
 
 /* The rate of a part that has the bits of both blocks. other may be NULL. */
 static double bloom_grow_part_rate(const ebi_bloom_part *part, const uint8_t *block,
                                    const uint8_t *other, uint64_t *used) {
     double rate = 1;
+    if (part->line)
+        return ebi_bloom_line_fpr(block + part->start, other ? other + part->start : NULL,
+                                  bloom_grow_lines(part), part->k, used);
     for (unsigned i = 0; i < part->k; i++) {
         const uint64_t from = i * part->range, to = from + part->range;
         uint64_t bits = ebi_bits_count(block + part->start, from, to);
@@ -213,7 +262,7 @@ static double bloom_grow_union_rate(const ebi_params *p, const uint8_t *block, u
     for (unsigned i = 0; i < bloom_grow_parts(p); i++) {
         if (i > 0) (void)bloom_grow_next(p, i, &part);
         none *= 1 - bloom_grow_part_rate(&part, block, i < common ? other : NULL, used);
-        *cells += part.k * part.range;
+        *cells += part.cells;
     }
     return 1 - none;
 }
@@ -269,14 +318,15 @@ static uint64_t bloom_grow_fresh(const uint8_t *a, const ebi_params *q, const ui
     bloom_grow_table table;
     ebi_bloom_part part = bloom_grow_first(q);
     double all = 0, fresh = 0;
+    const uint64_t strip = part.line ? EBI_BLOOM_LINE_BITS / 8 : BLOOM_GROW_STRIP;
     bloom_grow_tabulate(&table);
     for (unsigned i = 0; i < bloom_grow_parts(q); i++) {
         if (i > 0) (void)bloom_grow_next(q, i, &part);
         const uint64_t end = ebi_min(part.start + part.bytes, q->span);
-        for (uint64_t from = part.start; from < end; from += BLOOM_GROW_STRIP) {
+        for (uint64_t from = part.start; from < end; from += strip) {
             double of_b, new_to_a;
-            bloom_grow_strip(&table, a + from, b + from, ebi_min(end - from, BLOOM_GROW_STRIP),
-                             &of_b, &new_to_a);
+            bloom_grow_strip(&table, a + from, b + from, ebi_min(end - from, strip), &of_b,
+                             &new_to_a);
             all += of_b / part.k;
             fresh += new_to_a / part.k;
         }
@@ -301,11 +351,10 @@ eb_status ebi_bloom_grow_check(const ebi_params *p, const uint8_t *block, eb_err
     const uint64_t keys = ebi_load64(block + offsetof(ebi_block_head, items));
     for (unsigned i = 0; i < bloom_grow_parts(p); i++) {
         if (i > 0) (void)bloom_grow_next(p, i, &part);
-        const uint64_t cells = part.k * part.range;
-        if (!ebi_tail_is_zero(block + part.start, cells, part.bytes))
+        if (!ebi_tail_is_zero(block + part.start, part.cells, part.bytes))
             return ebi_fail(err, EB_EFORMAT,
                             "damaged bloom filter: bits are set after the last cell of part %u", i);
-        if (ebi_bits_count(block + part.start, 0, cells) / part.k > keys)
+        if (ebi_bits_count(block + part.start, 0, part.cells) / part.k > keys)
             return ebi_fail(err, EB_EFORMAT,
                             "damaged bloom filter: more bits are set than %llu keys can set",
                             (unsigned long long)keys);
@@ -315,34 +364,34 @@ eb_status ebi_bloom_grow_check(const ebi_params *p, const uint8_t *block, eb_err
 
 /* Planning */
 
-static double bloom_grow_share(double fpr, double k) { /* the largest q whose sum keeps to fpr */
+/* The fewest bits whose sum keeps to fpr. */
+double ebi_bloom_grow_bits(double fpr, unsigned k, bool line) {
     assert(fpr > 0 && k >= 1);
-    double low = 0, high = 0.9;
-    for (int i = 0; i < 60; i++) {
+    const int steps = line ? 30 : 60; /* the rate of lines takes long */
+    double low = log(0.1), high = log(1e12);
+    for (int i = 0; i < steps; i++) {
         const double middle = (low + high) / 2;
-        if (bloom_grow_sum(middle, k) <= fpr)
-            low = middle;
-        else
+        if (bloom_grow_sum(exp(middle), k, line) <= fpr)
             high = middle;
+        else
+            low = middle;
     }
-    return low;
+    return exp(high);
 }
 
-void ebi_bloom_grow_bits(double fpr, double k, double *bits) {
-    *bits = -1 / log1p(-bloom_grow_share(fpr, k));
-}
-
-void ebi_bloom_grow_plan(double fpr, double *k, double *bits) {
+unsigned ebi_bloom_grow_plan(double fpr, bool line) {
     enum { BLOOM_GROW_TYPICAL = 3 }; /* additional arrays of a filter of some 10 parts */
     double best = INFINITY;
+    unsigned k = 1;
+    if (line) /* takes at most 1 % more than the best, from 1e-9 to 0.01 */
+        return (unsigned)fmin(fmax(1, round(-0.7 * log2(fpr))), EBI_BLOOM_GROW_LINE_K_MAX);
     for (unsigned i = 1; i <= EBI_BLOOM_GROW_K_MAX; i++) {
-        double each;
-        ebi_bloom_grow_bits(fpr, i, &each);
-        if ((i + BLOOM_GROW_TYPICAL) * each >= best) continue;
-        best = (i + BLOOM_GROW_TYPICAL) * each;
-        *k = i;
-        *bits = each;
+        const double bits = (i + BLOOM_GROW_TYPICAL) * ebi_bloom_grow_bits(fpr, i, false);
+        if (bits >= best) continue;
+        best = bits;
+        k = i;
     }
+    return k;
 }
 
 /* The rate after so many distinct keys, with the parts that the filter then has. */
@@ -353,9 +402,10 @@ double ebi_bloom_grow_rate(const ebi_params *p, double distinct, double *fill) {
     for (unsigned i = 0;; i++) {
         const double keys = fmin(left, (double)part.limit);
         const double q = ebi_one_minus_pow1m(1 / (double)part.range, keys);
-        none *= 1 - pow(q, part.k);
-        used += q * part.k * (double)part.range;
-        cells += part.k * (double)part.range;
+        none *= 1 - (part.line ? ebi_bloom_line_rate(keys / (double)bloom_grow_lines(&part), part.k)
+                               : pow(q, part.k));
+        used += q * (double)part.cells;
+        cells += (double)part.cells;
         left -= keys;
         if (left <= 0 || i == EBI_BLOOM_GROWN_MAX || !bloom_grow_next(p, i + 1, &part)) break;
     }

@@ -10,19 +10,14 @@
 #include "math/probability.h"
 #include <math.h>
 
-enum {
-    BLOOM_LINE_BITS = EBI_BLOOM_LINE_BITS,
-    BLOOM_LINE_BYTES = BLOOM_LINE_BITS / 8,
-    BLOOM_LINE_AHEAD = 24
-};
+enum { BLOOM_LINE_BITS = EBI_BLOOM_LINE_BITS, BLOOM_LINE_AHEAD = 24 };
 
 EBI_INLINE unsigned bloom_line_k(const ebi_params *p) {
     return (unsigned)p->opt[EBI_BLOOM_K];
 }
 
 EBI_INLINE uint64_t bloom_line_at(const ebi_params *p, eb_hash h) {
-    return sizeof(ebi_block_head) +
-           BLOOM_LINE_BYTES * eb_scale(h, p->opt[EBI_O_CELLS] / BLOOM_LINE_BITS);
+    return sizeof(ebi_block_head) + ebi_bloom_line_at(h, p->opt[EBI_O_CELLS] / BLOOM_LINE_BITS);
 }
 
 EBI_INLINE void bloom_line_add(const ebi_params *p, uint8_t *block, const ebi_batch *b,
@@ -33,15 +28,7 @@ EBI_INLINE void bloom_line_add(const ebi_params *p, uint8_t *block, const ebi_ba
     for (size_t i = 0; i < b->n; i++) {
         if (far && i + BLOOM_LINE_AHEAD < b->n)
             ebi_prefetch_write(block + bloom_line_at(p, b->hash[i + BLOOM_LINE_AHEAD]));
-        uint8_t *const line = block + bloom_line_at(p, b->hash[i]);
-        uint64_t x = b->hash[i];
-        bool all = true;
-        for (unsigned j = 0; j < k; j++) {
-            x = eb_next(x);
-            all &= ebi_bit(line, x >> 55);
-            ebi_bit_set(line, x >> 55);
-        }
-        seen[i] = all;
+        seen[i] = ebi_bloom_line_put(block + bloom_line_at(p, b->hash[i]), b->hash[i], k);
     }
 }
 
@@ -53,14 +40,7 @@ EBI_INLINE void bloom_line_test(const ebi_params *p, const uint8_t *block, const
     for (size_t i = 0; i < n; i++) {
         if (far && i + BLOOM_LINE_AHEAD < n)
             ebi_prefetch_read(block + bloom_line_at(p, h[i + BLOOM_LINE_AHEAD]));
-        const uint8_t *const line = block + bloom_line_at(p, h[i]);
-        uint64_t x = h[i];
-        bool all = true;
-        for (unsigned j = 0; j < k; j++) {
-            x = eb_next(x);
-            all &= ebi_bit(line, x >> 55);
-        }
-        seen[i] = all;
+        seen[i] = ebi_bloom_line_has(block + bloom_line_at(p, h[i]), h[i], k);
     }
 }
 
@@ -106,15 +86,21 @@ double ebi_bloom_line_mean(double fpr, unsigned k) {
     return exp(low);
 }
 
-double ebi_bloom_line_stat(const ebi_params *p, const uint8_t *block, uint64_t *used) {
-    const uint64_t lines = p->opt[EBI_O_CELLS] / BLOOM_LINE_BITS;
+static unsigned bloom_line_bits(const uint8_t *line, const uint8_t *other) {
+    unsigned bits = 0;
+    if (!other) return ebi_bits_count_512(line);
+    for (unsigned at = 0; at < BLOOM_LINE_BITS / 8; at += 8)
+        bits += ebi_popcount(ebi_load64(line + at) | ebi_load64(other + at));
+    return bits;
+}
+
+double ebi_bloom_line_fpr(const uint8_t *line, const uint8_t *other, uint64_t lines, unsigned k,
+                          uint64_t *used) {
     double sum = 0;
-    *used = 0;
-    for (uint64_t i = 0; i < lines; i++) {
-        const unsigned bits =
-            ebi_bits_count_512(block + sizeof(ebi_block_head) + i * BLOOM_LINE_BYTES);
+    for (uint64_t at = 0; at < lines * (BLOOM_LINE_BITS / 8); at += BLOOM_LINE_BITS / 8) {
+        const unsigned bits = bloom_line_bits(line + at, other ? other + at : NULL);
         *used += bits;
-        sum += pow(bits / (double)BLOOM_LINE_BITS, (double)p->opt[EBI_BLOOM_K]);
+        sum += pow(bits / (double)BLOOM_LINE_BITS, (double)k);
     }
     return sum / (double)lines;
 }
