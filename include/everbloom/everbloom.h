@@ -5,7 +5,7 @@
  *     eb_filter *f;
  *     eb_error err;
  *     bool seen;
- *     if (eb_new(&f, "stable:memory=64M,fpr=0.001,seed=42", NULL, &err)) die(err.text);
+ *     if (eb_new(&f, "lru:memory=64M,seed=42", NULL, &err)) die(err.text);
  *     if (eb_add(f, key, len, &seen, &err)) die(err.text); // seen: was it (probably) here before?
  *     eb_free(f);
  *
@@ -260,7 +260,7 @@ EB_API eb_status eb_remove_batch(eb_filter *f, const eb_batch *b, eb_error *err)
 EB_API eb_status eb_advance(eb_filter *f, uint64_t time, eb_error *err);
 /* Add the keys of another filter, weight times.  Weight 1 needs EB_CAN_MERGE, others need
  * EB_CAN_SCALE (else EB_ENOTSUP).  A negative weight subtracts a stream that is part of this one;
- * EB_EVALUE if it certainly is not.  The canonical specs must be equal, but for frozen= (else
+ * EB_EVALUE if it certainly is not.  The canonical specs must be equal, except for frozen= (else
  * EB_EMISMATCH). */
 EB_API eb_status eb_merge(eb_filter *into, const eb_filter *from, int64_t weight, eb_error *err);
 
@@ -402,9 +402,9 @@ typedef struct eb_option {
 } eb_option;
 typedef struct eb_kind_info {
     const char *name, *summary, *paper;
-    uint64_t caps;            /* all that some options give; eb_spec_describe: with these */
+    uint64_t caps;            /* of all options together; for a spec: eb_spec_describe */
     const eb_option *options; /* ends with a NULL key */
-    const char *question;     /* what it answers; NULL: kept as published, for comparison */
+    const char *question;     /* that it answers; NULL: kept as published, for comparison */
 } eb_kind_info;
 EB_API const eb_kind_info *const *eb_kinds(size_t *n); /* those with a question first */
 EB_API uint64_t eb_caps(const eb_filter *f);           /* of this filter, with its options */
@@ -428,7 +428,7 @@ typedef struct eb_workload {
     uint32_t order;  /* eb_order: for plans; formulas without a gap are for shuffled streams */
     uint32_t reserved;
 } eb_workload;
-enum { /* what was given of a stream but a kind's formulas do not use */
+enum { /* what the workload gives but the kind's formulas do not use */
        EB_UNUSED_DISTINCT = 1,
        EB_UNUSED_ZIPF = 2,
        EB_UNUSED_GAP = 4,
@@ -447,8 +447,8 @@ typedef struct eb_prediction {
     /* Kinds that count, of keys that are there, in random order; NAN: no formula. */
     double wrong;       /* share whose count is wrong */
     double error;       /* root of the mean square error of all counts */
-    double error_bound; /* but for a share e^-k counts are off by less, whatever the frequencies */
-    double bits;        /* that a counter needs in its store; bits= should not be less */
+    double error_bound; /* except for a share e^-k of the keys, counts are off by less */
+    double bits;        /* that a counter needs in its store: the least useful counter_bits= */
     /* mean_fpr is at most this for so many distinct keys, whatever their order and skew; NAN: there
      * is no such bound. */
     double most_fpr;
@@ -504,7 +504,7 @@ EB_API eb_status eb_predict(const char *spec, const eb_workload *load, const dou
  *
  * EB_ELIMIT if no kind keeps the bounds; the text says what is possible, and how much memory any
  * structure would need.  A filter that is hardly better than tossing a coin (fpr + fnr above 0.99)
- * is never offered.  Takes seldom more than 0.5 s, but up to 3 s with all_kinds. */
+ * is never offered.  Usually takes less than 0.5 s, with all_kinds up to 3 s. */
 EB_API eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_error *err);
 
 /* Makers: structures with their sizes set, for C and C++.  They set field after field, because with

@@ -23,7 +23,7 @@ EB_API void eb_move(eb_filter **f, eb_mover *move, void *ctx);
 /* ---- Cells, for an inline test -------------------------------------------------------------- */
 
 /* High half of a 64 x 64 bit product: maps a uniform x to 0..range-1.  Where sizes have 32 bits,
- * compilers make a call of such a product, and ranges seldom need more than two halves of it. */
+ * this product would be a function call, and two halves of it are enough for most ranges. */
 static inline uint64_t eb_scale(uint64_t x, uint64_t range) {
     if (sizeof(size_t) < sizeof x && range <= UINT32_MAX)
         return ((x >> 32) * range + ((x & UINT32_MAX) * range >> 32)) >> 32;
@@ -49,7 +49,7 @@ typedef struct eb_cells_view {
  * kind, or a filter with several shards, has no such view. */
 EB_API bool eb_cells_view_of(const eb_filter *f, eb_cells_view *v);
 
-/* Is no cell of h zero?  The same answer as eb_ask_batch. */
+/* Whether no cell of h is zero.  The same answer as eb_ask_batch. */
 static inline bool eb_cells_test(const eb_cells_view *v, eb_hash h) {
     const uint64_t mask = (UINT64_C(1) << v->width) - 1;
     uint64_t x = h, first = 0;
@@ -67,12 +67,12 @@ static inline bool eb_cells_test(const eb_cells_view *v, eb_hash h) {
 /* Classes of keys for `weighted` filters: more bits for keys that are queried often and are rarely
  * members, fewer for the others.
  *
- *   1. eb_weigh solves the number of bits for each class; make the filter with
+ *   1. eb_weigh computes the number of bits for each class.  Make the filter with
  *      them: weighted:memory=64M,class_bits=4:9:12.
- *   2. A key's class comes with the key (value 1..n, in questions too), or,
- *      with hot=N, from a list in the filter: eb_classify names up to N keys per
- *      shard before the first add, all others are of class 1, and plain eb_add and
- *      eb_ask do the rest.
+ *   2. A key's class comes with the key (value 1..n, in questions too).  Or, with
+ *      hot=N, it comes from a list in the filter: eb_classify lists up to N keys per
+ *      shard before the first add, all others have class 1, and eb_add and eb_ask
+ *      need no values.
  *   3. Bits may change later, class by class (eb_set_class_k).  A member is never
  *      missed: the library refuses to check more bits than every member of the
  *      class has set. */
@@ -92,19 +92,20 @@ enum { EB_WEIGH_BEST = 0, EB_WEIGH_PAPER = 1 }; /* eq. (5) of the paper, for com
 EB_API eb_status eb_weigh(const eb_class *classes, size_t n, double bits, unsigned rule, uint8_t *k,
                           double *fpr, double *plain_fpr, eb_error *err);
 
-/* Name the class (value) of keys, before the first add.  All or none. */
+/* List keys with their classes (value), before the first add.  All or none. */
 EB_API eb_status eb_classify(eb_filter *f, const eb_batch *b, eb_error *err);
 
-/* Bits that adds of a class set and that queries look at.
+/* The bits that adds of a class set, and those that queries look at.
  *
  * You may lower the query bits at any time.  To raise them: raise the insert bits, add every member
- * of the class again, then raise the query bits with `renewed` true, which says that you did.
+ * of the class again, then raise the query bits with `renewed` true, which confirms that you did.
  * Refused: query bits above the insert bits, or, without `renewed`, above the lowest insert bits
  * that the class ever had. */
 EB_API eb_status eb_class_k(const eb_filter *f, uint32_t class_number, uint32_t *insert_k,
                             uint32_t *query_k);
 EB_API eb_status eb_set_class_k(eb_filter *f, uint32_t class_number, uint32_t insert_k,
                                 uint32_t query_k, bool renewed, eb_error *err);
+
 /* ---- Whole streams --------------------------------------------------------------------------- */
 
 /* The whole stream: F1, and F2 with its standard error (at most F2 sqrt(2/m)). */
@@ -133,12 +134,12 @@ typedef struct eb_average {
 EB_API eb_status eb_average_batch(const eb_filter *sums, const eb_filter *counts, const eb_batch *b,
                                   eb_average *out, eb_error *err);
 
-/* The same by bifocal sampling: a and b are hashes of keys of tuples that were drawn at random,
- * without replacement, from each stream, in random order, repeats of a key as they came.
- * eb_join_sample_size says how many tuples the paper recommends; more is better.  Sparse keys are
- * looked up for the first sparse_n tuples of each (0: all).  The filters need the same seed. join
- * is slightly too high where their counts are; error includes that, so the smaller error can be
- * chosen.
+/* The same as eb_join_size, by bifocal sampling: a and b are hashes of keys of tuples that were
+ * drawn at random, without replacement, from each stream, in random order, repeats of a key as they
+ * came. eb_join_sample_size says how many tuples the paper recommends; more is better.  Sparse keys
+ * are looked up for the first sparse_n tuples of each (0: all).  The filters need the same seed.
+ * join is slightly too high where their counts are; error includes that, so the smaller error can
+ * be chosen.
  */
 typedef struct eb_join_samples {
     const eb_hash *a, *b;
@@ -148,9 +149,9 @@ EB_API eb_status eb_join_sampled(const eb_filter *a, const eb_filter *b, const e
                                  eb_join *out, eb_error *err);
 EB_API size_t eb_join_sample_size(double tuples);
 
-/* New filters of two with equal specs: for each key no less than the product, maximum or minimum of
- * its counts; no more keys can be added, removed or merged (EB_EREADONLY).  The product of two
- * counts is a better bound than the count of the product. */
+/* A new filter from two with equal specs.  The count of each key is at least the product, maximum
+ * or minimum of its counts in the two.  The result is read-only (EB_EREADONLY).  The product of two
+ * counts is a better bound than the count in the product. */
 typedef enum eb_combination { EB_PRODUCT, EB_MAXIMUM, EB_MINIMUM } eb_combination;
 EB_API eb_status eb_combine(eb_filter **out, const eb_filter *a, const eb_filter *b,
                             eb_combination how, const eb_allocator *mem, eb_error *err);
@@ -163,9 +164,9 @@ EB_API double eb_count_error_rate(double counters, unsigned k, double distinct);
 /* ---- Deltas of bytes --------------------------------------------------------------------------
  */
 
-/* Deltas of files that hold more than a snapshot, such as states of the command.  eb_patch_bytes
- * writes what the delta makes; whether that is a whole snapshot is for the caller to check, and
- * after a failure part of it may have been written. */
+/* Deltas of files that hold more than a snapshot, such as --state files of the command.
+ * eb_patch_bytes does not check that the result is a snapshot.  After a failure, part of it may
+ * have been written. */
 EB_API eb_status eb_diff_bytes(const void *base, size_t base_len, const void *now, size_t now_len,
                                eb_write write, void *ctx, eb_error *err);
 EB_API eb_status eb_patch_bytes(const void *base, size_t base_len, const void *delta, size_t len,
