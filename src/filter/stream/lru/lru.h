@@ -122,6 +122,20 @@ EBI_INLINE uint64_t ebi_lru_copy(const ebi_params *p, uint64_t i, unsigned e) {
     return e == 0 ? i : p->derived[EBI_LRU_BUCKETS] + i * (ebi_lru_experts(p) - 1) + e - 1;
 }
 
+/* Scores are in 1/1024 of a hit. */
+enum { EBI_LRU_HIT = 1024 };
+typedef struct ebi_lru_rules {
+    int32_t limit; /* no score is below -limit */
+    int32_t lead;  /* how far a new winner must lead */
+    int32_t start; /* how far the front leads at first */
+    int32_t drift; /* for each key, of all but the first winner */
+} ebi_lru_rules;
+ebi_lru_rules ebi_lru_rules_of(const ebi_params *p);
+
+/* keep=adaptive: where expert e inserts new keys into full lines, but for a chance of the front. */
+unsigned ebi_lru_expert_slot(const ebi_params *p, unsigned e);
+double ebi_lru_expert_front(const ebi_params *p, unsigned e);
+
 /* keep=important: one of 16 equal slices of low..high. */
 EBI_INLINE unsigned ebi_lru_class(const ebi_params *p, uint64_t value) {
     assert(value >= p->value_min && value <= p->value_max);
@@ -236,4 +250,11 @@ const ebi_ops *ebi_lru_avx512(const ebi_params *p);
 
 void ebi_lru_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out);
 double ebi_lru_reach(double b, double missed);
+
+/* keep=adaptive on draws by Zipf's law: its misses over those of plain lists. */
+typedef struct ebi_lru_gain {
+    double mean, at_end;
+} ebi_lru_gain;
+struct ebi_repeats;
+ebi_lru_gain ebi_lru_skewed(const ebi_params *p, const struct ebi_repeats *r, bool rough);
 #endif

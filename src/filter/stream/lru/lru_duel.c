@@ -37,8 +37,6 @@
 #include "cells/packed.h"
 #include "lru.h"
 
-enum { LRU_DUEL_HIT = 1024 };
-
 typedef enum lru_duel_expert {
     LRU_DUEL_FRONT,
     LRU_DUEL_MIDDLE,
@@ -66,22 +64,15 @@ static unsigned lru_duel_home(const ebi_params *p) {
 /* If one of this many new keys or fewer is a false hit, a few hits prove nothing. */
 enum { LRU_DUEL_OFTEN = 100 };
 
-typedef struct lru_duel_rules {
-    int32_t limit; /* no score is below -limit */
-    int32_t lead;  /* how far a new winner must lead */
-    int32_t start; /* how far the front leads at first */
-    int32_t drift;
-} lru_duel_rules;
-
-static lru_duel_rules lru_duel_rules_of(const ebi_params *p) {
+ebi_lru_rules ebi_lru_rules_of(const ebi_params *p) {
     const uint64_t b = ebi_lru_b(p), prints = ebi_ones((unsigned)p->opt[EBI_LRU_W]);
     const uint64_t leaders = ebi_lru_leaders(p);
     const bool often = b * LRU_DUEL_OFTEN >= prints;
     const uint64_t halves = leaders == 1 ? 6 : often ? 4 : 3;
-    const uint64_t lead = ebi_max(leaders * LRU_DUEL_HIT / 4, halves * LRU_DUEL_HIT / 2);
-    return (lru_duel_rules){(int32_t)(4 * ebi_max(leaders, 2) * LRU_DUEL_HIT), (int32_t)lead,
-                            (int32_t)(ebi_max(leaders, 3) * LRU_DUEL_HIT),
-                            (int32_t)(1 + (256 * b + prints / 2) / prints)};
+    const uint64_t lead = ebi_max(leaders * EBI_LRU_HIT / 4, halves * EBI_LRU_HIT / 2);
+    return (ebi_lru_rules){(int32_t)(4 * ebi_max(leaders, 2) * EBI_LRU_HIT), (int32_t)lead,
+                           (int32_t)(ebi_max(leaders, 3) * EBI_LRU_HIT),
+                           (int32_t)(1 + (256 * b + prints / 2) / prints)};
 }
 
 static ebi_lru_duel *lru_duel_in(uint8_t *block) {
@@ -152,6 +143,15 @@ static unsigned lru_duel_slot(const ebi_params *p, lru_duel_expert expert, unsig
 /* A key whose random number is below this goes to the front. */
 static uint64_t lru_duel_front(lru_duel_expert expert) {
     return expert == LRU_DUEL_LAST || expert == LRU_DUEL_UPPER ? UINT64_C(1) << 59 : 0;
+}
+
+unsigned ebi_lru_expert_slot(const ebi_params *p, unsigned e) {
+    assert(!ebi_lru_is_ranked(p));
+    return lru_duel_slot(p, lru_duel_expert_of(p, e), 0);
+}
+
+double ebi_lru_expert_front(const ebi_params *p, unsigned e) {
+    return (double)lru_duel_front(lru_duel_expert_of(p, e)) / 0x1p64;
 }
 
 static ebi_lru_place lru_duel_place(ebi_lru_fields f, unsigned slot) {
@@ -226,7 +226,7 @@ static void lru_duel_places(const ebi_params *p, const lru_duel_rule *rule, cons
 static void lru_duel_score(const ebi_params *p, ebi_lru_duel *duel, const bool *hit,
                            int32_t worth) {
     assert(worth >= 0);
-    const lru_duel_rules rules = lru_duel_rules_of(p);
+    const ebi_lru_rules rules = ebi_lru_rules_of(p);
     const unsigned experts = ebi_lru_experts(p);
     int32_t best = INT32_MIN;
     unsigned leader = 0;
@@ -268,8 +268,8 @@ static bool lru_duel_lead(const ebi_params *p, uint8_t *block, const ebi_lru_add
             ops->put(&copy, adding->lines + ebi_lru_copy(p, i, e) * EBI_LRU_LINE_BYTES, print, to);
     }
     lru_duel_score(p, duel, hit,
-                   ranked ? (int32_t)(2 * LRU_DUEL_HIT * value / p->opt[EBI_LRU_HIGH])
-                          : LRU_DUEL_HIT);
+                   ranked ? (int32_t)(2 * EBI_LRU_HIT * value / p->opt[EBI_LRU_HIGH])
+                          : EBI_LRU_HIT);
     if (ranked) lru_duel_learn(block, duel, class);
     return hit[winner];
 }
@@ -318,7 +318,7 @@ void ebi_lru_duel_init(const ebi_params *p, uint8_t *block) {
     duel->winner = lru_duel_home(p);
     if (!ebi_lru_is_ranked(p)) {
         for (unsigned e = 1; e < ebi_lru_experts(p); e++)
-            duel->score[e] = -lru_duel_rules_of(p).start;
+            duel->score[e] = -ebi_lru_rules_of(p).start;
         return;
     }
     for (unsigned c = 0; c < EBI_LRU_CLASSES; c++) lru_duel_ranks(block)->rank[c] = (uint8_t)c;
@@ -347,7 +347,7 @@ eb_status ebi_lru_duel_check(const ebi_params *p, const uint8_t *block, eb_error
         if (ebi_tail_is_zero((const uint8_t *)duel, 0, sizeof *duel)) return EB_OK;
         return ebi_fail(err, EB_EFORMAT, "damaged lru filter: it has scores and no duel");
     }
-    const lru_duel_rules rules = lru_duel_rules_of(p);
+    const ebi_lru_rules rules = ebi_lru_rules_of(p);
     const unsigned experts = ebi_lru_experts(p);
     bool ok = duel->winner < experts, best = false;
     for (unsigned e = 0; e < experts; e++) {

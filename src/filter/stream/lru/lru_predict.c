@@ -68,7 +68,7 @@ static double lru_mean_fill(double reach, double b) { /* while the stream's keys
 }
 
 typedef struct lru_list {
-    double b, buckets;
+    double b, buckets, fpr;
 } lru_list;
 
 /* Repeats at a gap, in a full list without a duel.  With probability `fpr` a new key is taken for
@@ -85,7 +85,23 @@ static double lru_missed_at_gap(double per_bucket, double b, double fpr) {
 
 static double lru_missed_at(double gap, const void *context) {
     const lru_list *const l = context;
-    return ebi_poisson_ge(gap / l->buckets, l->b);
+    return lru_missed_at_gap(gap / l->buckets, l->b, l->fpr);
+}
+
+static void lru_predict_skewed(const ebi_params *p, const eb_workload *w, double distinct,
+                               eb_prediction *out) {
+    const lru_list list = {ebi_lru_b(p), (double)p->derived[EBI_LRU_BUCKETS], out->fpr};
+    ebi_repeats r;
+    ebi_repeats_of(&r, w->items, distinct, w->zipf);
+    out->fnr = ebi_repeats_mean(&r, true, false, lru_missed_at, &list);
+    out->mean_fnr = ebi_repeats_mean(&r, false, false, lru_missed_at, &list);
+    if (ebi_lru_leaders(p) > 0 && !ebi_lru_is_ranked(p) && out->mean_fnr > 1e-6) {
+        const ebi_lru_gain gain = ebi_lru_skewed(p, &r, ebi_asks_roughly(out));
+        out->fnr *= gain.at_end;
+        out->mean_fnr *= gain.mean;
+    }
+    out->fnr_low = out->mean_fnr / 1.15; /* when the winner changes is chance */
+    out->fnr_high = fmin(1, out->mean_fnr * 1.15);
 }
 
 /* Misses are in the few lines that overflow; how many these are depends on chance. */
@@ -96,24 +112,19 @@ static void lru_spread(double reach, double buckets, double b, eb_prediction *ou
     out->fnr_high = fmin(1, out->mean_fnr * (1 + spread));
 }
 
-static void lru_predict_misses(const eb_workload *w, double buckets, double b, double distinct,
-                               bool duels, eb_prediction *out) {
+static void lru_predict_misses(const ebi_params *p, const eb_workload *w, double distinct,
+                               eb_prediction *out) {
+    const double b = ebi_lru_b(p), buckets = (double)p->derived[EBI_LRU_BUCKETS];
     const double reach = distinct / buckets;
     if (w->gap > 0) {
         out->fnr = out->mean_fnr = lru_missed_at_gap(fmin(w->gap, distinct) / buckets, b, out->fpr);
         /* The duel may keep other keys than the last ones, but not more than there are slots. */
-        if (duels) out->fnr_low = fmin(out->mean_fnr / 1.05, fmax(0, 1 - b * buckets / w->gap));
+        if (ebi_lru_leaders(p) > 0)
+            out->fnr_low = fmin(out->mean_fnr / 1.05, fmax(0, 1 - b * buckets / w->gap));
     } else if (isinf(distinct)) {
         out->fnr = out->mean_fnr = 1;
     } else if (w->zipf > 0) {
-        /* The list without a duel.  The duel gains up to a quarter here. */
-        ebi_repeats r;
-        const lru_list list = {b, buckets};
-        ebi_repeats_of(&r, w->items, distinct, w->zipf);
-        out->fnr = ebi_repeats_mean(&r, true, false, lru_missed_at, &list);
-        out->mean_fnr = ebi_repeats_mean(&r, false, false, lru_missed_at, &list);
-        out->fnr_low = 0.7 * out->mean_fnr;
-        out->fnr_high = fmin(1, 1.05 * out->mean_fnr);
+        lru_predict_skewed(p, w, distinct, out);
     } else {
         out->fnr = lru_missed_uniform(reach, b);
         out->mean_fnr =
@@ -132,5 +143,5 @@ void ebi_lru_predict(const ebi_params *p, const eb_workload *w, eb_prediction *o
     out->mean_fpr = full * (w->items > 0 ? lru_mean_fill(distinct / buckets, b) : out->fill);
     out->settles_after = records * buckets * ebi_bisect(lru_fill, &b, 1e-3, 10 * b + 10, 0.999);
     out->most_fpr = full;
-    lru_predict_misses(w, buckets, b, distinct, ebi_lru_leaders(p) > 0, out);
+    lru_predict_misses(p, w, distinct, out);
 }
