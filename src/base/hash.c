@@ -3,8 +3,20 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-void ebi_hash_xxh3(uint64_t seed, const eb_key *keys, size_t n, eb_hash *out) {
-    for (size_t i = 0; i < n; i++) out[i] = XXH3_64bits_withSeed(keys[i].p, keys[i].len, seed);
+/* Most keys are short: loops are compiled with the cases of short keys in them, and call a function
+ * for others.  A macro, since clang flattens only what the loop itself calls. */
+#define HASH_LOOP __attribute__((flatten))
+enum { HASH_SHORT = 32 };
+
+__attribute__((noinline)) static eb_hash hash_long(uint64_t seed, const void *key, size_t len) {
+    return XXH3_64bits_withSeed(key, len, seed);
+}
+
+#define HASH_KEY(seed, key, len)                                                                   \
+    ((len) <= HASH_SHORT ? XXH3_64bits_withSeed(key, len, seed) : hash_long(seed, key, len))
+
+HASH_LOOP void ebi_hash_xxh3(uint64_t seed, const eb_key *keys, size_t n, eb_hash *out) {
+    for (size_t i = 0; i < n; i++) out[i] = HASH_KEY(seed, keys[i].p, keys[i].len);
 }
 
 eb_hash ebi_hash_xxh3_one(uint64_t seed, const void *key, size_t len) {
@@ -43,16 +55,14 @@ void ebi_hash_xxh3_column(uint64_t seed, const void *data, size_t width, ptrdiff
     memcpy(&from, next, sizeof from);                                                              \
     for (size_t i = 0; i < n; i++, from = to) {                                                    \
         memcpy(&to, next += sizeof to, sizeof to);                                                 \
-        out[i] = XXH3_64bits_withSeed(bytes + from, (size_t)(to - from), seed);                    \
+        out[i] = HASH_KEY(seed, bytes + from, (size_t)(to - from));                                \
     }
 
-void ebi_hash_xxh3_offsets32(uint64_t seed, const void *data, const void *offsets, size_t n,
-                             eb_hash *out) {
-    HASH_OFFSETS(int32_t)
-}
+HASH_LOOP void ebi_hash_xxh3_offsets32(uint64_t seed, const void *data, const void *offsets,
+                                       size_t n, eb_hash *out){HASH_OFFSETS(int32_t)}
 
-void ebi_hash_xxh3_offsets64(uint64_t seed, const void *data, const void *offsets, size_t n,
-                             eb_hash *out){HASH_OFFSETS(int64_t)}
+HASH_LOOP void ebi_hash_xxh3_offsets64(uint64_t seed, const void *data, const void *offsets,
+                                       size_t n, eb_hash *out){HASH_OFFSETS(int64_t)}
 
 uint64_t ebi_checksum(const void *p, size_t n, uint64_t seed) {
     return XXH3_64bits_withSeed(p, n, seed);
