@@ -215,10 +215,12 @@ static void positions_are_high_halves_of_products(void **state) {
         const uint64_t x = i % 3 ? ebi_random(&s) : ends[i % 5];
         const uint64_t range = i % 7 ? ebi_random(&s) >> i % 64 : ends[i / 7 % 5];
         HOLDS(eb_scale(x, range) == slow_scale(x, range));
+        HOLDS(ebi_high_half(x, range) == slow_scale(x, range));
         const uint64_t low = range >> 32,
                        edge = low ? UINT64_MAX / low : x; /* where a carry counts */
         HOLDS(eb_scale(edge, low) == slow_scale(edge, low));
         HOLDS(eb_scale(edge + 1, low) == slow_scale(edge + 1, low));
+        HOLDS(ebi_high_half(edge, ~low) == slow_scale(edge, ~low));
     }
 }
 

@@ -3,7 +3,7 @@
 
 # Tests of the library that run as they are in WebAssembly: the golden snapshots are made again, byte for byte.
 # node 20 without --single-threaded-gc ended with a segmentation fault in half of the runs of test_kinds, after the last test.
-WASM_TESTS := $(addprefix build/wasm/tests/test_,api golden kinds snapshots keys base cells stores sizes memory)
+WASM_TESTS := $(addprefix build/wasm/tests/test_,api golden kinds models lru snapshots keys base cells stores sizes memory)
 build/wasm/tests/test_kinds.run: export EVERBLOOM_QUICK := 1
 N := build/npm
 

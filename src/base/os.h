@@ -1,6 +1,6 @@
 /* os.h - what depends on the machine and the operating system: mapped memory with huge pages, and
  * what the processor can do.  All #ifdefs about them are here.  Files with x86 instructions test
- * EBI_X86_64. */
+ * EBI_X86_64, those with vectors of WebAssembly EBI_WASM_SIMD. */
 #ifndef EBI_OS_H
 #define EBI_OS_H
 #include "base.h"
@@ -9,6 +9,11 @@
 #define EBI_X86_64 1
 #else
 #define EBI_X86_64 0
+#endif
+#if defined __wasm_simd128__
+#define EBI_WASM_SIMD 1
+#else
+#define EBI_WASM_SIMD 0
 #endif
 
 /* Whether prefetch instructions exist.  WebAssembly has none. */

@@ -339,6 +339,9 @@ static void choosy_init(const ebi_params *p, uint8_t *block) {
 
 /* Loops */
 
+#if EBI_WASM_SIMD
+#include "choosy_simd128.h"
+#else
 EBI_INLINE unsigned choosy_zeros(const uint8_t *line, uint64_t fields, unsigned n) {
     assert(n <= 7);
     unsigned zeros = 0;
@@ -347,6 +350,7 @@ EBI_INLINE unsigned choosy_zeros(const uint8_t *line, uint64_t fields, unsigned 
         zeros += !ebi_bit(line, fields % EBI_CHOOSY_BITS);
     return zeros;
 }
+#endif
 
 EBI_INLINE void choosy_set(uint8_t *line, uint64_t fields, unsigned n, uint64_t take) {
 #pragma GCC unroll 6

@@ -151,7 +151,7 @@ EBI_INLINE ebi_choosy_rule ebi_choosy_rule_of(const ebi_params *p, const uint8_t
 
 /* Moves R towards 1 for a new key, else towards 0. */
 EBI_INLINE void ebi_choosy_note(ebi_choosy_rule *rule, bool seen) {
-    rule->r += (rule->step & ((uint64_t)seen - 1)) - eb_scale(rule->r, rule->step << 2);
+    rule->r += (rule->step & ((uint64_t)seen - 1)) - ebi_high_half(rule->r, rule->step << 2);
 }
 
 EBI_INLINE bool ebi_choosy_observe(uint8_t *line, uint64_t mix, uint64_t coin, unsigned k,

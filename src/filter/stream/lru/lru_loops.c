@@ -5,6 +5,8 @@
 #include "lru.h"
 #if EBI_X86_64
 #include <immintrin.h>
+#elif EBI_WASM_SIMD
+#include <wasm_simd128.h>
 #endif
 
 EBI_INLINE uint64_t lru_planes_if_zero(uint64_t x) { /* all ones, else 0 */
@@ -64,9 +66,17 @@ EBI_INLINE void lru_bytes_spread(lru_bytes_line *to, uint64_t print, unsigned si
 }
 
 /* A bit for each byte of four registers that is all ones. */
+#if EBI_X86_64 || EBI_WASM_SIMD
+EBI_INLINE uint64_t lru_bytes_bits_of_one(lru_bytes_vector v) {
 #if EBI_X86_64
+    return (uint64_t)(unsigned)_mm_movemask_epi8((__m128i)v);
+#else
+    return wasm_i8x16_bitmask((v128_t)v);
+#endif
+}
+
 EBI_INLINE uint64_t lru_bytes_bits(const lru_bytes_vector *v) {
-#define LRU_BITS(k) | (uint64_t)(unsigned)_mm_movemask_epi8((__m128i)v[k]) << 16 * (k)
+#define LRU_BITS(k) | lru_bytes_bits_of_one(v[k]) << 16 * (k)
     return UINT64_C(0) LRU_REGISTERS(LRU_BITS);
 #undef LRU_BITS
 }
