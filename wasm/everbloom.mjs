@@ -18,7 +18,7 @@ const PREDICTION = ['items', 'fpr', 'fnr', 'fill', 'settlesAfter', 'meanFpr', 'm
 const OFFER = ['bytes', 'meanFpr', 'meanFnr', 'mostFpr', 'mostFnr', 'regret', 'lines', 'error'];
 const STREAM = ['items', 'distinct', 'zipf', 'gap', 'rate', 'value', 'order'];
 const GOAL = ['maxBytes', 'maxFpr', 'maxFnr', 'window', 'caps', 'prefer', 'allKinds'];
-const SPEC_MAX = 448;
+const SPEC_MAX = 448, LONGEST_STRING = 2 ** 28;
 
 /** What the library refuses: `status` is its code, `at` the index of the key or the byte that was refused, or -1. */
 export class EverbloomError extends Error {
@@ -60,6 +60,13 @@ class Memory {
     this.at = 0;
     this.size = 0;
     this.used = 0;
+    this.offsets = new Int32Array(0);
+  }
+
+  /** Room for where n keys begin, and where the last one ends. */
+  offsetsOf(n) {
+    if (this.offsets.length < n + 1) this.offsets = new Int32Array(2 * n + 1);
+    return this.offsets.subarray(0, n + 1);
   }
 
   /** A fresh region of so many bytes, which take() cuts up. */
@@ -101,62 +108,69 @@ class Memory {
   }
 }
 
-/** Texts of ASCII alone, as they mostly are, are encoded in one call for all: their lengths say where each begins. */
-function writeTexts(bytes, offsets, keys) {
-  let at = 0, all = '';
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i];
-    if (typeof key !== 'string') throw new TypeError(`key ${i} is no string: the keys of a batch must be all strings, or all bytes`);
-    offsets[i] = at;
-    at += key.length;
-    all += key;
-  }
-  if (encoder.encodeInto(all, bytes).written !== all.length) {
-    at = 0;
-    for (let i = 0; i < keys.length; i++) {
-      offsets[i] = at;
-      at += encoder.encodeInto(keys[i], bytes.subarray(at)).written;
-    }
-  }
-  offsets[keys.length] = at;
-  return at;
+function tooLarge(n) {
+  return new EverbloomError(`a batch of ${n} keys is too large: give fewer keys at a time`, 'EB_ENOMEM', -1);
 }
 
-function writeBytes(bytes, offsets, keys) {
-  let at = 0;
+/** All texts as one, and where each begins in it. */
+function join(texts, offsets) {
+  let at = 0, all = '';
+  for (let i = 0; i < texts.length; i++) {
+    const text = texts[i];
+    if (typeof text !== 'string') throw new TypeError(`key ${i} is no string: the keys of a batch must be all strings, or all bytes`);
+    offsets[i] = at;
+    if ((at += text.length) > LONGEST_STRING) throw tooLarge(texts.length);
+    all += text;
+  }
+  offsets[texts.length] = at;
+  return all;
+}
+
+/** Room for the bytes of n keys, behind their offsets. */
+function room(m, n, bytes, extra) {
+  if (bytes + extra + 4 * n > 0x70000000) throw tooLarge(n);
+  m.open(4 * (n + 1) + bytes + extra + 64);
+  return [m.take(4 * (n + 1)), m.take(bytes)];
+}
+
+function putTexts(m, texts, extra) {
+  const n = texts.length, offsets = m.offsetsOf(n);
+  const all = join(texts, offsets);
+  let [where, at] = room(m, n, all.length, extra);
+  if (encoder.encodeInto(all, m.bytes(at, all.length)).read < all.length) { // not all of ASCII, whose bytes are as many as its characters
+    [where, at] = room(m, n, 3 * all.length, extra);
+    const bytes = m.bytes(at, 3 * all.length);
+    texts.forEach((text, i) => {
+      offsets[i + 1] = offsets[i] + encoder.encodeInto(text, bytes.subarray(offsets[i])).written;
+    });
+  }
+  new Int32Array(m.lib.memory.buffer, where, n + 1).set(offsets);
+  return [TEXT, at, offsets[n], where, n];
+}
+
+function putBytes(m, keys, extra) {
+  const n = keys.length, offsets = m.offsetsOf(n);
+  let used = 0;
   keys.forEach((key, i) => {
     if (!(key instanceof Uint8Array)) throw new TypeError(`key ${i} is no Uint8Array: the keys of a batch must be all strings, or all bytes`);
-    offsets[i] = at;
-    bytes.set(key, at);
-    at += key.length;
+    offsets[i] = used;
+    used += key.length;
   });
-  offsets[keys.length] = at;
-  return at;
-}
-
-function lengthOf(keys) {
-  let sum = 0;
-  for (const key of keys) sum += typeof key === 'string' ? 3 * key.length : key.length;
-  return sum;
+  offsets[n] = used;
+  const [where, at] = room(m, n, used, extra);
+  const bytes = m.bytes(at, used);
+  keys.forEach((key, i) => bytes.set(key, offsets[i]));
+  new Int32Array(m.lib.memory.buffer, where, n + 1).set(offsets);
+  return [BYTES, at, used, where, n];
 }
 
 /** Puts keys into memory: what the C side calls type, data, bytes, offsets, n. */
 function put(m, keys, extra) {
-  if (keys instanceof BigUint64Array || keys instanceof BigInt64Array) {
-    m.open(8 * keys.length + extra + 64);
-    const at = m.take(8 * keys.length);
-    m.bytes(at, 8 * keys.length).set(new Uint8Array(keys.buffer, keys.byteOffset, 8 * keys.length));
-    return [keys instanceof BigInt64Array ? I64 : HASHES, at, 0, 0, keys.length];
-  }
-  const n = keys.length;
-  const room = lengthOf(keys);
-  if (room + extra + 4 * n > 0x70000000) throw new EverbloomError(`a batch of ${n} keys is too large for 32-bit memory: give fewer keys at a time`, 'EB_ENOMEM', -1);
-  m.open(room + 4 * (n + 1) + extra + 64);
-  const offsets = m.take(4 * (n + 1));
-  const at = m.take(room);
-  const write = n > 0 && keys[0] instanceof Uint8Array ? writeBytes : writeTexts;
-  const used = write(m.bytes(at, room), new Int32Array(m.lib.memory.buffer, offsets, n + 1), keys);
-  return [write === writeBytes ? BYTES : TEXT, at, used, offsets, n];
+  if (!(keys instanceof BigUint64Array || keys instanceof BigInt64Array)) return (keys[0] instanceof Uint8Array ? putBytes : putTexts)(m, keys, extra);
+  m.open(8 * keys.length + extra + 64);
+  const at = m.take(8 * keys.length);
+  m.bytes(at, 8 * keys.length).set(new Uint8Array(keys.buffer, keys.byteOffset, 8 * keys.length));
+  return [keys instanceof BigInt64Array ? I64 : HASHES, at, 0, 0, keys.length];
 }
 
 /** One number for all keys, or one for each, as 64 bits; 0: none. */

@@ -91,6 +91,20 @@ test('batches, single keys and hashes agree', () => {
   assert.deepEqual(a.save(), c.save());
 });
 
+test('texts of all sorts are hashed as one by one, whatever stands beside them', () => {
+  const f = new Filter('lru:memory=16K,seed=3');
+  const one = (key) => f.hash([key])[0];
+  const ascii = words(20).concat(['', 'a', 'x'.repeat(300)]);
+  for (const keys of [ascii, ['é', 'a'], ['a', 'é'], ['', 'é', ''], ['\u{1F33C}', ''], ['\ud83c', 'a', '\udf3c'], [...ascii, 'ß'], ['ß', ...ascii], [''], []]) {
+    assert.deepEqual([...f.hash(keys)], keys.map(one), JSON.stringify(keys));
+  }
+  const bytes = [Uint8Array.of(1, 2), new Uint8Array(0), Uint8Array.of(0, 255, 10)];
+  const g = new Filter('lru:memory=16K,seed=3,keys=bytes');
+  assert.deepEqual([...g.hash(bytes)], bytes.map((key) => g.hash([key])[0]));
+  assert.throws(() => f.add(Array(300).fill('x'.repeat(2 ** 20))), /300 keys is too large: give fewer/);
+  assert.equal(f.add('after'), false);
+});
+
 test('a filter that cannot be merged has a seed that nobody can guess', () => {
   const seed = (spec) => /[,:]seed=(\d+)/.exec(new Filter(spec).spec)[1];
   for (const spec of ['lru:memory=16K', 'window:window=10,unit=time,memory=16K', 'bloom:memory=16K,seed=random']) {
