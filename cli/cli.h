@@ -77,7 +77,7 @@ typedef struct settings {
     field_list time_field;
     const char *time_format;
     double max_jump, half_life; /* in seconds */
-    const char *decay, *shape;
+    const char *decay, *heights;
     uint64_t epochs;
     double power;
 

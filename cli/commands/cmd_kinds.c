@@ -12,7 +12,7 @@ static const struct {
     {EB_CAN_REMOVE, "remove", "removes keys"},
     {EB_CAN_MERGE, "merge", "merges"},
     {EB_NO_FALSE_NEGATIVES, "no_false_negatives", "no false negatives"},
-    {EB_ADD_IS_IDEMPOTENT, "idempotent", "a key seen changes nothing"},
+    {EB_ADD_IS_IDEMPOTENT, "idempotent", "adding a key again changes nothing"},
     {EB_USES_TIME, "time", "uses time"},
     {EB_USES_VALUE, "value", "uses values"},
     {EB_FORGETS, "forgets", "forgets old keys"},
@@ -41,7 +41,7 @@ static void print_kinds(const eb_kind_info *const *kinds, size_t n) {
         puts(kinds[i]->question);
         print_kind_line(kinds[i]);
     }
-    if (i < n) puts("\nKept as published, to be compared with:");
+    if (i < n) puts("\nKept as published, for comparison:");
     for (; i < n; i++) print_kind_line(kinds[i]);
     puts("\n'everbloom kinds KIND' lists the options of one.");
 }
@@ -64,7 +64,7 @@ static void print_kind(const eb_kind_info *k) {
     print_caps(k->caps);
     puts("\n\nOptions of its spec:");
     for (const eb_option *o = k->options; o->key; o++) {
-        printf("  %-10s %s (%s", o->key, o->help, o->type);
+        printf("  %-12s %s (%s", o->key, o->help, o->type);
         print_range(o);
         puts(")");
     }

@@ -200,7 +200,7 @@
            "How much a line counts, by its age. exponential: 1/2 after one --half-life, 1/4 "      \
            "after two. With the others, lines older than --window count nothing; younger lines "   \
            "count, with window: 1; chordal: a straight line from 1 to 0; polygonal: straight "     \
-           "lines through the heights of --shape; " what                                           \
+           "lines through --heights; " what                                                        \
            " x is the age in epochs. (default: window with --window, else exponential)"),          \
         HALF_LIFE_OPTION,                                                                          \
         OPTION(0, "window", "LENGTH", OPT_LENGTH, window,                                          \
@@ -212,7 +212,7 @@
                "(default: 27)"),                                                                   \
         OPTION(0, "power", "NUMBER", OPT_REAL, power,                                              \
                "The exponent of --decay " powers ", from 0.01 to 16. (default: 1)"),               \
-        OPTION(0, "shape", "LIST", OPT_TEXT, shape,                                                \
+        OPTION(0, "heights", "LIST", OPT_TEXT, heights,                                            \
                "For --decay polygonal: heights from 1 to 255 at equal steps of age. The first "    \
                "stands for 1; at the age --window the height is 0. (default: 100:50:20)")
 

@@ -31,7 +31,7 @@ static void list_uses(const settings *set, use uses[USES]) {
     uses[1] = (use){"--window", stretch_is_given(set->window), BY_AGE};
     uses[2] = (use){"--epochs", set->epochs > 0, BY_AGE};
     uses[3] = (use){"--power", set->power > 0, "poly|polyexp"};
-    uses[4] = (use){"--shape", set->shape != NULL, "polygonal"};
+    uses[4] = (use){"--heights", set->heights != NULL, "polygonal"};
 }
 
 /* The first option that asks for counts that fade, or NULL. */
@@ -72,9 +72,9 @@ void fade_check(const cli_command *c, const settings *set) {
         cli_misuse(c, "--decay %s needs --window", function);
     if (set->half_life > 0 && set->window.lines > 0)
         cli_misuse(c, "--half-life is a time: give --window as a time as well");
-    if (set->shape && set->shape[strspn(set->shape, "0123456789:")])
-        cli_misuse(c, "--shape must be heights from 1 to 255, such as 100:50:20, not \"%s\"",
-                   set->shape);
+    if (set->heights && set->heights[strspn(set->heights, "0123456789:")])
+        cli_misuse(c, "--heights must be heights from 1 to 255, such as 100:50:20, not \"%s\"",
+                   set->heights);
 }
 
 static double epochs_of(const cli_command *c, const settings *set, const char *function) {
@@ -109,7 +109,7 @@ static void aging_spec(const cli_command *c, const settings *set, const char *fu
     if (set->half_life > 0)
         used +=
             (size_t)snprintf(spec + used, cap - used, ",factor=%.6f", factor_of(c, set, period));
-    if (set->shape) (void)snprintf(spec + used, cap - used, ",heights=%.80s", set->shape);
+    if (set->heights) (void)snprintf(spec + used, cap - used, ",heights=%.80s", set->heights);
 }
 
 bool count_filter(const cli_command *c, const settings *set, char *spec, size_t cap) {
@@ -148,8 +148,9 @@ static double weight_at(const fading *d, double age) {
     }
     if (strcmp(function, "polygonal") != 0) return 1;
     double height[EPOCHS_MAX + 2] = {100, 50, 20};
-    size_t n = d->set->shape ? 0 : 3;
-    for (const char *p = d->set->shape; p && n <= EPOCHS_MAX; p = strchr(p, ':'), p = p ? p + 1 : p)
+    size_t n = d->set->heights ? 0 : 3;
+    for (const char *p = d->set->heights; p && n <= EPOCHS_MAX;
+         p = strchr(p, ':'), p = p ? p + 1 : p)
         height[n++] = strtod(p, NULL);
     height[n] = 0;
     const double at = x * (double)n;

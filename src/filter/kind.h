@@ -33,14 +33,19 @@ enum {
 };
 enum { EBI_KEYS_TEXT, EBI_KEYS_BYTES, EBI_KEYS_I64, EBI_KEYS_U64 };
 #define EBI_COMMON_OPTIONS EBI_COMMON_OPTIONS_KEYS("text")
-#define EBI_COMMON_OPTIONS_KEYS(keys)                                                              \
-    {"memory", "size", "64M", "1K", "64T", "bytes in all, header included", true},                 \
-        {"cells", "count", NULL, "64", "1e15", "cells in each shard; instead of memory", false},   \
-        {"seed", "int", "0", "0", "18446744073709551615", "of hashing and random choices", false}, \
-        {"shards", "int", "1", "1", "256", "independent parts for threads, a power of 2", false},  \
-        {"keys", "text|bytes|i64|u64", keys, NULL, NULL, "what keys are", false},                  \
-        {"hash", "xxh3|sip", "xxh3", NULL, NULL, "sip resists keys chosen to collide", false}, {   \
-        "secret", "hex", NULL, NULL, NULL, "128 bits, of hash=sip; else made from the seed", false \
+#define EBI_COMMON_OPTIONS_KEYS(keys)                                                               \
+    {"memory", "size", "64M", "1K", "64T", "total size, header included", true},                    \
+        {"cells", "count", NULL, "64", "1e15", "cells in each shard, instead of memory", false},    \
+        {"seed", "int", "0", "0", "18446744073709551615", "seed of the hash and of random choices", \
+         false},                                                                                    \
+        {"shards", "int", "1", "1", "256", "independent parts for threads, a power of 2", false},   \
+        {"keys", "text|bytes|i64|u64", keys, NULL, NULL, "type of the keys", false},                \
+        {"hash", "xxh3|sip", "xxh3",                                                                \
+         NULL,   NULL,       "xxh3 is faster; sip withstands keys chosen to collide",               \
+         false},                                                                                    \
+    {                                                                                               \
+        "secret", "hex", NULL, NULL, NULL,                                                          \
+            "128-bit key of hash=sip (default: made from the seed)", false                          \
     }
 
 /* The value of an option that has no default and does not apply.  Specs leave it out. */

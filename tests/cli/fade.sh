@@ -24,7 +24,7 @@ asked 1 1 -f 2 --window 1
 # Straight lines: half of the window; 1 to 0.5 and 0.5 to 0 is the same line.
 asked 50 55 $time --decay chordal --window 100s
 cp out before
-asked 50 55 $time --decay polygonal --window 100s --shape 10:5
+asked 50 55 $time --decay polygonal --window 100s --heights 10:5
 same out before
 asked 40 46 $time --decay polygonal --window 100s
 # The sum of 1/x for x = 1..1000 is 7.485; joined epochs count up to a quarter more.
@@ -61,9 +61,9 @@ misused count '--half-life and --window: give one of them, or both with --decay 
 misused count '--half-life is for --decay exponential or polyexp, not window' count --decay window --half-life 1m --window 1h --key a
 misused count '--window is for --decay window, chordal, polygonal, poly or polyexp, not exponential' \
     count --decay exponential --window 1h --key a
-misused count '--shape is for --decay polygonal, not chordal' count --decay chordal --window 1h --shape 3:2 --key a
-misused count '--shape must be heights from 1 to 255, such as 100:50:20, not "3,k=2"' \
-    count --decay polygonal --window 1h --shape 3,k=2 --key a
+misused count '--heights is for --decay polygonal, not chordal' count --decay chordal --window 1h --heights 3:2 --key a
+misused count '--heights must be heights from 1 to 255, such as 100:50:20, not "3,k=2"' \
+    count --decay polygonal --window 1h --heights 3,k=2 --key a
 misused count '--power is for --decay poly or polyexp, not window' count --power 2 --window 1h --key a
 misused count '--epochs must be 1..255 for --decay window, not 256' count --epochs 256 --window 1h --key a
 misused count '--half-life must be from 5.41854s to 24940.8s with epochs of 36s, not 1s' \

@@ -30,14 +30,15 @@ enum {
     EBI_C_ROOM,
     EBI_C_OWN
 };
-#define EBI_COUNTING_OPTIONS(k_min, name, ways, way, help, stores, store)                          \
-    EBI_COMMON_OPTIONS, {"k", "int", "5", k_min, "16", "counters for each key", false},            \
-        {name, ways, way, NULL, NULL, help, false},                                                \
-        {"store", stores, store, NULL, NULL, "how counters are laid out", false},                  \
-        {"span", "int", NULL, "0", "65536", "counters among which a key's lie; 0: all", false},    \
-        {"counter_bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},     \
-        {"frozen", "no|line", "no", NULL, NULL, "takes no more keys, in fewer bytes", false}, {    \
-        "room", "count", NULL, "128", "1e14", "bytes of a shard's frozen counters", false          \
+#define EBI_COUNTING_OPTIONS(k_min, name, ways, way, help, stores, store)                            \
+    EBI_COMMON_OPTIONS, {"k", "int", "5", k_min, "16", "counters for each key", false},              \
+        {name, ways, way, NULL, NULL, help, false},                                                  \
+        {"store", stores, store, NULL, NULL, "layout of the counters", false},                       \
+        {"span", "int", NULL, "0", "65536", "a key's counters are this close together; 0: anywhere", \
+         false},                                                                                     \
+        {"counter_bits", "fixed", NULL, "1", "64", "memory for each counter, in bits", false},       \
+        {"frozen", "no|line", "no", NULL, NULL, "line: read-only, in fewer bytes", false}, {         \
+        "room", "count", NULL, "128", "1e14", "bytes of a shard's frozen counters", false            \
     }
 
 typedef struct ebi_counting_words {

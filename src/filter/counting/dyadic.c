@@ -53,13 +53,14 @@ static const eb_option dyadic_options[] = {
     EBI_COMMON_OPTIONS_KEYS("u64"),
     {"bits", "int", "32", "1", "64", "values are low .. low + 2^bits - 1", false},
     {"low", "number", NULL, "-9223372036854775808", "18446744073709551615",
-     "the least value (default: 0, or with keys=i64 as many negative values as others)", false},
-    {"values", "number|time|real", "number", NULL, NULL, "how front ends write them", false},
+     "smallest value (default: 0, or with keys=i64 as many negative values as others)", false},
+    {"values", "number|time|real", "number", NULL, NULL, "how values are written", false},
     {"top", "int", NULL, "0", "20", "2^top nodes are counted in an array", false},
     {"k", "int", "5", "1", "16", "counters for each node", false},
     {"update", "plain|conservative", "plain", NULL, NULL,
      "conservative: smaller errors, no removals", false},
-    {"span", "int", NULL, "0", "65536", "counters among which a node's lie; 0: all", false},
+    {"span", "int", NULL, "0", "65536", "a node's counters are this close together; 0: anywhere",
+     false},
     {0}};
 
 typedef struct dyadic_state {
@@ -509,7 +510,7 @@ static const ebi_removing dyadic_removing = {
     .claims = dyadic_claims, .claim = dyadic_claim, .remove = dyadic_remove};
 
 const ebi_kind ebi_kind_dyadic = {
-    .info = {"dyadic", "counts numbers, and how many lie in a range: see 'everbloom range'",
+    .info = {"dyadic", "counts numbers, and how many lie in a range",
              "Cohen and Matias, Spectral Bloom filters, 2003, section 5.5",
              EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE |
                  EB_KEYS_ARE_NUMBERS,

@@ -21,7 +21,7 @@ enum { SPECTRAL_POLICY_MI, SPECTRAL_POLICY_MS };
 
 static const eb_option spectral_options[] = {
     EBI_COUNTING_OPTIONS("1", "update", "conservative|plain", "conservative",
-                         "conservative: smallest errors; plain: removals, merging",
+                         "conservative: smallest errors; plain: keys can be removed",
                          "u32|line|sai|wide", "wide"),
     {0}};
 
@@ -268,7 +268,7 @@ static const ebi_counted spectral_counted = {
     .counters = spectral_counters, .sealed = spectral_sealed, .frozen = EBI_C_FROZEN};
 
 const ebi_kind ebi_kind_spectral = {
-    .info = {"spectral", "counts keys: never too low, seldom too high",
+    .info = {"spectral", "counts keys: never too low, rarely too high",
              "Cohen and Matias, Spectral Bloom filters, 2003",
              EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE,
              spectral_options, "How often does it occur?"},

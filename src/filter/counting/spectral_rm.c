@@ -46,7 +46,7 @@ static const eb_option spectral_rm_options[] = {
                          "rmx: never too low; others as published", "u32|line|sai", "u32"),
     {"second", "count", NULL, "16", "1e13", "entries of the side table, or second counters", false},
     {"second_share", "fixed", NULL, "0.01", "0.9",
-     "part of all counters, or of the memory, for them", true},
+     "share of all counters, or of the memory, for these", true},
     {0}};
 
 /* Sizes of the segments */
@@ -519,7 +519,7 @@ static const ebi_counted spectral_rm_counted = {
     .counters = spectral_rm_counters, .second = spectral_rm_second, .frozen = EBI_C_FROZEN};
 
 const ebi_kind ebi_kind_spectral_rm = {
-    .info = {"spectral_rm", "counts keys that may be removed again: the recurring minimum",
+    .info = {"spectral_rm", "counts keys that can be removed: the recurring minimum",
              "Cohen and Matias, Spectral Bloom filters, 2003",
              EB_CAN_COUNT | EB_NO_FALSE_NEGATIVES | EB_USES_VALUE | EB_CAN_REMOVE | EB_CAN_MERGE,
              spectral_rm_options, "How often does it occur, when keys can be removed?"},

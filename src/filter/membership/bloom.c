@@ -19,13 +19,13 @@ static const eb_option bloom_options[] = {
     EBI_COMMON_OPTIONS,
     {"k", "int", NULL, "1", "32", "bits for each key", false},
     {"layout", "parts|one|line", "parts", NULL, NULL,
-     "k arrays, one for all, or one cache line a key", false},
+     "an array for each bit of a key, one array, or one cache line a key", false},
     {"limit", "count", NULL, "1", "1e14", "new keys until it is full, or grows", false},
-    {"grow", "int", NULL, "1", "16", "when full: a next part for so many times as many keys",
+    {"grow", "int", NULL, "1", "16", "when full, add a part for this many times as many keys",
      false},
     {"grown", "int", NULL, "1", "63", "parts that were added", false},
-    {"distinct", "count", NULL, "1", "1e14", "expected distinct keys: k, or cells, follow", true},
-    {"fpr", "real", NULL, "1e-9", "0.5", "wanted false positives: k, or cells, follow", true},
+    {"distinct", "count", NULL, "1", "1e14", "expected distinct keys; sets k or cells", true},
+    {"fpr", "real", NULL, "1e-9", "0.5", "wanted false-positive rate; sets k or cells", true},
     {0}};
 
 EBI_INLINE unsigned bloom_k(const ebi_params *p) {

@@ -26,7 +26,7 @@ enum { WEIGHTED_O_K = EBI_O_OWN, WEIGHTED_O_HOT };
 static const eb_option weighted_options[] = {
     EBI_COMMON_OPTIONS,
     {"class_bits", "list", "7", "1", "32", "bits for keys of class 1, 2, ...", false},
-    {"hot", "count", "0", "0", "1e9", "keys that a list in each shard can name", false},
+    {"hot", "count", "0", "0", "1e9", "keys whose class a list in each shard can hold", false},
     {0}};
 
 typedef struct weighted_state {

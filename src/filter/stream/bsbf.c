@@ -22,9 +22,9 @@
 #include "dedup_bits.h"
 
 static const eb_option bsbf_options[] = {
-    EBI_PARTS_OPTIONS("most false positives on an endless stream: k follows"), {0}};
+    EBI_PARTS_OPTIONS("limit on false positives of an endless stream; sets k"), {0}};
 static const eb_option bsbf_sd_options[] = {
-    EBI_PARTS_OPTIONS("most false positives up to cells/k new keys: k follows"), {0}};
+    EBI_PARTS_OPTIONS("limit on false positives up to cells/k new keys; sets k"), {0}};
 
 static eb_status bsbf_resolve(ebi_params *p, const ebi_args *a, eb_error *err) {
     return ebi_parts_resolve(p, a, "bsbf", EBI_FADE_BSBF, ebi_parts_fpr_endless, err);

@@ -30,7 +30,7 @@ enum {
          NULL,           "which cells: in turn, a run, or random ones",                             \
          false},                                                                                    \
     {                                                                                               \
-        "fpr", "real", "0.001", "1e-9", "0.9", "wanted false positives: k and p follow", true       \
+        "fpr", "real", "0.001", "1e-9", "0.9", "wanted false-positive rate; sets k and fade", true  \
     }
 
 enum { COUNTDOWN_FIXED = sizeof(ebi_fading_state) };

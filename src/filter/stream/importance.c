@@ -50,13 +50,13 @@ static const eb_option importance_options[] = {
     COUNTDOWN_OPTIONS("3", NULL),
     {"policy", "mc|2c|h|hb", "mc", NULL, NULL, "classes, and which cells fade first", false},
     {"raise", "max|printed|overwrite", "max", NULL, NULL, "of 2c: how a cell is raised", false},
-    {"low", "int", "1", "0", "4294967295", "the least importance", false},
-    {"high", "int", "100", "0", "4294967295", "the greatest importance", false},
+    {"low", "int", "1", "0", "4294967295", "smallest importance", false},
+    {"high", "int", "100", "0", "4294967295", "largest importance", false},
     {"map", "linear|threshold|table", "linear", NULL, NULL, "from importance to cell value", false},
     {"at", "int", NULL, "0", "4294967295", "map=threshold: important from here on", false},
     {"table", "list", NULL, "1", "255", "map=table: cell values for equal slices", false},
     {"profile", "list", "1", "1", "255", "shares of arrivals in equal slices", false},
-    {"gap", "count", NULL, "1", "1e14", "keys between repeats: width, k, p and map follow", true},
+    {"gap", "count", NULL, "1", "1e14", "keys between repeats; sets width, k, fade and map", true},
     {0}};
 
 /* From importance to cell value */

@@ -29,11 +29,11 @@ enum { RSBF_RULE_RUN, RSBF_RULE_PRINTED, RSBF_RULE_TEXT };
 enum { RSBF_PROBES = 64, RSBF_MILLION = 1000000 };
 
 static const eb_option rsbf_options[] = {
-    EBI_PARTS_OPTIONS("most false positives on an endless stream: k follows"),
+    EBI_PARTS_OPTIONS("limit on false positives of an endless stream; sets k"),
     {"rule", "run|printed|text", "run", NULL, NULL,
-     "what gives the paper's numbers, its listing, its text", false},
-    {"pstar", "fixed", "0.03", "0.0001", "1", "but for rule=run: from s/i = pstar on, swap bits",
-     false},
+     "what gives the paper's numbers, its listing, or its text", false},
+    {"pstar", "fixed", "0.03", "0.0001", "1",
+     "rule=printed and text: swap bits from s/i = pstar on", false},
     {"fpr_balanced", "real", NULL, "1e-6", "0.5",
      "k by section 6.1: the mean of 1 and what equation 6.1 wants for this rate", true},
     {0}};

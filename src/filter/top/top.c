@@ -28,16 +28,17 @@ enum { TOP_EPOCHS = 28, TOP_DETAIL = 4 };
 static const eb_option top_options[] = {
     EBI_COMMON_OPTIONS,
     {"list", "size", NULL, "512", "64T", "bytes for the keys that are kept, in each shard", false},
-    {"key_bytes", "int", NULL, "8", "1024", "of a key on average; 8 times that is the most", false},
+    {"key_bytes", "int", NULL, "8", "1024",
+     "room for a key on average; at most 8 times that is kept", false},
     {"by", "no|half|window|chordal|polygonal|poly|polyexp", NULL, NULL, NULL,
-     "half: counts fade by half-lives; window and on: what an arrival counts by age", false},
+     "half: counts halve; window and others: how an arrival counts, by its age", false},
     {"halflife", "fixed", NULL, "1", "9000000000000", "time in which counts fade to half", true},
     {"epochs", "int", NULL, "1", "1000000", "by age: epochs until an arrival is forgotten", false},
-    {"period", "fixed", NULL, "1", "9000000000000", "by=half: a half-life; by age: an epoch",
+    {"period", "fixed", NULL, "1", "9000000000000", "length of an epoch; by=half: the half-life",
      false},
-    {"power", "fixed", NULL, "0.01", "16", "of by=poly", false},
+    {"power", "fixed", NULL, "0.01", "16", "exponent of by=poly", false},
     {"heights", "list", NULL, "1", "255", "by=polygonal: heights at equal distances", false},
-    {"detail", "int", NULL, "1", "32", "by=poly: epochs at least as old as this many join", false},
+    {"detail", "int", NULL, "1", "32", "by=poly: epochs at least this old are joined", false},
     {0}};
 
 /* Opening */

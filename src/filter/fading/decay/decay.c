@@ -51,10 +51,12 @@ enum { DECAY_MILLION = 1000000, DECAY_HALF = DECAY_MILLION / 2 };
 static const eb_option decay_options[] = {
     EBI_COMMON_OPTIONS,
     {"k", "int", "4", "1", "16", "counters for each key", false},
-    {"mode", "era|basic|optimised", "era", NULL, NULL, "era: ours; the others: the paper's", false},
+    {"mode", "era|basic|optimised", "era", NULL, NULL,
+     "era: smallest errors; basic, optimised: as published", false},
     {"halflife", "fixed", NULL, "1", "9000000000000", "time in which counts fade to half", true},
-    {"factor", "fixed", NULL, "0.000001", "0.999999", "what is left after a period", false},
-    {"period", "fixed", NULL, "1", "9000000000000", "time between fadings by factor", false},
+    {"factor", "fixed", NULL, "0.000001", "0.999999",
+     "share of a count that is left after a period", false},
+    {"period", "fixed", NULL, "1", "9000000000000", "time between two fadings by factor", false},
     {"fraction", "int", NULL, "0", "12", "binary digits after the point, not with mode=era", false},
     {"update", "plain|conservative", "plain", NULL, NULL,
      "conservative: smaller errors, no merging", false},
@@ -442,7 +444,7 @@ static const ebi_removing decay_removing = {
 static const ebi_timed decay_timed = {.fading = decay_fading};
 
 const ebi_kind ebi_kind_decay = {
-    .info = {"decay", "counts keys, and forgets: how often lately",
+    .info = {"decay", "counts keys, with counts that halve with time",
              "Cheng et al., Time-decaying Bloom filters for data streams with skew, 2005",
              EB_CAN_COUNT | EB_USES_TIME | EB_USES_VALUE | EB_FORGETS | EB_CAN_REMOVE |
                  EB_CAN_MERGE,

@@ -39,16 +39,19 @@
 static const eb_option lru_options[] = {
     EBI_COMMON_OPTIONS,
     {"bucket", "line|word", "line", NULL, NULL, "a list for each cache line or 64-bit word", false},
-    {"print_bits", "int", NULL, "5", "32", "bits of a fingerprint; of a line even: 10-20, 24, 32",
-     false},
+    {"print_bits", "int", NULL, "5", "32",
+     "bits of a fingerprint; bucket=line: 10, 12, ... 20, 24 or 32", false},
     {"slots", "int", NULL, "1", "48", "fingerprints in a bucket; cells is a multiple of it", false},
     {"keep", "adaptive|recent|important", NULL, NULL, NULL,
-     "which keys a full line keeps: what pays, the last ones, or what pays by importance", false},
-    {"fpr", "real", "1.2e-6", "3.7e-9", "0.5", "wanted false positives: w and b follow", true},
+     "keys that a full line keeps: what works best, the last ones, or also by importance", false},
+    {"fpr", "real", "1.2e-6", "3.7e-9", "0.5",
+     "wanted false-positive rate; sets print_bits and slots", true},
     {"remember", "count", NULL, "1", "1e14",
-     "distinct keys to remember, 99 % at that distance: cells follow", true},
-    {"low", "int", NULL, "0", "4294967295", "keep=important: the least importance, else 1", false},
-    {"high", "int", NULL, "1", "4294967295", "keep=important: the greatest, else 100", false},
+     "distinct keys to remember (99 % at that distance); sets cells", true},
+    {"low", "int", NULL, "0", "4294967295", "keep=important: smallest importance (default: 1)",
+     false},
+    {"high", "int", NULL, "1", "4294967295", "keep=important: largest importance (default: 100)",
+     false},
     {0}};
 
 /* Parameters */
@@ -340,8 +343,8 @@ static uint64_t lru_caps(const ebi_params *p) {
 }
 
 const ebi_kind ebi_kind_lru = {
-    .info = {"lru", "the last keys seen, in lists that move to front: for endless streams",
-             "everbloom's own", EB_FORGETS | EB_USES_VALUE, lru_options,
+    .info = {"lru", "remembers the last keys of an endless stream", "everbloom's own",
+             EB_FORGETS | EB_USES_VALUE, lru_options,
              "Was it there before, in a stream that never ends?"},
     .version = 4,
     .traits = EBI_LONG_BATCHES | EBI_OWN_HEAD,
