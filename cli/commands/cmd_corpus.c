@@ -84,8 +84,10 @@ static void corpus_action_of(corpus_run *run) {
     run->out = run->action == ACTION_REPORT ? NULL : set->output;
     if (run->action != ACTION_REPORT && !set->output)
         cli_misuse(run->command, "give the folder for the output (-o), or --action report");
-    const char full = set->on_full ? set->on_full[0] : 'g';
-    run->on_full = full == 'g' ? FULL_GROW : full == 'f' ? FULL_FORGET : FULL_STOP;
+    const char *const full = set->on_full ? set->on_full : "grow";
+    run->on_full = strcmp(full, "grow") == 0     ? FULL_GROW
+                   : strcmp(full, "forget") == 0 ? FULL_FORGET
+                                                 : FULL_FAIL;
     run->level = corpus_of(set)->level ? (int)corpus_of(set)->level : -1;
     if (run->level > 9) cli_misuse(run->command, "--level must be from 1 to 9");
 }

@@ -303,8 +303,8 @@ static const cli_option predict_options[] = {
     END};
 
 static const cli_example predict_examples[] = {
-    {"everbloom predict stable:memory=64M,fpr=0.001 --gap 1e6",
-     "How often is a repeat missed a million keys later?"},
+    {"everbloom predict lru:memory=64M --gap 1e7",
+     "How often is a repeat missed ten million keys later?"},
     {"everbloom predict --plot --over memory --distinct 1e6 --items 1e7 bloom lru",
      "Both rates, by memory, of two filters."},
     {NULL, NULL}};

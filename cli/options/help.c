@@ -83,7 +83,8 @@ static const cli_example *print_examples(const cli_example *e, size_t most) {
 }
 
 void help_command(const cli_command *c) {
-    printf("Usage: everbloom %s [OPTION]... %s\n\n", c->name, c->operands);
+    printf("Usage: everbloom %s [OPTION]...%s%s\n\n", c->name, c->operands[0] ? " " : "",
+           c->operands);
     const cli_example *const more = print_examples(c->examples, EXAMPLES_FIRST);
     putchar('\n');
     const char *const rest = strstr(c->text, "\n\n");

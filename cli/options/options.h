@@ -239,5 +239,5 @@
         "; so is a time that far ahead of the previous line, if the next line does not agree")
 
 #define COUNT_FILTERS                                                                              \
-    DEFAULT_COUNT ", or " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS " with --weight-field,"
+    DEFAULT_COUNT ", or " DEFAULT_COUNT ":store=" DEFAULT_WEIGHTS " with --weight-field"
 #endif
