@@ -14,7 +14,7 @@ const plain = (source) => source.replace(/^import .* from '.*';\n/gm, '').replac
 
 const uPlot = (name) => readFileSync(join(modules, 'uplot/dist', name), 'utf8');
 const worker = [readFileSync(join(npm, 'everbloom.mjs'), 'utf8'), text('words.mjs'), text('question.mjs'), text('worker.mjs')].map(plain).join('\n');
-const page = ['words.mjs', 'question.mjs', 'charts.mjs', 'page.mjs'].map(text).map(plain).join('\n');
+const page = ['words.mjs', 'question.mjs', 'charts.mjs', 'snippets.mjs', 'page.mjs'].map(text).map(plain).join('\n');
 const styles = `${uPlot('uPlot.min.css')}\n${text('style.css')}`;
 const scripts = [plain(text('helper.mjs')), uPlot('uPlot.iife.min.js'), page];
 const sum = (source) => `'sha256-${createHash('sha256').update(source).digest('base64')}'`;

@@ -1,5 +1,5 @@
 // charts.mjs - rates over something, on two logarithmic scales, with uPlot; the same numbers as a table.
-import { bytes, rate, short } from './words.mjs';
+import { bytes, inLines, rate } from './words.mjs';
 
 const LEAST = 1e-12; // rates below are not drawn
 const SUPER = '⁰¹²³⁴⁵⁶⁷⁸⁹';
@@ -8,9 +8,13 @@ function color(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
 
+function power(value) {
+  const digits = [...String(Math.abs(Math.round(Math.log10(value))))].map((digit) => SUPER[digit]);
+  return `10${value < 1 ? '⁻' : ''}${digits.join('')}`;
+}
+
 function tick(value) {
-  if (value >= 1e-4) return `${Number((100 * value).toPrecision(1))}%`;
-  return `10⁻${[...String(Math.round(-Math.log10(value)))].map((digit) => SUPER[digit]).join('')}`;
+  return value >= 1e-4 ? `${Number((100 * value).toPrecision(1))} %` : power(value);
 }
 
 /** Powers of the base between the ends, at most about `most` of them. */
@@ -60,16 +64,16 @@ function rest(u, { x, at }) {
 function options(chart) {
   const axis = { stroke: color('soft'), grid: { stroke: color('line'), width: 1 }, ticks: { stroke: color('line'), width: 1 }, font: '12px system-ui, sans-serif' };
   const { root, x, isBytes, xName } = chart;
-  const write = isBytes ? bytes : short;
+  const write = isBytes ? bytes : inLines;
   const seen = [...chart.fpr, ...chart.fnr].filter((y) => y !== null);
   const low = Math.max(LEAST, Math.min(0.1, ...seen) / 1.5), high = Math.min(1, 1.5 * Math.max(1e-9, ...seen));
   return {
     width: root.clientWidth, height: 280,
     scales: { x: { time: false, distr: 3, log: isBytes ? 2 : 10 }, y: { distr: 3, range: [low, high >= 0.5 ? 1 : high] } },
     axes: [
-      { ...axis, label: xName, size: 30, labelSize: 20, labelGap: 0, labelFont: '12px system-ui, sans-serif', values: (_, all) => all.map((v) => (isBytes ? bytes(v).replace('.0', '') : short(v))),
+      { ...axis, label: xName, size: 30, labelSize: 20, labelGap: 0, labelFont: '12px system-ui, sans-serif', values: (_, all) => all.map((v) => (isBytes ? bytes(v).replace('.0', '') : v < 1e4 ? v : power(v))),
         splits: () => powers(x[0], x.at(-1), isBytes ? 2 : 10, Math.max(2, root.clientWidth / 72)), filter: (_, splits) => splits },
-      { ...axis, size: 54, values: (_, all) => all.map(tick), splits: () => powers(low, high >= 0.5 ? 1 : high, 10, 8), filter: (_, splits) => splits },
+      { ...axis, size: 64, values: (_, all) => all.map(tick), splits: () => powers(low, high >= 0.5 ? 1 : high, 10, 8), filter: (_, splits) => splits },
     ],
     series: [
       { label: isBytes ? 'memory' : 'lines', value: (_, v) => (v === null ? '' : write(v)) },
@@ -84,7 +88,7 @@ function options(chart) {
 
 function table(chart, curve) {
   const at = Array.from({ length: 9 }, (_, i) => Math.round((i * (curve.x.length - 1)) / 8));
-  const rows = at.map((i) => `<tr><th scope="row">${chart.isBytes ? bytes(curve.x[i]) : short(curve.x[i])}</th><td>${rate(curve.fpr[i])}</td><td>${rate(curve.fnr[i])}</td></tr>`);
+  const rows = at.map((i) => `<tr><th scope="row">${chart.isBytes ? bytes(curve.x[i]) : inLines(curve.x[i])}</th><td>${rate(curve.fpr[i])}</td><td>${rate(curve.fnr[i])}</td></tr>`);
   chart.table.innerHTML = `<table><thead><tr><th scope="col">${chart.xName}</th><th scope="col">new lines taken for repeats</th><th scope="col">repeats missed</th></tr></thead><tbody>${rows.join('')}</tbody></table>`;
 }
 
@@ -100,7 +104,7 @@ export class Chart {
   show(curve, { at, bounds = [] } = {}) {
     Object.assign(this, { x: curve.x, fpr: drawable(curve.fpr), fnr: drawable(curve.fnr), at, bounds });
     const end = curve.x.length - 1;
-    this.root.setAttribute('aria-label', `${this.xName} from ${this.isBytes ? bytes(curve.x[0]) : short(curve.x[0])} to ${this.isBytes ? bytes(curve.x[end]) : short(curve.x[end])}: new lines taken for repeats go from ${rate(curve.fpr[0])} to ${rate(curve.fpr[end])}, repeats missed from ${rate(curve.fnr[0])} to ${rate(curve.fnr[end])}.`);
+    this.root.setAttribute('aria-label', `${this.xName} from ${this.isBytes ? bytes(curve.x[0]) : inLines(curve.x[0])} to ${this.isBytes ? bytes(curve.x[end]) : inLines(curve.x[end])}: new lines taken for repeats go from ${rate(curve.fpr[0])} to ${rate(curve.fpr[end])}, repeats missed from ${rate(curve.fnr[0])} to ${rate(curve.fnr[end])}.`);
     table(this, curve);
     this.draw();
   }

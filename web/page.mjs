@@ -2,7 +2,8 @@
 import { Chart } from './charts.mjs';
 import { Helper, planner } from './helper.mjs';
 import { CHOICES, FIELDS, FLAGS, fromHash, inWords, toCommand, toHash, wrong } from './question.mjs';
-import { bytes, rate, types, whole } from './words.mjs';
+import { shortSpec, snippets } from './snippets.mjs';
+import { bytes, inLines, rate, types, whole } from './words.mjs';
 
 const QUESTIONS = [
   ['How much memory for a billion keys?', '#distinct=1e9&max-fpr=0.1%25'],
@@ -13,7 +14,7 @@ const QUESTIONS = [
   ['How often does each key occur?', '#items=1e7&distinct=1e6&max-fpr=1%25&need=count'],
 ];
 const FIRST = QUESTIONS[0][1];
-const MAIN_FIELDS = 4;
+const MAIN_FIELDS = 4, LISTED = 20;
 const $ = (id) => document.getElementById(id);
 
 // ---- The form.
@@ -22,8 +23,8 @@ function fieldOf({ name, label, type, low, high, linear, found }) {
   const box = document.createElement('div');
   box.className = 'field empty';
   box.innerHTML = `<label for="${name}">${label}</label><div class="row"><div class="entry">
-    <input type="text" id="${name}" placeholder="not told" aria-describedby="${name}-wrong" spellcheck="false" autocapitalize="off">
-    <button type="button" class="clear" aria-label="Empty: ${label}" title="Empty">×</button></div>
+    <input type="text" id="${name}" placeholder="not given" aria-describedby="${name}-wrong" spellcheck="false" autocapitalize="off">
+    <button type="button" class="clear" aria-label="Clear: ${label}" title="Clear">×</button></div>
     <input type="range" min="0" max="240" aria-label="${label}, slider"></div><p class="wrong" id="${name}-wrong" hidden></p>`;
   const [text, slider] = box.querySelectorAll('input');
   const field = { name, type, box, text, slider, found, label,
@@ -127,7 +128,7 @@ function complain(sentence) {
 async function say(question, isLatest) {
   const sentence = check(question);
   for (const field of fields) {
-    field.text.placeholder = 'not told';
+    field.text.placeholder = 'not given';
     field.box.classList.remove('found');
   }
   if (sentence) return complain(sentence);
@@ -147,6 +148,8 @@ async function say(question, isLatest) {
   return showOffer(isLatest);
 }
 
+const FOUND = { size: bytes, count: inLines, share: rate };
+
 /** What was left empty shows what came out. */
 function showFound() {
   const best = answer.offers[0];
@@ -154,14 +157,14 @@ function showFound() {
   for (const field of fields) {
     const value = out[field.found];
     if (!(value > 0) || field.text.value) continue;
-    field.text.placeholder = `= ${types[field.type].write(value)}`;
+    field.text.placeholder = `= ${FOUND[field.type](value)}`;
     field.box.classList.add('found');
     field.slider.value = field.at(value);
   }
 }
 
 function showOffers() {
-  $('offers').tBodies[0].innerHTML = answer.offers.map((o, i) => `<tr><td><label><input type="radio" name="offer" value="${i}"> ${o.kind}</label></td><td>${bytes(o.bytes)}</td>
+  $('offers').tBodies[0].innerHTML = answer.offers.map((o, i) => `<tr><th scope="row"><label><input type="radio" name="offer" value="${i}"> ${o.kind}</label></th><td>${bytes(o.bytes)}</td>
     <td>${rate(o.worst_fpr)}</td><td>${rate(o.worst_fnr)}</td><td>${Math.round(o.lines)}</td><td></td></tr>`).join('');
   [...$('offers').tBodies[0].rows].forEach((row, i) => {
     row.lastElementChild.textContent = answer.offers[i].why;
@@ -193,20 +196,6 @@ async function showOffer(isLatest) {
 
 // ---- Lines to copy.
 
-/** The spec without what is so by default, as the command has it. */
-function shortSpec(offer) {
-  return /--filter (\S+)/.exec(offer.command)[1];
-}
-
-const snippets = {
-  Command: (offer) => offer.command,
-  C: (offer, counts) => `eb_filter *f;\neb_error err;\nif (eb_new(&f, "${shortSpec(offer)}", NULL, &err)) puts(err.text);\n${counts
-    ? 'double count;\neb_add(f, key, length, NULL, NULL);\neb_ask(f, key, length, NULL, &count, NULL);'
-    : 'bool seen;\neb_add(f, key, length, &seen, NULL);'}`,
-  Python: (offer, counts) => `import everbloom\n\nf = everbloom.Filter("${shortSpec(offer)}")\n${counts ? 'f.update(keys)\nf.count(key)' : 'seen = f.add(key)'}`,
-  Redis: (offer, counts) => `EB.RESERVE name ${shortSpec(offer)}\nEB.ADD name item\n${counts ? 'EB.COUNT' : 'EB.EXISTS'} name item`,
-  JavaScript: (offer, counts) => `import everbloom from 'everbloom';\n\nconst { Filter } = await everbloom();\nconst f = new Filter('${shortSpec(offer)}');\n${counts ? 'f.add(keys);\nf.count(key);' : 'const seen = f.add(key);'}`,
-};
 const tabs = Object.keys(snippets).map((name) => {
   const button = Object.assign(document.createElement('button'), { type: 'button', textContent: name });
   button.setAttribute('role', 'tab');
@@ -236,7 +225,7 @@ function showSnippet() {
   }
   const offer = answer.offers[chosen];
   $('snippet').setAttribute('aria-label', tab);
-  $('snippet').querySelector('code').textContent = snippets[tab](offer, offer.command.startsWith('everbloom count'));
+  $('snippet').querySelector('code').textContent = snippets[tab](offer);
 }
 
 document.querySelector('.copy').addEventListener('click', async ({ target }) => {
@@ -270,7 +259,7 @@ async function take(file) {
   const mode = document.querySelector('[name=mode]:checked').value;
   const { filter, command, why } = filterFor(mode);
   reader?.stop();
-  if (why) return outcome(`<p class="wrong"></p>`, why);
+  if (why) return outcome(why, { isWrong: true });
   const mine = reader = new Helper();
   outcome('');
   $('progress').hidden = false;
@@ -280,7 +269,7 @@ async function take(file) {
     const got = await mine.call('readFile', { file, mode, filter }, (share) => ($('bar').value = share));
     report(file, mode, command, got);
   } catch (error) {
-    if (mine === reader) outcome('<p class="wrong"></p>', error.message === 'stopped' ? 'Stopped.' : inWords(error.message));
+    if (mine === reader) outcome(error.message === 'stopped' ? 'Stopped.' : inWords(error.message), { isWrong: true });
   }
   mine.worker.terminate();
   if (mine === reader) {
@@ -290,31 +279,41 @@ async function take(file) {
   return undefined;
 }
 
-function outcome(html, ...texts) {
-  $('outcome').innerHTML = html;
-  [...$('outcome').querySelectorAll('p')].forEach((p, i) => (p.textContent = texts[i] ?? ''));
+/** What came out: a sentence, which is read aloud; the same in a terminal; what to save. */
+function outcome(sentence, { isWrong = false, command } = {}) {
+  $('told').textContent = sentence;
+  $('told').classList.toggle('wrong', isWrong);
+  $('terminal').hidden = !command;
+  $('terminal').querySelector('code').textContent = command ?? '';
+  $('save').hidden = $('listed').hidden = true;
+}
+
+let saved; // the address of what can be saved
+
+function offerToSave(blob, name, words) {
+  URL.revokeObjectURL(saved);
+  saved = URL.createObjectURL(blob);
+  Object.assign($('save'), { href: saved, download: name, textContent: words, hidden: false });
 }
 
 function report(file, mode, command, { lines, fresh, seconds, result, top }) {
   const speed = `${whole(lines)} lines in ${seconds < 10 ? seconds.toFixed(2) : Math.round(seconds)} seconds`;
-  const same = `The same in a terminal: ${command} ${/^[\w.-]+$/.test(file.name) ? file.name : 'FILE'}`;
+  const same = `${command} ${/^[\w.-]+$/.test(file.name) ? file.name : 'FILE'}`;
   if (mode === 'dedup') {
-    outcome('<p></p><p></p><a class="save">Save the result</a>', `${speed}: ${whole(fresh)} are new, ${whole(lines - fresh)} were dropped as repeats.`, same);
-    const save = $('outcome').querySelector('.save');
-    save.href = URL.createObjectURL(result);
-    save.download = file.name.replace(/(\.[^.]*)?$/, '.unique$1');
-    save.textContent = `Save the result, ${bytes(result.size)}`;
+    outcome(`${speed}: ${whole(fresh)} are new, ${whole(lines - fresh)} were dropped as repeats.`, { command: same });
+    offerToSave(result, file.name.replace(/(\.[^.]*)?$/, '.unique$1'), `Save the result, ${bytes(result.size)}`);
     return;
   }
-  outcome('<p></p><p></p><a class="save">Save the list</a><div class="scroll"><table><thead><tr><th scope="col">Line</th><th scope="col">Count</th><th scope="col">At least</th></tr></thead><tbody></tbody></table></div>',
-    `${speed}. ${top.watermark > 0 ? `The most frequent ones; no other line occurs more than ${whole(top.watermark)} times` : 'All of them are listed'}.`, same);
-  const save = $('outcome').querySelector('.save');
-  save.href = URL.createObjectURL(new Blob([top.keys.map(({ key, count }) => `${count}\t${key}\n`).join('')], { type: 'text/tab-separated-values' }));
-  save.download = `${file.name}.top.tsv`;
-  for (const { key, count, lower } of top.keys.slice(0, 20)) {
-    const row = $('outcome').querySelector('tbody').insertRow();
-    for (const text of [key, whole(count), whole(lower)]) row.insertCell().textContent = text;
+  const others = top.watermark > 0 ? `No line outside the list occurs more than ${whole(top.watermark)} times.` : 'The list has all of them.';
+  outcome(`${speed}. ${others} These are the first ${Math.min(LISTED, top.keys.length)} of ${whole(top.keys.length)}.`, { command: same });
+  offerToSave(new Blob([top.keys.map(({ key, count }) => `${count}\t${key}\n`).join('')], { type: 'text/tab-separated-values' }), `${file.name}.top.tsv`, 'Save the list');
+  const body = $('listed').querySelector('tbody');
+  body.replaceChildren();
+  for (const { key, count, lower } of top.keys.slice(0, LISTED)) {
+    const row = body.insertRow();
+    for (const text of [whole(count), whole(lower), key]) row.insertCell().textContent = text;
   }
+  $('listed').hidden = false;
 }
 
 $('pick').addEventListener('change', ({ target }) => {
@@ -338,4 +337,8 @@ function begin() {
   follow(question);
 }
 addEventListener('hashchange', begin);
+document.querySelector('.skip').addEventListener('click', (event) => { // the address is the question's
+  event.preventDefault();
+  $('answer').focus();
+});
 begin();

@@ -13,8 +13,8 @@ $(MODULES)/installed: web/package.json web/package-lock.json
 $(W)/index.html: $(W)/page.wasm $(N)/package $(MODULES)/installed web/index.html web/style.css $(wildcard web/*.mjs)
 	@node web/build.mjs $(W) $(MODULES) $(W)/page.wasm $(N)
 web: $(W)/index.html
-web-test: $(W)/index.html ## FLAVOUR=wasm: the page in a real browser, beside the command
-	@$(MAKE) --no-print-directory -s FLAVOUR=release build/release/everbloom
+web-test: $(W)/index.html ## FLAVOUR=wasm: the page in a real browser, beside the command; the lines that it gives to copy are run
+	@$(MAKE) --no-print-directory -s FLAVOUR=release build/release/everbloom build/release/everbloom-redis.so python
 	@node --test tests/web/
 else
 web: ## the page, in build/web/

@@ -290,17 +290,23 @@ void answer_sentence(const answer *a, char *text, size_t cap) {
 
 const char *answer_why(const answer *a, size_t i, char text[160]) {
     const eb_offer *const best = &a->offers[0], *const o = &a->offers[i];
+    char number[32];
     if (i == 0) {
         snprintf(text, 160, "recommended");
     } else if (a->goal.prefer == EB_SMALLEST) {
         snprintf(text, 160, "takes %.2f times the memory", o->bytes / best->bytes);
     } else if (a->goal.prefer == EB_FEWEST_FALSE) {
-        snprintf(text, 160, "takes %.3g times as many new lines for repeats",
-                 o->most_fpr / best->most_fpr);
+        snprintf(text, 160, "takes %s times as many new lines for repeats",
+                 human_number(number, o->most_fpr / best->most_fpr));
     } else if (o->regret > best->regret) {
-        snprintf(text, 160,
-                 "on one of the streams weighed it misses %.3g times as much as the best",
-                 o->regret);
+        snprintf(text, 160, "on one of the streams tried it misses %s times as many repeats",
+                 o->regret > 1000 ? "over 1000" : human_number(number, o->regret));
+    } else if (o->mean_fnr == best->mean_fnr && o->most_fpr > best->most_fpr &&
+               best->most_fpr > 0) {
+        snprintf(text, 160, "misses as few, but takes %s times as many new lines for repeats",
+                 human_number(number, o->most_fpr / best->most_fpr));
+    } else if (o->mean_fnr == best->mean_fnr) {
+        snprintf(text, 160, "misses as few");
     } else {
         snprintf(text, 160, "misses %.3g %% of the repeats instead of %.3g %%", 100 * o->mean_fnr,
                  100 * best->mean_fnr);
