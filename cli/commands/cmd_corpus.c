@@ -87,7 +87,7 @@ static void corpus_action_of(corpus_run *run) {
     const char *const full = set->on_full ? set->on_full : "grow";
     run->on_full = strcmp(full, "grow") == 0     ? FULL_GROW
                    : strcmp(full, "forget") == 0 ? FULL_FORGET
-                                                 : FULL_FAIL;
+                                                 : FULL_STOP;
     run->level = corpus_of(set)->level ? (int)corpus_of(set)->level : -1;
     if (run->level > 9) cli_misuse(run->command, "--level must be from 1 to 9");
 }

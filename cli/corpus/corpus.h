@@ -84,7 +84,7 @@ typedef enum corpus_action {
     ACTION_REPORT
 } corpus_action;
 
-typedef enum corpus_full { FULL_GROW, FULL_FORGET, FULL_FAIL } corpus_full;
+typedef enum corpus_full { FULL_GROW, FULL_FORGET, FULL_STOP } corpus_full;
 
 /* One filter that texts are compared with: our own, or one of --against. */
 typedef struct matcher {

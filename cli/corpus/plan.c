@@ -96,7 +96,7 @@ static void plan_bloom(const corpus_run *run, const matcher *m, const char *layo
     EB_INIT(info);
     snprintf(wish, sizeof wish, "bloom:distinct=%.0f,fpr=%.3g,limit=%.0f,layout=%s%s,seed=%s",
              m->planned, fmax(m->promise, 1e-9), m->planned, layout,
-             run->on_full == FULL_FAIL ? "" : ",grow=2", run->set->seed ? run->set->seed : "0");
+             run->on_full == FULL_STOP ? "" : ",grow=2", run->set->seed ? run->set->seed : "0");
     if (eb_spec_describe(wish, &info, &err) != EB_OK) cli_fail("%s", err.text);
     memcpy(spec, info.canonical, sizeof info.canonical);
 }
@@ -276,10 +276,10 @@ void filters_ready(corpus_run *run) {
 /* ---- While it runs. */
 
 static void plan_full(const corpus_run *run, chunk *c, const matcher *m, const char *where) {
-    if (run->on_full == FULL_FAIL)
+    if (run->on_full == FULL_STOP)
         snprintf(c->error, sizeof c->error,
                  "%s: more than the %.4g keys that were planned for, from %s on, and --on-full "
-                 "says fail",
+                 "says stop",
                  m->name, m->planned, where);
     else
         snprintf(c->error, sizeof c->error,
@@ -299,7 +299,7 @@ bool filters_take(corpus_run *run, chunk *c, matcher *m, size_t more) {
     m->taken = (double)s.new_keys + (double)more;
     snprintf(where, sizeof where, "%.200s: line %llu", run->files.file[c->file].path,
              (unsigned long long)(c->line + c->now + 1));
-    if (m->taken > m->planned && !m->told && run->on_full != FULL_FAIL)
+    if (m->taken > m->planned && !m->told && run->on_full != FULL_STOP)
         cli_warn("%s: more than the %.4g keys that were planned for, from %s on; %s", m->name,
                  m->planned, where,
                  run->on_full == FULL_GROW

@@ -278,7 +278,7 @@ static bool resume_filters(corpus_run *run, const char *p, size_t left) {
 
 static bool resume_body_ok(const corpus_run *run, const resume_body *b) {
     return b->matchers == run->matchers && b->place.file >= run->first &&
-           b->place.file <= run->end && b->on_full <= FULL_FAIL;
+           b->place.file <= run->end && b->on_full <= FULL_STOP;
 }
 
 /* Takes it as it is, or not at all: bytes that are damaged are no checkpoint. */

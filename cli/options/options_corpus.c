@@ -70,10 +70,10 @@ static const cli_option corpus_options[] = {
            "The most memory for each filter, also when it grows. If not all units fit, the filter "
            "forgets the oldest ones, with a message. (default: what all units need)"),
     CHOICE(
-        "on-full", "WHAT", "grow|forget|fail", on_full,
+        "on-full", "WHAT", "grow|forget|stop", on_full,
         "What to do, after a message, when there are more units than planned: grow the filter as "
         "far as memory allows; forget the oldest units, with a filter that can do so from the "
-        "start; or fail. (default: grow)"),
+        "start; or stop (exit status 2). (default: grow)"),
     OPTION(0, "max-drop", "SHARE", OPT_SHARE, max_drop,
            "At most this share of the new units is taken for repeats. (default: 1e-6)"),
     OPTION(0, "seed", "NUMBER", OPT_WORD, seed, "Seed of the filters. (default: 0)"),

@@ -17,8 +17,8 @@ everbloom corpus in -o grow; status_is 0; told 'the filter grows, and keeps its 
 cat in/*.jsonl >all; cat grow/*.jsonl | cmp - all || fail 'grow lost or kept something wrong'
 everbloom corpus in -o forget --on-full forget; status_is 0; told 'the filter forgets the oldest'
 cat forget/*.jsonl | cmp - all || fail 'forget lost a line'
-everbloom corpus in -o fail --on-full fail; status_is 2; told 'and --on-full says fail'
-missing fail/13.jsonl; exists fail/12.jsonl
+everbloom corpus in -o stop --on-full stop; status_is 2; told 'and --on-full says stop'
+missing stop/13.jsonl; exists stop/12.jsonl
 
 # -m is a limit also for a filter that grows.
 everbloom corpus in -o limit -m 200K; status_is 2; err_has 'would need more memory than -m'

@@ -80,7 +80,7 @@ counts >got; value keys report.json >>got; same got want
 begun "$trees/broken"
 everbloom corpus "${options[@]}" --threshold 0.5 -o "$trees/broken"; status_is 2; err_has 'the folder has a run begun with other options'
 everbloom corpus "${options[@]::${#options[@]}-2}" -o "$trees/broken"; status_is 2; err_has 'with other options'
-for other in '--seed 7' '--max-drop 0.01' '--on-full fail' '--on-bad skip' '--level 3' '--text body' '--unit ngram:5' \
+for other in '--seed 7' '--max-drop 0.01' '--on-full stop' '--on-bad skip' '--level 3' '--text body' '--unit ngram:5' \
     '--normalise none' '--action drop'; do
     # shellcheck disable=SC2086
     everbloom corpus "${options[@]}" $other -o "$trees/broken"; status_is 2; err_has 'the folder has a run begun with other options'
