@@ -331,7 +331,7 @@ install: all ## PREFIX (/usr/local) and DESTDIR
 	.ci/reference $(DESTDIR)$(DATADIR)/man/man3
 	for shell in bash zsh fish; do for file in $(COMPLETIONS); do case $$file in $$shell*) \
 	  $(B)/everbloom --generate $$shell >$(DESTDIR)$(DATADIR)/$$file || exit 1; esac; done; done
-	[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig # or programs would not find the library
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig # or programs would not find the library
 
 uninstall: ## the same PREFIX and DESTDIR
 	rm -f $(DESTDIR)$(BINDIR)/everbloom $(DESTDIR)$(LIBDIR)/libeverbloom.* \
