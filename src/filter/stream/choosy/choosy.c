@@ -6,8 +6,8 @@
  * fewest false negatives for the bits saved.  Clearing bits, as other filters do, hurts every key
  * that shares them.  A key costs one cache line; if it is new, the bits of that line are counted.
  *
- *       | ebi_block_head | R, zeros: 64 bytes | line 0: 512 bits | line 1 | ... |  cells = 512
- * lines
+ *       | ebi_block_head | R, zeros: 64 bytes | line 0: 512 bits | line 1 | ... |
+ *       cells = 512 lines
  *
  *       zeros   how many of the key's k places in its line are zero; none: seen
  *       R      += ((zeros > 0) - R) / (4 lines): the recent share of keys called new
@@ -31,9 +31,8 @@
  * paper at 1/100 scale, false positives are off by -0.1 to +0.8 % if they are above 0.3 %, and too
  * high by 2 % at 0.15 %, 6 % at 0.02 % and more below; false negatives are off by -0.8 to +1.4
  * %. */
-#include "choosy.h"
-#include "cells/bitarray.h"
 #include "choosy_field.h"
+#include "choosy_zeros.h"
 #include <math.h>
 
 enum { CHOOSY_K_MAX = 12 };
@@ -339,19 +338,6 @@ static void choosy_init(const ebi_params *p, uint8_t *block) {
 }
 
 /* Loops */
-
-#if EBI_WASM_SIMD
-#include "choosy_simd128.h"
-#else
-EBI_INLINE unsigned choosy_zeros(const uint8_t *line, uint64_t fields, unsigned n) {
-    assert(n <= 7);
-    unsigned zeros = 0;
-#pragma GCC unroll 6
-    for (unsigned i = 0; i < n; i++, fields >>= EBI_CHOOSY_FIELD_BITS)
-        zeros += !ebi_bit(line, fields % EBI_CHOOSY_BITS);
-    return zeros;
-}
-#endif
 
 EBI_INLINE void choosy_set(uint8_t *line, uint64_t fields, unsigned n, uint64_t take) {
 #pragma GCC unroll 6

@@ -1,8 +1,11 @@
-/* choosy_simd128.h - how many places of a key are zero, with the vectors of WebAssembly: all places
- * are looked up at once, one in each lane of 16 bits. */
-#ifndef EBI_CHOOSY_SIMD128_H
-#define EBI_CHOOSY_SIMD128_H
+/* choosy_zeros.h - how many places of a key are zero: one by one, or with the vectors of
+ * WebAssembly all at once, each in a lane of 16 bits. */
+#ifndef EBI_CHOOSY_ZEROS_H
+#define EBI_CHOOSY_ZEROS_H
+#include "cells/bitarray.h"
 #include "choosy.h"
+
+#if EBI_WASM_SIMD
 #include <wasm_simd128.h>
 
 /* The bytes of a line that lie in its 16 bytes from `first` on; a lane with another index has 0. */
@@ -34,4 +37,14 @@ EBI_INLINE unsigned choosy_zeros(const uint8_t *line, uint64_t fields, unsigned 
     const unsigned zero = wasm_i16x8_bitmask(wasm_i16x8_eq(found, wasm_i16x8_splat(0)));
     return ebi_popcount(zero & (unsigned)ebi_ones(n));
 }
+#else
+EBI_INLINE unsigned choosy_zeros(const uint8_t *line, uint64_t fields, unsigned n) {
+    assert(n <= EBI_CHOOSY_FIELDS);
+    unsigned zeros = 0;
+#pragma GCC unroll 6
+    for (unsigned i = 0; i < n; i++, fields >>= EBI_CHOOSY_FIELD_BITS)
+        zeros += !ebi_bit(line, fields % EBI_CHOOSY_BITS);
+    return zeros;
+}
+#endif
 #endif
