@@ -153,6 +153,44 @@ static void damaged_counters_are_refused(void **state) {
     each_store_and_shape(refuses_damage, 1);
 }
 
+/* A segment at the end of a page that nothing may read beyond: its last words become numbers that
+ * say of any code that it goes on. */
+static void no_check_reads_behind_the_segment(void **state) {
+    (void)state;
+    enum { GUARD_N = 640, PAGES = 1 << 16 };
+    static const ebi_store *const list[] = {&ebi_store_u32,
+                                            &ebi_store_line_portable,
+                                            &ebi_store_sai_portable,
+                                            &ebi_store_wide_sums_portable,
+                                            &ebi_store_wide_most_portable,
+                                            &ebi_frozen_line_portable};
+    uint8_t *const map =
+        mmap(NULL, 2 * PAGES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t random = 1;
+    HOLDS(map != MAP_FAILED && mprotect(map + PAGES, PAGES, PROT_NONE) == 0);
+    for (size_t i = 0; i < SUITE_COUNT(list); i++) {
+        const uint64_t bytes = ebi_counters_bytes(list[i], GUARD_N, 0);
+        uint8_t *const segment = map + PAGES - bytes;
+        suite_at("%s", list[i]->name);
+        memset(map, 0, PAGES);
+        ebi_counter_array c = ebi_counters(list[i], segment, GUARD_N, bytes);
+        if (list[i]->init) list[i]->init(&c);
+        for (int round = 0; round < 400; round++) {
+            const uint64_t tail = 8 * (1 + suite_below(&random, 12));
+            uint64_t old[12], word = UINT64_C(0x9249249249249249) >> suite_below(&random, 3);
+            if (round % 4 == 1) word = suite_random(&random);
+            if (round % 4 == 2) word = suite_random(&random) & suite_random(&random) & word;
+            if (round % 4 == 3) word = UINT64_MAX << suite_below(&random, 64);
+            memcpy(old, map + PAGES - tail, tail);
+            for (uint64_t at = 0; at < tail; at += 8) ebi_store64(map + PAGES - tail + at, word);
+            c = ebi_counters(list[i], segment, GUARD_N, bytes);
+            (void)list[i]->check(&c);
+            memcpy(map + PAGES - tail, old, tail);
+        }
+    }
+    (void)munmap(map, 2 * PAGES);
+}
+
 static void machines_agree(void **state) {
     (void)state;
     static uint64_t value[N_MAX];
@@ -550,6 +588,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(frozen_counters_are_what_they_were),
         cmocka_unit_test(damaged_counters_are_refused),
+        cmocka_unit_test(no_check_reads_behind_the_segment),
         cmocka_unit_test(machines_agree),
         cmocka_unit_test(frozen_counters_are_short),
         cmocka_unit_test(frozen_filters_answer_as_before),
