@@ -131,6 +131,24 @@ static void errors_are_as_predicted(void **state) {
     }
 }
 
+/* Far more keys than counters: all counts rise together. */
+static void overfull_tables_are_as_predicted(void **state) {
+    (void)state;
+    static const policy policies[] = {
+        {"spectral:update=plain,store=u32,span=0,cells=%.0f", 1, .01, .05},
+        {"spectral:update=conservative,store=u32,span=0,cells=%.0f", 1, .1, .3},
+    };
+    static const double thetas[] = {0, 1};
+    for (size_t t = 0; t < SUITE_COUNT(thetas); t++) {
+        stream *const s = make_stream(thetas[t], 30);
+        for (size_t i = 0; i < SUITE_COUNT(policies); i++) {
+            errors_agree(&policies[i], 5, s);
+            errors_agree(&policies[i], 20, s);
+        }
+        free_stream(s);
+    }
+}
+
 /* Fewer entries than keys that want one */
 static void a_small_side_table_costs_what_is_predicted(void **state) {
     (void)state;
@@ -189,6 +207,7 @@ static void bits_are_as_predicted(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(errors_are_as_predicted),
+        cmocka_unit_test(overfull_tables_are_as_predicted),
         cmocka_unit_test(a_small_side_table_costs_what_is_predicted),
         cmocka_unit_test(bits_are_as_predicted),
     };

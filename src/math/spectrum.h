@@ -53,8 +53,10 @@ typedef struct ebi_sharing {
 ebi_count_errors ebi_errors_ms(const ebi_sharing *c, const ebi_spectrum *s);
 /* Minimal increase.  A key is wrong if all its counters were ahead of it at the same time.  Assumes
  * that the other keys are right themselves, and that the races with them are independent after the
- * key first occurred.  Shares are within 12 % and sizes within 20 % up to a load of 1.2.  With k =
- * 2, where errors cause others, sizes are up to two thirds too low. */
+ * key first occurred; in an overfull table, that counters rise together.  Shares are within 12 %
+ * and sizes within 20 % up to a load of 1.2, within 30 % from a load of 5 on if skew <= 1, and
+ * between these up to a half too low.  With k = 2, where errors cause others, sizes are up to two
+ * thirds too low. */
 ebi_count_errors ebi_errors_mi(const ebi_sharing *c, const ebi_spectrum *s);
 /* Recurring minimum with exact entries.  A key gets its entry if it occurs while one of its
  * counters is still its own; the keys that do not are wrong.  `entries` is the size of the table,
