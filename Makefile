@@ -75,10 +75,13 @@ LDFLAGS += -O0 # or clang runs wasm-opt, over tests too
 RUN := tests/wasm/run.mjs
 endif
 
-# The command takes the libraries that are there; the library itself needs none of them.
-$(B)/libraries.mk: .ci/libraries Makefile
+# The command takes the libraries that are there; the library itself needs none of them.  It looks again when headers
+# were installed: `make test` on a fresh machine reads this file before it installs them.
+$(B)/libraries.mk: $(B)/libraries.seen ;
+$(B)/libraries.seen: .ci/libraries Makefile $(wildcard /usr/include /usr/local/include)
 	@mkdir -p $(@D)
 	@.ci/libraries $(CC.$(FLAVOUR)) $(FLAGS.$(FLAVOUR)) >$@
+	@cmp -s $@ $(B)/libraries.mk || cp $@ $(B)/libraries.mk
 -include $(B)/libraries.mk
 
 # ---- What there is to build.
