@@ -97,7 +97,8 @@ double sql_fpr_at_end(const sql_wishes *w, const eb_offer *offer) {
 }
 
 eb_status sql_plan(const sql_wishes *w, eb_offer out[SQL_OFFERS], size_t *n, eb_error *err) {
-    const eb_workload load = answers_load(w);
+    eb_workload load = answers_load(w);
+    load.items = w->items; /* none: a set */
     eb_goal goal;
     EB_INIT(goal);
     goal.load = &load;

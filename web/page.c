@@ -58,12 +58,6 @@ static eb_goal page_goal(double bytes) {
     return g;
 }
 
-static double page_fpr_at_end(const eb_offer *o) {
-    eb_prediction end = {.size = sizeof end, .fpr = NAN};
-    (void)eb_predict(o->spec, &page_answer.load, NULL, 1, &end, NULL);
-    return end.fpr;
-}
-
 /* Rates, as the answer means them, of the best filter of that kind in so many bytes; NAN: there is
  * none. */
 PAGE(page_at_memory) void page_at_memory(const char *kind, double bytes, double out[2]) {
@@ -75,8 +69,7 @@ PAGE(page_at_memory) void page_at_memory(const char *kind, double bytes, double 
     if (eb_plan(&g, offers, QUESTION_OFFERS, &n, NULL) != EB_OK) return;
     for (size_t i = 0; i < n; i++) {
         if (strcmp(offers[i].kind->name, kind) != 0) continue;
-        out[0] =
-            page_answer.q.fpr_is == QUESTION_END ? page_fpr_at_end(&offers[i]) : offers[i].most_fpr;
+        out[0] = offers[i].most_fpr;
         out[1] = offers[i].most_fnr;
     }
 }

@@ -82,6 +82,7 @@ static void question_open(answer *a) {
     a->goal.max_fnr = q->max_fnr;
     a->goal.max_bytes = q->memory;
     a->goal.all_kinds = q->all_kinds;
+    a->goal.at_end = q->fpr_is == QUESTION_END;
     a->goal.window = q->window > 0 ? q->window : q->window_seconds * 1000;
     if (q->window_seconds > 0) a->load.rate = q->rate / 1000;
     question_read_needs(a);
@@ -99,38 +100,6 @@ static bool question_plan(answer *a, question_cap cap) {
            EB_OK;
 }
 
-/* Offers with the rate at the end in place of the mean.  False: the first is above the bound; of
- * the others, those above it go. */
-static bool question_at_end(answer *a) {
-    const double most = a->q.max_fpr > 0 ? a->q.max_fpr : 1;
-    size_t n = 0;
-    for (size_t i = 0; i < a->n; i++) {
-        eb_offer *const o = &a->offers[i];
-        eb_prediction end = {.size = sizeof end, .fpr = NAN};
-        (void)eb_predict(o->spec, &a->load, NULL, 1, &end, NULL);
-        o->mean_fpr = o->most_fpr = end.fpr;
-        if (i == 0 && end.fpr > most) return false;
-        if (!(end.fpr > most)) a->offers[n++] = *o;
-    }
-    a->n = n;
-    return true;
-}
-
-/* The library bounds the mean over the stream.  A bound on the rate at the end is a tighter one. */
-static bool question_try(answer *a, question_cap cap) {
-    if (a->q.fpr_is != QUESTION_END) return question_plan(a, cap);
-    for (int i = 0; i < 8; i++) {
-        a->goal.max_fpr = a->q.max_fpr * a->tighter;
-        if (!question_plan(a, cap)) return false;
-        if (question_at_end(a)) return true;
-        const double above = a->offers[0].most_fpr / a->q.max_fpr;
-        a->tighter *= 0.9995 / pow(above, 0.94); /* near the bound soonest */
-    }
-    snprintf(a->err.text, sizeof a->err.text, "no filter was found that keeps fpr=%g at the end",
-             a->q.max_fpr);
-    return false;
-}
-
 static void question_set(double *number, double *with, double value) {
     *number = value;
     if (with) *with = value;
@@ -144,14 +113,14 @@ static bool question_most(answer *a, double *number, double *with) {
     double next = fmax(least, fmin(most, 8 * a->goal.max_bytes / bits));
     while (low < most && high > least && !(high / low <= 1.01)) {
         question_set(number, with, next);
-        *(question_try(a, QUESTION_TRIAL) ? &low : &high) = next;
+        *(question_plan(a, QUESTION_TRIAL) ? &low : &high) = next;
         next = low > 0 && high < INFINITY ? sqrt(low * high)
                : low > 0                  ? fmin(most, low * step)
                                           : fmax(least, high / step);
         step = fmin(step * step, 1000);
     }
     question_set(number, with, fmax(least, low));
-    return question_try(a, QUESTION_WHOLE);
+    return question_plan(a, QUESTION_WHOLE);
 }
 
 static bool question_solve(answer *a) {
@@ -187,11 +156,11 @@ static bool question_solve(answer *a) {
         if (!(a->goal.max_fnr > 0) && !remembers) a->goal.caps |= EB_NO_FALSE_NEGATIVES;
         if (!(a->goal.max_fnr > 0) && a->load.gap > 0) a->goal.max_fnr = 0.01;
     }
-    return question_try(a, QUESTION_WHOLE);
+    return question_plan(a, QUESTION_WHOLE);
 }
 
 bool question_ask(answer *a, const question *q) {
-    *a = (answer){.q = *q, .tighter = 1};
+    *a = (answer){.q = *q};
     EB_INIT(a->load);
     EB_INIT(a->goal);
     const char *const why = question_contradicts(q);
@@ -212,9 +181,13 @@ void answer_short(const char *spec, char out[EB_SPEC_MAX]) {
     }
 }
 
+static bool answer_is_set(const answer *a) {
+    return question_is_set(&a->q) && a->q.fpr_is == QUESTION_END;
+}
+
 static const char *answer_verb(const answer *a, const eb_offer *o) {
     if (o->kind->caps & EB_CAN_COUNT) return "count";
-    return (a->goal.caps & EB_NO_FALSE_NEGATIVES) && (o->kind->caps & EB_NO_FALSE_NEGATIVES)
+    return answer_is_set(a) || ((a->goal.caps & o->kind->caps & EB_NO_FALSE_NEGATIVES) != 0)
                ? "add -o keys.eb"
                : "dedup";
 }
@@ -233,24 +206,38 @@ void answer_command(const answer *a, const eb_offer *o, char *text, size_t cap) 
 static void answer_set(const answer *a, char *text, size_t cap) {
     const eb_offer *const o = &a->offers[0];
     char bytes[32], b[32], c[32], d[32];
-    snprintf(text, cap,
-             "Use %s with %s: it holds %s distinct keys and takes 1 in %s others for one of them "
-             "(%s %%)%s",
-             o->kind->name, human_bytes(bytes, o->bytes), human_number(b, a->load.distinct),
-             human_number(c, 1 / o->most_fpr), human_number(d, 100 * o->most_fpr),
-             o->most_fnr > 0 ? "; " : "; none that was added is missed.");
+    int n = snprintf(text, cap, "Use %s with %s: it holds ", o->kind->name,
+                     human_bytes(bytes, o->bytes));
     if (o->most_fnr > 0)
-        snprintf(text + strlen(text), cap - strlen(text),
-                 "%s %% of those that were added are missed.", human_number(d, 100 * o->most_fnr));
+        n += snprintf(text + n, cap - (size_t)n, "%s %% of ",
+                      human_number(b, 100 * (1 - o->most_fnr)));
+    n += snprintf(text + n, cap - (size_t)n, "%s distinct keys and takes ",
+                  human_number(b, a->load.distinct));
+    if (o->most_fpr < 0.1)
+        n += snprintf(text + n, cap - (size_t)n, "1 in %s others for one of them (%s %%)",
+                      human_number(c, 1 / o->most_fpr), human_number(d, 100 * o->most_fpr));
+    else
+        n += snprintf(text + n, cap - (size_t)n, "%s %% of all others for one of them",
+                      human_number(d, 100 * o->most_fpr));
+    snprintf(text + n, cap - (size_t)n,
+             o->most_fnr > 0 ? "; the rest is missed." : "; none that was added is missed.");
+}
+
+/* A kind that counts: how far its counts are off. */
+static void answer_counts(const answer *a, char *text, size_t cap) {
+    const eb_offer *const o = &a->offers[0];
+    const size_t n = strlen(text);
+    char b[32], c[32];
+    if (!(a->goal.caps & o->kind->caps & EB_CAN_COUNT) || isnan(o->error)) return;
+    snprintf(text + n, cap - n,
+             " Counts are off by %s (root mean square), for keys that occur %s "
+             "times on average.",
+             human_number(b, o->error), human_number(c, a->load.items / a->load.distinct));
 }
 
 /* Rates as lines of this stream. */
-void answer_sentence(const answer *a, char *text, size_t cap) {
+static void answer_stream(const answer *a, char *text, size_t cap) {
     const eb_offer *const o = &a->offers[0];
-    if (question_is_set(&a->q) && a->q.fpr_is == QUESTION_END) {
-        answer_set(a, text, cap);
-        return;
-    }
     const bool told = a->load.order == EB_ORDER_SHUFFLED || a->load.gap > 0;
     const double repeats = a->load.items - a->load.distinct;
     char bytes[32], c[32], b[32], d[32];
@@ -286,6 +273,11 @@ void answer_sentence(const answer *a, char *text, size_t cap) {
                  " That is the mean while it fills; at the end the rate is %s %%%s.",
                  human_number(c, 100 * end.fpr),
                  a->q.fpr_is ? "" : " (--fpr-is end plans for that)");
+}
+
+void answer_sentence(const answer *a, char *text, size_t cap) {
+    (answer_is_set(a) ? answer_set : answer_stream)(a, text, cap);
+    if (!question_is_set(&a->q)) answer_counts(a, text, cap);
 }
 
 const char *answer_why(const answer *a, size_t i, char text[160]) {

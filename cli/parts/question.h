@@ -30,7 +30,6 @@ typedef struct answer {
     size_t n;
     const char *found; /* what was not told: "memory", "distinct", ... */
     bool misused;      /* the question made no sense; else no filter can do it */
-    double tighter; /* for a bound on the rate at the end: the share of it that bounds the mean */
     eb_error err;
 } answer;
 

@@ -466,7 +466,8 @@ typedef enum eb_prefer {                       /* the order of offers */
  * EB_NO_FALSE_NEGATIVES in caps. */
 typedef struct eb_goal {
     size_t size;
-    const eb_workload *load; /* with items and distinct, or gap */
+    const eb_workload *load; /* with items and distinct, or gap.  Distinct alone is a set: its keys
+                                are added once, then others are asked for, and at_end is meant */
     const char *options;     /* for every offer: "seed=7,shards=4"; NULL: none.  Kinds without one
                                 of them make no offer */
     double max_bytes;        /* of memory, in total */
@@ -477,12 +478,15 @@ typedef struct eb_goal {
     uint64_t caps;      /* that every offer has */
     uint32_t prefer;    /* eb_prefer; must be set */
     uint32_t all_kinds; /* 0: recommended kinds only */
+    uint32_t at_end; /* 1: false positives are bounded at the end of the stream, not on average */
+    uint32_t reserved;
 } eb_goal;
 typedef struct eb_offer {
     size_t size;
     const eb_kind_info *kind;
     double bytes;
-    double mean_fpr, mean_fnr; /* expected; if the order is not known: of a shuffled stream */
+    double mean_fpr, mean_fnr; /* expected, or with at_end false positives at the end; if the order
+                                  is not known: of a shuffled stream */
     double most_fpr, most_fnr; /* if the order is not known: at worst; else the same */
     double regret;             /* if the order is not known: its misses as a multiple of the
                                   best offer's, on the stream that suits it least; else 1 */

@@ -36,13 +36,22 @@ typedef struct plan_offer { /* what one kind can do */
     double regret; /* the worst ratio of its misses to the fewest of all offers */
 } plan_offer;
 
+/* A set: keys that are added once, before others are asked for.  Both rates are those at the end.
+ */
+static bool plan_is_set(const eb_goal *g) {
+    return g->at_end && g->load->distinct > 0 && !(g->load->items > g->load->distinct) &&
+           !(g->load->gap > 0) && !(g->window > 0);
+}
+
 static bool plan_is_told(const eb_workload *w) {
     return w->order == EB_ORDER_SHUFFLED || w->gap > 0;
 }
 
-/* Whether misses on this stream count.  If repeats are recent, the shuffled stream does not. */
-static bool plan_counts(const eb_workload *w, size_t stream) {
-    return w->order != EB_ORDER_RECENT || plan_gaps[stream] > 0;
+/* Whether misses on this stream count.  If repeats are recent, the shuffled stream does not.  The
+ * keys of a set are not repeated. */
+static bool plan_counts(const eb_goal *g, size_t stream) {
+    if (plan_is_set(g)) return stream == 0;
+    return g->load->order != EB_ORDER_RECENT || plan_gaps[stream] > 0;
 }
 
 /* Options that follow from the goal */
@@ -80,6 +89,12 @@ static bool plan_searches(const eb_goal *g) {
     return g->prefer == EB_SMALLEST || g->prefer == EB_FEWEST_FALSE;
 }
 
+/* A kind that asks for the share of new keys plans for a shuffled stream, unless told otherwise,
+ * and its fpr= is the mean over the stream. */
+static bool plan_shuffles(const ebi_kind *kind) {
+    return ebi_spec_option(kind, "share") < EBI_OPTIONS_MAX;
+}
+
 static bool plan_has_window(const ebi_kind *kind) {
     return ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
 }
@@ -88,12 +103,9 @@ static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr
     const eb_workload *const w = g->load;
     const size_t cells = ebi_spec_option(s->kind, "cells");
     if (!s->a.given[cells]) plan_wish(s, "memory", floor(bytes));
-    /* A kind that asks for the share of new keys plans for a shuffled stream, unless told
-     * otherwise. */
-    const bool shuffles = ebi_spec_option(s->kind, "share") < EBI_OPTIONS_MAX;
     const bool shuffled =
         w->order == EB_ORDER_SHUFFLED && !(w->gap > 0) && (!(w->zipf > 0) || !plan_searches(g));
-    if (!shuffles || shuffled) plan_wish(s, "fpr", fpr);
+    if (!plan_shuffles(s->kind) || shuffled) plan_wish(s, "fpr", fpr);
     if (shuffled && w->zipf > 0 && fpr > 0) plan_choose(s, "order", "any");
     /* If all repeats are at one gap, a duel has nothing to learn. */
     if (w->gap > 0) plan_choose(s, "keep", "recent");
@@ -156,24 +168,29 @@ static void plan_predict(plan_offer *o, const eb_goal *g) {
     const bool promised = plan_promises(o->kind, g);
     eb_prediction r;
     ebi_predict(o->kind, &o->p, g->load, ask, &r);
-    o->fpr = plan_known(r.mean_fpr, r.fpr_high);
+    o->fpr = g->at_end ? plan_known(r.fpr, 1) : plan_known(r.mean_fpr, r.fpr_high);
     /* A window filter is for goals that say how long the window is, or how far apart repeats
      * are. */
     const bool unasked = !promised && !(g->load->gap > 0) && plan_has_window(o->kind);
-    o->fnr = promised ? 0 : unasked ? 1 : plan_known(r.mean_fnr, r.fnr_high);
-    o->most_fpr = plan_is_told(g->load) ? o->fpr : r.most_fpr;
+    o->fnr = promised         ? 0
+             : unasked        ? 1
+             : plan_is_set(g) ? plan_known(r.fnr, 1)
+                              : plan_known(r.mean_fnr, r.fnr_high);
+    /* What bounds the mean in any order is due to cells that fill with distinct keys alone. */
+    const bool by_distinct = g->at_end && !isnan(r.most_fpr);
+    o->most_fpr = plan_is_told(g->load) || by_distinct ? o->fpr : r.most_fpr;
     o->most_fnr = plan_is_told(g->load) ? o->fnr : 0;
     if (!plan_keeps_fpr(g, o)) return;
     for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++) {
         eb_workload near = *g->load;
         near.gap = plan_gaps[i] * fmax(near.distinct, 1);
         o->missed[i] = o->fnr;
-        if (near.gap > 0 && !promised && !unasked &&
+        if (near.gap > 0 && !promised && !unasked && !plan_is_set(g) &&
             !(o->kind->info.caps & EB_NO_FALSE_NEGATIVES)) {
             ebi_predict(o->kind, &o->p, &near, ask, &r);
             o->missed[i] = plan_known(r.mean_fnr, r.fnr_high);
         }
-        if (plan_counts(g->load, i)) o->most_fnr = fmax(o->most_fnr, o->missed[i]);
+        if (plan_counts(g, i)) o->most_fnr = fmax(o->most_fnr, o->missed[i]);
     }
 }
 
@@ -195,7 +212,7 @@ static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
     if (w->zipf > 0 && fnr > 0) return 0; /* rare keys need not be remembered */
     if (g->window > 0) return g->window * fmax(w->rate, 1) * plan_bits(fpr, fnr) / 8;
     if (w->gap > 0) return w->gap * plan_bits(fpr, fnr) / 8;
-    if (!(w->items > 0)) return w->distinct * plan_bits(fpr, fnr) / 8;
+    if (plan_is_set(g)) return w->distinct * plan_bits(fpr, fnr) / 8;
     for (double x = 0.05; x < 1; x += 0.05) {
         const double f = fpr / (1 - x), m = fnr / (1 - x);
         best = fmax(best, w->distinct * plan_bits(f, m) * (1 - x) / log(1 / x) / 8);
@@ -212,8 +229,8 @@ static bool plan_is_hopeless(const eb_goal *g, double bytes) {
 }
 
 /* false: the kind cannot do it, or is of no use */
-static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, double fpr,
-                     plan_offer *o) {
+static bool plan_ask_once(const plan_spec *given, const eb_goal *g, double bytes, double fpr,
+                          plan_offer *o) {
     plan_spec s = *given;
     if (plan_is_hopeless(g, bytes)) return false;
     plan_wishes(&s, g, bytes, fpr);
@@ -233,6 +250,20 @@ static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, dou
     return true;
 }
 
+/* The same, with a stricter wish where the kind's wish is for the mean and the bound for the end.
+ */
+static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, double fpr,
+                     plan_offer *o) {
+    enum { PLAN_STRICTER = 6 };
+    const bool may = g->at_end && fpr > 0 && plan_shuffles(given->kind);
+    for (int i = 0; i < PLAN_STRICTER; i++) {
+        if (!plan_ask_once(given, g, bytes, fpr, o)) return false;
+        if (!may || plan_keeps_fpr(g, o)) break;
+        fpr *= 0.9995 * g->max_fpr / o->most_fpr;
+    }
+    return true;
+}
+
 static bool plan_keeps_fnr(const eb_goal *g, const plan_offer *o) {
     return !(g->max_fnr > 0) || o->most_fnr <= g->max_fnr * plan_rounding(o);
 }
@@ -241,7 +272,7 @@ static bool plan_keeps_fnr(const eb_goal *g, const plan_offer *o) {
 static bool plan_is_useful(const eb_goal *g, const plan_offer *o) {
     double least = o->fnr;
     for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++)
-        if (plan_counts(g->load, i)) least = fmin(least, o->missed[i]);
+        if (plan_counts(g, i)) least = fmin(least, o->missed[i]);
     return o->fpr + least < plan_useless;
 }
 
@@ -395,7 +426,7 @@ static void plan_regrets(const eb_goal *g, plan_offer *offers, size_t n) {
     const double few = 1e-4; /* misses that do not matter */
     for (size_t s = 0; s < PLAN_STREAMS && !plan_is_told(g->load); s++) {
         double least = 1;
-        if (!plan_counts(g->load, s)) continue;
+        if (!plan_counts(g, s)) continue;
         for (size_t i = 0; i < n; i++) least = fmin(least, offers[i].missed[s]);
         for (size_t i = 0; i < n; i++)
             offers[i].regret = fmax(offers[i].regret, (offers[i].missed[s] + few) / (least + few));
@@ -459,6 +490,9 @@ static eb_status plan_check(const eb_goal *g, eb_error *err) {
                         g->max_bytes);
     if (!(g->window >= 0 && g->window <= 1e18))
         return ebi_fail(err, EB_EINVAL, "window must be 0..1e18, not %g", g->window);
+    if (g->at_end > 1 || g->reserved != 0)
+        return ebi_fail(err, EB_EINVAL, "at_end must be 0 or 1 and reserved 0, not %u and %u",
+                        (unsigned)g->at_end, (unsigned)g->reserved);
     if (g->prefer < EB_SMALLEST || g->prefer > EB_FEWEST_FALSE)
         return ebi_fail(err, EB_EINVAL, "prefer must be %d..%d, not %u", EB_SMALLEST,
                         EB_FEWEST_FALSE, (unsigned)g->prefer);
@@ -541,7 +575,8 @@ static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t as
     if (g->max_bytes > 0 && plan_offers(&other, true, offers, &ignored) > 0) {
         PLAN_SAY(&t, "; %s would with ", offers[0].kind->info.name);
         plan_say_size(&t, offers[0].bytes);
-        if (other.max_fnr > 0 && g->max_fnr == 0) PLAN_SAY(&t, " and fnr=%g", other.max_fnr);
+        if (g->max_fnr == 0 && offers[0].most_fnr > 0)
+            PLAN_SAY(&t, " and fnr=%.2g", offers[0].most_fnr);
     }
     other = *g;
     other.max_fnr = 0;
@@ -602,10 +637,17 @@ eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_
     EBI_TRY(ebi_predict_check(goal->load, err));
     EBI_TRY(plan_bad_options(goal, err));
     plan_offer offers[PLAN_KINDS_MAX];
+    eb_workload load = *goal->load;
+    eb_goal g = *goal;
+    g.load = &load;
+    if (load.distinct > 0 && !(load.items > 0 || load.gap > 0 || g.window > 0)) {
+        load.items = load.distinct;
+        g.at_end = 1;
+    }
     size_t asked;
-    const size_t found = plan_offers(goal, false, offers, &asked);
-    if (found == 0) return err ? plan_impossible(goal, offers, asked, err) : EB_ELIMIT;
+    const size_t found = plan_offers(&g, false, offers, &asked);
+    if (found == 0) return err ? plan_impossible(&g, offers, asked, err) : EB_ELIMIT;
     *n = ebi_min_size(found, cap);
-    for (size_t i = 0; i < *n; i++) plan_write(&offers[i], goal->load, &out[i]);
+    for (size_t i = 0; i < *n; i++) plan_write(&offers[i], &load, &out[i]);
     return EB_OK;
 }
