@@ -60,7 +60,7 @@ static const refusal refusals[] = {
     {"bloom:memory=1K,distinct=1e9,fpr=0.001",
      "bloom: memory must be at least 1797205504 for distinct=1000000000 at fpr=0.001, not 1024"},
     {"bloom:distinct=1e14,fpr=1e-9",
-     "bloom: distinct=1e+14 at fpr=1e-09 need 5.39e+14 bytes, and the most is 2^47"},
+     "bloom: distinct=1e14 at fpr=1e-9 need 5.39e14 bytes, and the most is 2^47"},
     {"stable:fade=1,k=2,fpr=0.1", "stable: give fade or fpr, not both"},
     {"stable:width=9", "stable: width must be 1..8, not 9"},
     {"stable:cells=64,k=2,fade=64", "stable: fade must be below cells=64, not 64"},

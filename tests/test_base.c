@@ -2,6 +2,7 @@
 #include "api/number.h"
 #include "base/rng.h"
 #include "suite.h"
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #define XXH_INLINE_ALL
@@ -48,7 +49,20 @@ static void statuses_have_names(void **state) {
     HOLDS(eb_version() == EB_VERSION_NUMBER);
 }
 
-/* Conversions of messages are the library's own: they write what printf writes. */
+/* 1e+09 is 1e9 and 1e-09 is 1e-9: takes out, one by one, what stands before the exponent's digits.
+ */
+static void shorten_exponents(char *text) {
+    for (char *e = text; *e; e++) {
+        if (!((e[0] == 'e') && (e[1] == '+' || e[1] == '-') && isdigit((unsigned char)e[2])))
+            continue;
+        if (e[1] == '+') memmove(e + 1, e + 2, strlen(e + 1));
+        char *const digits = e[1] == '-' ? e + 2 : e + 1;
+        while (*digits == '0') memmove(digits, digits + 1, strlen(digits));
+    }
+}
+
+/* Conversions of messages are the library's own: they write what printf writes, but 1e9 where that
+ * writes 1e+09. */
 static void errors_are_written_as_printf_would(void **state) {
     (void)state;
     static const double reals[] = {0,     0.25,     -1.5,   1e-9,      123456789.125, 1e18,
@@ -60,6 +74,7 @@ static void errors_are_written_as_printf_would(void **state) {
 #define SAME(...)                                                                                  \
     do {                                                                                           \
         (void)snprintf(want, sizeof err.text, __VA_ARGS__);                                        \
+        shorten_exponents(want);                                                                   \
         GIVES(EB_EINVAL, ebi_fail(&err, EB_EINVAL, __VA_ARGS__));                                  \
         suite_at("%s, not %s", want, err.text);                                                    \
         HOLDS(strcmp(want, err.text) == 0);                                                        \
@@ -67,6 +82,8 @@ static void errors_are_written_as_printf_would(void **state) {
         SAME("%g is %.10g, %.3g or %.0f%%", x, x, x, x);
         SAME("%f%f%.0f", x, x, -x);
     }
+    GIVES(EB_EINVAL, ebi_fail(&err, EB_EINVAL, "%g, %g and %g", 1e9, -1.5e-7, 1e-10));
+    HOLDS(strcmp(err.text, "1e9, -1.5e-7 and 1e-10") == 0);
     SAME("%d %d %u %lu %llu %zu", INT_MIN, INT_MAX, UINT_MAX, ULONG_MAX, ULLONG_MAX,
          (size_t)SIZE_MAX);
     SAME("%s|%.3s|%.*s|%.*s|%.0s|", "", "abcdef", 2, "abc", 5, "abc", "x");

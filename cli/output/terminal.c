@@ -114,11 +114,11 @@ static const char *rest(double share, double seconds, char text[48]) {
 void progress_show(progress *p, double now, uint64_t lines, uint64_t seen, uint64_t bytes,
                    double share) {
     if (!p->on || now - p->start < 1 || now - p->last < 1.0 / 6) return;
-    char amount[32], rate[32], left[48];
+    char amount[32], rate[32], count[32], left[48];
     double percent = lines ? 100.0 * (double)seen / (double)lines : 0;
-    fprintf(stderr, "\r%s, %s/s, %.4g lines, %.1f %% seen before%s\033[K",
+    fprintf(stderr, "\r%s, %s/s, %s lines, %.1f %% seen before%s\033[K",
             human_bytes(amount, (double)bytes), human_bytes(rate, (double)bytes / (now - p->start)),
-            (double)lines, percent, rest(share, now - p->start, left));
+            human_number(count, (double)lines), percent, rest(share, now - p->start, left));
     progress_on_screen = true;
     p->last = now;
 }

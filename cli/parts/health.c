@@ -29,12 +29,13 @@ static bool beyond_plan(const eb_filter *f, const eb_stats *s) {
 }
 
 static void tell(health *h, const eb_filter *f, const eb_stats *s) {
+    char keys[32], planned[32], now[32];
     h->told = true;
-    cli_warn("the filter is beyond its plan: it was made for about %.3g distinct keys with a "
-             "false-positive rate of "
-             "%.2g; now the rate is %.2g, and it rises with every new key: give more -m, or "
-             "--on-full grow",
-             planned_keys(f, s), planned_rate(f), s->fpr);
+    cli_warn("the filter is beyond its plan: it was made for about %s distinct keys with a "
+             "false-positive rate of %s; now the rate is %s, and it rises with every new key: give "
+             "more -m, or --on-full grow",
+             human_number(keys, planned_keys(f, s)), human_number(planned, planned_rate(f)),
+             human_number(now, s->fpr));
 }
 
 /* A new key sets at most k bits, so half of them cannot be set any earlier. */

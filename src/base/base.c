@@ -24,6 +24,16 @@ static void base_put(base_out *out, const char *s, size_t len) {
     out->text[out->len] = '\0';
 }
 
+/* 1e+09 becomes 1e9, as people write it. */
+static void base_short_exponent(char *text) {
+    char *to = strchr(text, 'e');
+    if (!to) return;
+    const char *from = ++to;
+    if (*from == '-') to++;
+    from += strspn(from, "+-0");
+    memmove(to, from, strlen(from) + 1);
+}
+
 static void base_put_real(base_out *out, char conversion, int precision, double value) {
     enum { BASE_POINT_MAX = 8 }; /* bytes: a locale's point may be any character */
     char text[DBL_MAX_10_EXP + 32 + BASE_POINT_MAX];
@@ -33,6 +43,7 @@ static void base_put_real(base_out *out, char conversion, int precision, double 
         (void)snprintf(text, sizeof text, "%.*f", digits, value);
     else
         (void)snprintf(text, sizeof text, "%.*g", digits, value);
+    base_short_exponent(text);
     const size_t whole = strspn(text, letters), point = strcspn(text + whole, letters);
     base_put(out, text, whole);
     if (point > 0) base_put(out, ".", 1);

@@ -86,7 +86,7 @@ misused dedup '--refresh needs --window' dedup --refresh in
 misused dedup '--time-field needs a --window in time' dedup --window 10 --time-field 1 in
 misused dedup '--window chooses a filter: not with --filter, --items and --distinct' dedup --window 10 --filter lru in
 everbloom dedup --window 1e6 -m 1M in
-status_is 2; err_has 'window: memory must be at least '; err_has ' for 1000000 keys with fpr=1.2e-06, not 1048576'
+status_is 2; err_has 'window: memory must be at least '; err_has ' for 1000000 keys with fpr=1.2e-6, not 1048576'
 
 # A short window is as long as it says, not longer.
 for lines in 1 3 5; do
