@@ -9,9 +9,10 @@ than LEAST.  A mutation's rank comes from the seed and the text of its line, so 
 Lines that only fetch memory ahead of its use are left out: they change no answer.
 
 Each worker has the library as a shared one, built with its asserts, so that a mutation costs one compilation and one
-link; for a header, the tests that include it are compiled, too.  The tests of `make check` run until the first failure,
-those first whose names have a word of the file's path; the scripts of the command come last.  A test that does not call
-the function of the line cannot notice, and is left out: a run with -finstrument-functions says who calls what.
+link; for a header, the tests that include it are compiled, too.  The tests of `make check` run until the first failure:
+first test_golden and those whose names have a word of the file's path, the shortest before the others; last the scripts
+of the command.  A test that does not call the function of the line cannot notice, and is left out: a run with
+-finstrument-functions says who calls what.
 
     noticed    a test failed, or took far more processor time than without the mutation
     survived   everything passed: the line is not tested, or the change means nothing
@@ -365,7 +366,7 @@ def ordered(first, users):
             return function not in known or function in first[program][1] or users[m.path] & set(parts[program])
 
         def rank(program):
-            return program == "everbloom", not words & set(program.split("_")[1:]), first[program][0]
+            return program == "everbloom", not (words | {"golden"}) & set(program.split("_")[1:]), first[program][0]
         return [(program, max(LEAST_SECONDS, MORE_TIME * first[program][0]))
                 for program in sorted(filter(may_notice, first), key=rank)]
     return order
