@@ -209,6 +209,26 @@ static void rounding_adds_little(void **state) {
     eb_free(f);
 }
 
+/* 2^f between two 64ths is on the straight line between them, rounded up: at every place of an era,
+ * an arrival counts no less than that and at most a unit more. */
+static void weights_are_rounded_up(void **state) {
+    (void)state;
+    enum { TICKS = 1 << 20, STEP = TICKS / 64 };
+    eb_filter *const f = suite_new("decay:memory=4K,halflife=1048576");
+    const ebi_decay d = opened(f);
+    for (uint64_t t = 1, i = 0; t < TICKS;
+         t++, i = (t + 1) / STEP) { /* a place is known to a tick */
+        const long double from = exp2l((long double)i / 64), rise = exp2l(1 / 64.0L) - 1;
+        const long double within = (long double)((t + 1) % STEP) / STEP;
+        const long double exact = ldexpl(from * (1 + rise * within), EBI_SOFT_FRACTION);
+        const uint64_t weight = ebi_decay_weight(&d, ebi_decay_moment(&d, t), 1);
+        if ((long double)weight >= exact && (long double)weight < exact + 1.001L) continue;
+        fail_msg("at %llu: %llu for %.9Lf", (unsigned long long)t, (unsigned long long)weight,
+                 exact);
+    }
+    eb_free(f);
+}
+
 /* The modes of the paper */
 
 static void optimised_counters_equal_basic_ones(void **state) {
@@ -364,6 +384,7 @@ int main(void) {
         cmocka_unit_test(freshening_changes_no_counter),
         cmocka_unit_test(counts_are_never_too_low),
         cmocka_unit_test(rounding_adds_little),
+        cmocka_unit_test(weights_are_rounded_up),
         cmocka_unit_test(optimised_counters_equal_basic_ones),
         cmocka_unit_test(a_full_pool_saturates_whole_counters),
         cmocka_unit_test(saturated_counters_stay_so),
