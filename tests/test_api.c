@@ -62,6 +62,8 @@ static const refusal refusals[] = {
     {"bloom:distinct=1e14,fpr=1e-9",
      "bloom: distinct=1e14 at fpr=1e-9 need 5.39e14 bytes, and the most is 2^47"},
     {"stable:fade=1,k=2,fpr=0.1", "stable: give fade or fpr, not both"},
+    {"importance:memory=1K,k=1,width=1,fpr=3e-4,gap=1,low=1,high=7",
+     "importance: no filter of this size has fpr=0.0003"},
     {"stable:width=9", "stable: width must be 1..8, not 9"},
     {"stable:cells=64,k=2,fade=64", "stable: fade must be below cells=64, not 64"},
 };
