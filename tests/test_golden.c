@@ -402,6 +402,9 @@ static void specs_are_as_they_were(void **state) {
         }
     }
     for (size_t i = 0; i < SUITE_COUNT(wishes); i++) ask_spec("%s", wishes[i]);
+    for (int i = 2; i <= 26; i++) /* the rows of a window's table */
+        for (int line = 64; line <= 128; line *= 2)
+            ask_spec("window:window=50000,line=%d,fpr=%g", line, exp2(-i));
     file_ends();
 }
 
