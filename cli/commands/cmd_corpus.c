@@ -146,16 +146,17 @@ static void corpus_tell(const corpus_run *run, double seconds) {
 
 static void corpus_work(corpus_run *run) {
     const settings *const set = run->set;
+    const size_t threads = corpus_of(set)->threads ? (size_t)corpus_of(set)->threads : 1;
     corpus_place from;
     if (!resume_load(run, &from))
-        filters_plan(run);
+        filters_plan(run, threads);
     else if (!set->quiet)
         cli_warn("going on with file %zu of %zu", from.file - run->first + 1,
                  run->end - run->first);
     filters_ready(run);
     const double start = now_seconds();
     progress_start(&run->progress, set->quiet);
-    pipeline_run(run, corpus_of(set)->threads ? (size_t)corpus_of(set)->threads : 1, &from);
+    pipeline_run(run, threads, &from);
     resume_end(run);
     if (corpus_of(set)->collect) collect_save(run);
     if (corpus_of(set)->report) page_write(run);

@@ -1,7 +1,8 @@
 /* corpus.h - everbloom corpus: the parts of a run.
  *
  *   files     which files, and where each goes           files.c
- *   source    plain bytes of a file, whole records        source.c (and back: pack.c)
+ *   source    plain bytes of a file                       source.c (and back: pack.c)
+ *   reading   files, one after the other, in chunks       reading.c
  *   parse     records to units and their hashes           parse.c
  *   decide    what was seen before; in input order        decide.c
  *   render    the bytes that are passed on                render.c
@@ -69,6 +70,7 @@ typedef struct source source;
 source *source_open(const char *path, char *why, size_t cap); /* NULL: why */
 /* Appends up to `most` plain bytes; 0 at the end, -1 if something is wrong. */
 long source_read(source *s, char *to, size_t most, char *why, size_t cap);
+bool source_is_packed(const source *s);
 uint64_t source_packed_bytes(const source *s); /* read so far */
 void source_close(source *s);
 /* pack.c.  The bytes as one member or frame of their own; to: cli_grow. */
@@ -184,9 +186,10 @@ typedef enum chunk_state {
 typedef struct chunk {
     chunk_state state;
     size_t file;
-    bool last;      /* of its file */
-    uint64_t line;  /* lines of the file before it */
-    uint64_t plain; /* bytes of the file, unpacked, up to its end */
+    bool last;        /* of its file */
+    uint64_t line;    /* lines of the file before it */
+    uint64_t plain;   /* bytes of the file, unpacked, up to its end */
+    uint64_t on_disk; /* bytes of the file that were read for that */
     char *bytes;
     size_t n, cap;
     char *text; /* unescaped */
@@ -233,7 +236,23 @@ bool resume_load(corpus_run *run, corpus_place *place);
 void resume_save(const corpus_run *run, const corpus_place *place);
 void resume_end(const corpus_run *run);
 
-/* pipeline.c: from a place to the end. */
+/* reading.c: one thread at a time reads; others may meanwhile unpack the files that come next, each
+ * in a lane of its own.  With no more lanes than one nobody does. */
+typedef struct reading reading;
+typedef struct reading_lane reading_lane;
+reading *reading_new(const corpus_run *run, const corpus_place *from, size_t lanes);
+void reading_free(reading *r);
+bool reading_is_ready(const reading *r); /* nobody unpacks the file that is read next */
+void reading_next(reading *r, chunk *c); /* a chunk; its error says what is wrong */
+size_t reading_file(const reading *r);   /* that the next chunk is of */
+/* A lane to unpack a part of, while file `now` is read, or NULL; then it is left. */
+reading_lane *reading_choose(reading *r, size_t now);
+void reading_ahead(const reading *r, reading_lane *l);
+void reading_leave(reading_lane *l);
+
+/* pipeline.c */
+void corpus_threads(size_t n, void *(*work)(void *), void *context); /* n times; n >= 1 */
+/* From a place to the end. */
 void pipeline_run(corpus_run *run, size_t threads, const corpus_place *from);
 
 /* ---- page.c */
@@ -265,7 +284,7 @@ double fresh_share(fresh_sample *s, double times, double *here);
 void fresh_free(fresh_sample *s);
 
 /* ---- plan.c */
-void filters_plan(corpus_run *run);
+void filters_plan(corpus_run *run, size_t threads);
 void filters_ready(corpus_run *run); /* what follows from filters that are there */
 /* Before keys are added: says if they are more than planned.  False: they are not to be, as the
  * chunk's error says. */

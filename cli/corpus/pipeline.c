@@ -1,9 +1,10 @@
 /* pipeline.c - the stages of a run on several threads.
  *
- * Every thread takes the most urgent work there is: writing, deciding, rendering, parsing, reading.
- * Reading, deciding and writing go chunk after chunk, one thread at a time; the rest may be done by
- * several.  A chunk that something is wrong with ends the run when it is its turn to be decided, so
- * the first trouble in input order is what is told, whatever the number of threads. */
+ * Every thread takes the most urgent work there is.  What one thread at a time does, chunk after
+ * chunk, comes first: writing, deciding, reading; then what several may do: rendering, parsing, and
+ * unpacking files that come next.  A chunk that something is wrong with ends the run when it is its
+ * turn to be decided, so the first trouble in input order is what is told, whatever the number of
+ * threads. */
 #include "corpus.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PIPE_CHUNK = 1 << 20, PIPE_BLOCK = 64 << 10, PIPE_LARGE = 16 << 20 };
+enum { PIPE_LARGE = 16 << 20 };
 
 typedef struct pipeline {
     corpus_run *run;
@@ -25,17 +26,11 @@ typedef struct pipeline {
     bool reading, deciding, writing, saving, all_read;
     bool stop; /* nothing more is decided; what was is written */
     char error[CORPUS_ERROR];
-    /* The file that is read. */
-    size_t file;
-    source *in;
-    char *rest; /* read already, for the next chunk */
-    size_t rest_n, rest_cap;
-    uint64_t lines, plain, packed;
-    uint64_t skip; /* plain bytes of the file that are done already */
-    /* As of the last chunk that was read, for the progress line: the reader works without the lock.
-     */
+    reading *in;
+    /* As of the last chunk that was read: the reader works without the lock. */
     size_t files_read;
     uint64_t packed_read;
+    uint64_t lines; /* of the file, decided */
     /* The file that is written. */
     int out; /* -1: none */
     char *part;
@@ -45,100 +40,6 @@ typedef struct pipeline {
     double saved, saving_took; /* when, and how long that took */
     uint64_t saved_at;         /* chunk */
 } pipeline;
-
-/* ---- Reading. */
-
-static bool pipe_trouble(const pipeline *p, chunk *c, const char *why) {
-    snprintf(c->error, sizeof c->error, "%.200s: %.180s", p->run->files.file[c->file].path, why);
-    return false;
-}
-
-/* Where the chunk ends: behind the first record that ends at PIPE_CHUNK bytes or later; 0: more has
- * to be read. */
-static size_t pipe_cut(const chunk *c, size_t looked) {
-    const size_t from = looked > PIPE_CHUNK - 1 ? looked : PIPE_CHUNK - 1;
-    const char *const newline = c->n > from ? memchr(c->bytes + from, '\n', c->n - from) : NULL;
-    return newline ? (size_t)(newline - c->bytes) + 1 : 0;
-}
-
-static void pipe_keep_rest(pipeline *p, chunk *c, size_t cut) {
-    p->rest_n = c->n - cut;
-    p->rest = cli_grow(p->rest, &p->rest_cap, p->rest_n + 1);
-    memcpy(p->rest, c->bytes + cut, p->rest_n);
-    c->n = cut;
-}
-
-static bool pipe_fill(pipeline *p, chunk *c) {
-    char why[200];
-    const bool json = p->run->files.file[c->file].json;
-    size_t cut = 0;
-    c->bytes = cli_grow(c->bytes, &c->cap, p->rest_n + 1);
-    if (p->rest_n > 0) memcpy(c->bytes, p->rest, p->rest_n);
-    c->n = p->rest_n;
-    p->rest_n = 0;
-    while (!(json && (cut = pipe_cut(c, c->n > PIPE_BLOCK ? c->n - PIPE_BLOCK : 0)) > 0)) {
-        c->bytes = cli_grow(c->bytes, &c->cap, c->n + PIPE_BLOCK);
-        const long n = source_read(p->in, c->bytes + c->n, PIPE_BLOCK, why, sizeof why);
-        if (n < 0) return pipe_trouble(p, c, why);
-        if (n == 0) {
-            c->last = true;
-            return true;
-        }
-        c->n += (size_t)n;
-    }
-    pipe_keep_rest(p, c, cut);
-    return true;
-}
-
-static uint64_t pipe_lines(const chunk *c) {
-    uint64_t lines = 0;
-    const char *p = c->bytes, *const end = p + c->n;
-    while (p < end && (p = memchr(p, '\n', (size_t)(end - p))) != NULL) p++, lines++;
-    return lines;
-}
-
-/* What was done before the run was interrupted is read again, and dropped. */
-static bool pipe_skip(pipeline *p, chunk *c) {
-    char why[200];
-    while (p->skip > 0) {
-        c->bytes = cli_grow(c->bytes, &c->cap, PIPE_BLOCK);
-        const size_t most = p->skip < PIPE_BLOCK ? (size_t)p->skip : PIPE_BLOCK;
-        const long n = source_read(p->in, c->bytes, most, why, sizeof why);
-        if (n <= 0) return pipe_trouble(p, c, n < 0 ? why : "the file is shorter than it was");
-        p->skip -= (uint64_t)n;
-    }
-    return true;
-}
-
-static void pipe_open_in(pipeline *p, chunk *c) {
-    char why[200];
-    p->in = source_open(p->run->files.file[c->file].path, why, sizeof why);
-    if (!p->in)
-        pipe_trouble(p, c, why);
-    else
-        (void)pipe_skip(p, c);
-}
-
-static void pipe_read(pipeline *p, chunk *c) {
-    c->file = p->file;
-    c->last = false;
-    c->n = c->docs = 0;
-    c->error[0] = '\0';
-    if (!p->in) pipe_open_in(p, c);
-    if (!c->error[0] && pipe_fill(p, c)) {
-        c->line = p->lines;
-        p->lines += pipe_lines(c);
-        p->plain += c->n;
-        c->plain = p->plain;
-        p->packed = source_packed_bytes(p->in);
-    }
-    if (c->last || c->error[0]) {
-        source_close(p->in);
-        p->in = NULL;
-        p->file++;
-        p->lines = p->plain = p->packed = 0;
-    }
-}
 
 /* ---- Writing. */
 
@@ -198,7 +99,7 @@ static void pipe_write(pipeline *p, chunk *c) {
         p->place = (corpus_place){.file = c->file + 1};
     else {
         p->place.plain = c->plain;
-        p->place.lines = c->line + pipe_lines(c);
+        p->place.lines = c->line + c->docs;
     }
 }
 
@@ -287,6 +188,8 @@ static bool pipe_try_decide(pipeline *p) {
     if (p->stop || p->saving || p->due) return false;
     if (p->deciding || p->next_decide == p->next_read || c->state != CHUNK_PARSED) return false;
     p->deciding = true;
+    c->line = p->lines;
+    p->lines = c->last ? 0 : p->lines + c->docs;
     if (!c->error[0]) PIPE_UNLOCKED(chunk_decide(p->run, c));
     p->deciding = false;
     if (c->error[0]) {
@@ -313,17 +216,26 @@ static bool pipe_try_chunk(pipeline *p, chunk_state from, chunk_state to) {
 }
 
 static bool pipe_try_read(pipeline *p) {
-    if (p->stop || p->reading || p->all_read || p->next_read - p->next_write == p->slots)
+    if (p->stop || p->reading || p->all_read || p->next_read - p->next_write == p->slots ||
+        !reading_is_ready(p->in))
         return false;
     chunk *const c = pipe_at(p, p->next_read);
     p->reading = true;
-    PIPE_UNLOCKED(pipe_read(p, c));
+    PIPE_UNLOCKED(reading_next(p->in, c));
     p->reading = false;
-    p->files_read = p->file;
-    p->packed_read = p->packed;
+    p->files_read = reading_file(p->in);
+    p->packed_read = c->on_disk;
     c->state = CHUNK_READ;
     p->next_read++;
-    p->all_read = p->file == p->run->end || c->error[0];
+    p->all_read = p->files_read == p->run->end || c->error[0];
+    return true;
+}
+
+static bool pipe_try_ahead(pipeline *p) {
+    reading_lane *const lane = p->stop || p->all_read ? NULL : reading_choose(p->in, p->files_read);
+    if (!lane) return false;
+    PIPE_UNLOCKED(reading_ahead(p->in, lane));
+    reading_leave(lane);
     return true;
 }
 
@@ -339,8 +251,8 @@ static void *pipe_work(void *context) {
         if (signals_stop()) p->stop = true;
         p->due |= pipe_is_save_due(p);
         const bool done = pipe_try_write(p) || pipe_try_save(p) || pipe_try_decide(p) ||
-                          pipe_try_chunk(p, CHUNK_DECIDED, CHUNK_RENDERED) ||
-                          pipe_try_chunk(p, CHUNK_READ, CHUNK_PARSED) || pipe_try_read(p);
+                          pipe_try_read(p) || pipe_try_chunk(p, CHUNK_DECIDED, CHUNK_RENDERED) ||
+                          pipe_try_chunk(p, CHUNK_READ, CHUNK_PARSED) || pipe_try_ahead(p);
         if (!done && !pipe_is_done(p)) pthread_cond_wait(&p->changed, &p->lock);
     }
     pthread_cond_broadcast(&p->changed);
@@ -348,22 +260,21 @@ static void *pipe_work(void *context) {
     return NULL;
 }
 
-static void pipe_threads(pipeline *p, size_t threads) {
-    pthread_t *const thread = cli_alloc(threads * sizeof *thread);
-    for (size_t i = 1; i < threads; i++)
-        if (pthread_create(&thread[i], NULL, pipe_work, p) != 0)
+void corpus_threads(size_t n, void *(*work)(void *), void *context) {
+    pthread_t *const thread = cli_alloc(n * sizeof *thread);
+    for (size_t i = 1; i < n; i++)
+        if (pthread_create(&thread[i], NULL, work, context) != 0)
             cli_fail("no thread: %s", strerror(errno));
-    pipe_work(p);
-    for (size_t i = 1; i < threads; i++) pthread_join(thread[i], NULL);
+    work(context);
+    for (size_t i = 1; i < n; i++) pthread_join(thread[i], NULL);
     free(thread);
 }
 
 static void pipe_free(pipeline *p) {
     if (p->out >= 0) close(p->out);
-    source_close(p->in);
+    reading_free(p->in);
     for (size_t i = 0; i < p->slots; i++) chunk_free(&p->ring[i]);
     free(p->ring);
-    free(p->rest);
     free(p->part);
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
@@ -371,11 +282,9 @@ static void pipe_free(pipeline *p) {
 
 void pipeline_run(corpus_run *run, size_t threads, const corpus_place *from) {
     pipeline p = {.run = run,
-                  .slots = 2 * threads + 2,
-                  .file = from->file,
+                  .slots = threads > 1 ? threads + 2 : 1,
+                  .in = reading_new(run, from, threads),
                   .files_read = from->file,
-                  .skip = from->plain,
-                  .plain = from->plain,
                   .lines = from->lines,
                   .place = *from,
                   .out = -1,
@@ -386,7 +295,7 @@ void pipeline_run(corpus_run *run, size_t threads, const corpus_place *from) {
     pthread_mutex_init(&p.lock, NULL);
     pthread_cond_init(&p.changed, NULL);
     signals_catch();
-    pipe_threads(&p, threads);
+    corpus_threads(threads, pipe_work, &p);
     progress_clear();
     /* After an error the filters know documents that were not written. */
     if (signals_stop() && !p.error[0] && run->out) resume_save(run, &p.place);

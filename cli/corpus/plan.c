@@ -6,13 +6,18 @@
 #include "corpus.h"
 #include "parts/filterfile.h"
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLAN_FILES = 16, PLAN_BYTES = 1 << 20 };
+enum { PLAN_FILES = 16, PLAN_BYTES = 1 << 20, PLAN_BLOCK = 64 << 10 };
 static const double plan_margin = 1.1, plan_max_drop = 1e-6;
 
 typedef struct plan_sample {
+    const corpus_run *run;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    size_t next, turn, end, step; /* files: to look at, to count */
     double packed;
     double keys[CORPUS_RULES];
     fresh_sample fresh[CORPUS_RULES];
@@ -24,29 +29,56 @@ typedef struct plan_keys {
     double fresh, sampled; /* share of new ones, in all and in the sample; NAN: there are none */
 } plan_keys;
 
-static void plan_look(const corpus_run *run, size_t file, plan_sample *s) {
+/* The first part of a file; what is wrong with it is in the chunk's error. */
+static void plan_read(const corpus_run *run, chunk *c, double *packed) {
     char why[200];
-    chunk c = {.file = file};
-    source *const in = source_open(run->files.file[file].path, why, sizeof why);
-    if (!in) cli_fail("%s: %s", run->files.file[file].path, why);
-    for (long n = 1; n > 0 && c.n < PLAN_BYTES;) {
-        c.bytes = cli_grow(c.bytes, &c.cap, c.n + (64 << 10));
-        n = source_read(in, c.bytes + c.n, 64 << 10, why, sizeof why);
-        if (n < 0) cli_fail("%s: %s", run->files.file[file].path, why);
-        c.n += (size_t)n;
+    const char *const path = run->files.file[c->file].path;
+    source *const in = source_open(path, why, sizeof why);
+    long n = in ? 1 : -1;
+    for (c->n = 0; n > 0 && c->n<PLAN_BYTES; c->n += n> 0 ? (size_t)n : 0) {
+        c->bytes = cli_grow(c->bytes, &c->cap, c->n + PLAN_BLOCK);
+        n = source_read(in, c->bytes + c->n, PLAN_BLOCK, why, sizeof why);
     }
-    s->packed += (double)source_packed_bytes(in);
+    *packed = in ? (double)source_packed_bytes(in) : 0;
     source_close(in);
-    corpus_run alone = *run; /* no filters yet */
-    alone.matchers = 0;
-    chunk_parse(&alone, &c);
+    if (n < 0) snprintf(c->error, sizeof c->error, "%.200s: %.180s", path, why);
+}
+
+static void plan_count(const corpus_run *run, const chunk *c, plan_sample *s) {
     for (size_t i = 0; i < run->rules; i++) {
-        s->keys[i] += (double)c.list[i].n;
-        for (size_t d = 0; d < c.docs && !run->set->quiet; d++)
-            if (c.doc[d].state == RECORD_TEXT)
-                fresh_add(&s->fresh[i], c.list[i].hash + c.doc[d].first[i], c.doc[d].units[i]);
+        s->keys[i] += (double)c->list[i].n;
+        for (size_t d = 0; d < c->docs && !run->set->quiet; d++)
+            if (c->doc[d].state == RECORD_TEXT)
+                fresh_add(&s->fresh[i], c->list[i].hash + c->doc[d].first[i], c->doc[d].units[i]);
     }
+}
+
+/* Takes files until there is none, and counts them in their order. */
+static void *plan_look(void *context) {
+    plan_sample *const s = context;
+    corpus_run alone = *s->run; /* no filters yet */
+    chunk c = {0};
+    alone.matchers = 0;
+    pthread_mutex_lock(&s->lock);
+    while (s->next < s->end) {
+        double packed;
+        const size_t turn = s->next;
+        c.file = turn;
+        s->next += s->step;
+        pthread_mutex_unlock(&s->lock);
+        plan_read(s->run, &c, &packed);
+        if (!c.error[0]) chunk_parse(&alone, &c);
+        pthread_mutex_lock(&s->lock);
+        while (s->turn != turn) pthread_cond_wait(&s->changed, &s->lock);
+        if (c.error[0]) cli_fail("%s", c.error);
+        s->packed += packed;
+        plan_count(s->run, &c, s);
+        s->turn += s->step;
+        pthread_cond_broadcast(&s->changed);
+    }
+    pthread_mutex_unlock(&s->lock);
     chunk_free(&c);
+    return NULL;
 }
 
 /* ---- How much memory there is. */
@@ -229,8 +261,7 @@ static double plan_most(const corpus_run *run) {
     return most;
 }
 
-void filters_plan(corpus_run *run) {
-    plan_sample s = {0};
+void filters_plan(corpus_run *run, size_t threads) {
     /* What the parts of an input collect has room for all of it, and one spec: it will be merged.
      */
     const bool whole = corpus_of(run->set)->collect != NULL;
@@ -238,7 +269,10 @@ void filters_plan(corpus_run *run) {
     const size_t n = end - first, step = n > PLAN_FILES ? n / PLAN_FILES : 1;
     double bytes = 0;
     for (size_t i = first; i < end; i++) bytes += (double)run->files.file[i].bytes;
-    for (size_t i = first; i < end; i += step) plan_look(run, i, &s);
+    plan_sample s = {.run = run, .next = first, .turn = first, .end = end, .step = step};
+    pthread_mutex_init(&s.lock, NULL);
+    pthread_cond_init(&s.changed, NULL);
+    corpus_threads(threads, plan_look, &s);
     const double most = plan_most(run);
     for (size_t i = 0; i < run->matchers; i++) {
         matcher *const m = &run->match[i];
@@ -249,6 +283,8 @@ void filters_plan(corpus_run *run) {
         plan_filter(run, m, &keys, most);
     }
     for (size_t i = 0; i < run->rules; i++) fresh_free(&s.fresh[i]);
+    pthread_cond_destroy(&s.changed);
+    pthread_mutex_destroy(&s.lock);
 }
 
 /* A quarter of the filter's size, and not much more than what caches hold. */

@@ -98,6 +98,10 @@ void source_close(source *s) {
     free(s);
 }
 
+bool source_is_packed(const source *s) {
+    return s->format != NULL;
+}
+
 uint64_t source_packed_bytes(const source *s) {
     return s->before + s->used;
 }

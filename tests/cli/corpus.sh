@@ -56,6 +56,20 @@ everbloom corpus in -o out.1; status_is 0; err_has 'out.1: complete already'
 everbloom corpus in -o out.1 --unit line; status_is 2; err_has 'out.1: the folder has the output of a run with other options'
 mkdir full; echo >full/x; everbloom corpus in -o full; status_is 2; err_has 'full: the folder is not empty'
 
+# Files that come next are unpacked ahead; one that is damaged is told when it is its turn.
+mkdir many
+for i in 1 2 3 4 5; do seq -f '{"text":"%.0f of them, and some more words"}' $i 3 150000 | gzip -1 >many/$i.jsonl.gz; done
+for damage in no yes; do
+    [ $damage = no ] || dd if=/dev/zero of=many/4.jsonl.gz bs=1 count=9 seek=$(($(wc -c <many/4.jsonl.gz) / 2)) conv=notrunc status=none
+    for threads in 1 2 7; do
+        everbloom corpus many -o $damage$threads -q --threads $threads --unit line; status_is $([ $damage = no ] && echo 0 || echo 2)
+        cp err told$threads; diff told1 told$threads || fail "$threads threads tell something else"
+        diff -r -x run ${damage}1 $damage$threads || fail "$threads threads give another output"
+    done
+done
+grep -q '^everbloom: many/4.jsonl.gz: the gzip data is damaged at byte' told1 || fail "$(shown told1)"
+exists yes1/3.jsonl.gz; missing yes1/4.jsonl.gz
+
 # A plan that is too small is told, and the filter grows; wrong removals stay within the promise.
 mkdir few; for i in $(seq 40); do echo '{"text":"'$(seq -s' ' 3000)'"}' >few/$(printf %02d $i).jsonl; done
 awk 'BEGIN { for (i = 0; i < 60000; i++) printf "{\"text\":\"%d\"}\n", i }' >few/04.jsonl
