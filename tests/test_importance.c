@@ -145,6 +145,23 @@ static void stable_sweep_keeps_a_gap_of_15000(void **state) {
     NEAR(missed / asked, 0.3344, 5 * sqrt(0.3344 * 0.6656 / asked));
 }
 
+/* A filter is found for each width, and the chain that found it has the wanted rate. */
+static void each_width_can_be_planned(void **state) {
+    (void)state;
+    for (int width = 1; width <= 4; width++) {
+        char spec[100], want[20];
+        (void)snprintf(spec, sizeof spec, "importance:memory=16K,fpr=0.2,gap=9000,width=%d", width);
+        (void)snprintf(want, sizeof want, ",width=%d,", width);
+        eb_filter *const f = suite_new(spec);
+        eb_prediction p = {.size = sizeof p};
+        suite_at("%s", eb_spec(f));
+        OK(eb_predict(eb_spec(f), &(eb_workload){.size = sizeof(eb_workload)}, NULL, 1, &p, NULL));
+        HOLDS(strstr(eb_spec(f), want));
+        NEAR(p.fpr, 0.2, 0.001);
+        eb_free(f);
+    }
+}
+
 static void planned_filters_have_the_wanted_rate(void **state) {
     (void)state;
     SUITE_LONG();
@@ -199,6 +216,7 @@ int main(void) {
         cmocka_unit_test(important_keys_are_missed_less),
         cmocka_unit_test(the_sweep_never_misses_within_its_window),
         cmocka_unit_test(stable_sweep_keeps_a_gap_of_15000),
+        cmocka_unit_test(each_width_can_be_planned),
         cmocka_unit_test(planned_filters_have_the_wanted_rate),
         cmocka_unit_test(zero_share_grows_as_figure_18_says),
     };

@@ -88,6 +88,37 @@ static void the_lower_bound_promises_what_it_can(void **state) {
     NEAR(failed, conceded / 1.5, 4.5 * sqrt(2 * conceded) + conceded / 4);
 }
 
+/* Counters hold dozens of other arrivals.  Strangers, whose counts are nothing but that, seldom
+ * have a lower bound above 0, but not never, or the bound would be lower than it must. */
+static void the_lower_bound_is_near_the_noise(void **state) {
+    (void)state;
+    enum { STRANGERS = 20000 };
+    static const char *const specs[] = {
+        "spectral:update=plain,k=3,cells=1500,span=0,store=u32",
+        "spectral:update=plain,k=3,cells=375,span=0,store=u32,shards=4"};
+    static world w;
+    make_world(&w, 0.5, 7);
+    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
+        static eb_hash hash[STRANGERS];
+        static eb_estimate e[STRANGERS];
+        eb_filter *const f = filled(specs[i], &w);
+        double failed = 0, conceded = 0, noise = 0;
+        for (uint64_t j = 0; j < STRANGERS; j++) {
+            hash[j] = ebi_mix(UINT64_C(1) << 40 | j);
+            e[j].size = sizeof e[j];
+        }
+        OK(eb_estimate_batch(f, SUITE_KEYS(hash, STRANGERS), e, NULL));
+        for (size_t j = 0; j < STRANGERS; j++) {
+            failed += e[j].lower > 0;
+            conceded += 1 - e[j].confidence;
+            noise += e[j].count / STRANGERS;
+        }
+        suite_at("%s: %g of %g, noise %g", specs[i], failed, conceded, noise);
+        HOLDS(noise > 32 && failed <= conceded && failed >= conceded / 4);
+        eb_free(f);
+    }
+}
+
 /* Streams that nobody tuned for, in filters from roomy to overfull, in several stores: of all keys
  * at most as many have less than their lower bound as was conceded; and in a roomy filter the bound
  * is the count. */
@@ -781,6 +812,7 @@ int main(void) {
         cmocka_unit_test(medians_are_of_all_rows),
         cmocka_unit_test(bounds_hold),
         cmocka_unit_test(the_lower_bound_promises_what_it_can),
+        cmocka_unit_test(the_lower_bound_is_near_the_noise),
         cmocka_unit_test(confidence_is_kept_on_strange_streams),
         cmocka_unit_test(a_single_minimum_is_suspect),
         cmocka_unit_test(sums_are_right_on_average),

@@ -342,6 +342,29 @@ static void who_is_expelled_is_told(void **state) {
     eb_free(f);
 }
 
+/* Stamps of sets cannot say that more than 2^29 half-lives passed.  After such a jump the list is
+ * the same as that of the stream from time 0. */
+static void stamps_do_not_wrap(void **state) {
+    (void)state;
+    static past p, q;
+    static eb_top_key now[KEYS], then[KEYS];
+    eb_filter *const f = suite_new("top:memory=64K,by=half,period=3000");
+    eb_filter *const zero = suite_new("top:memory=64K,by=half,period=3000");
+    p.n = q.n = 0;
+    live(f, &p, 100, 1);
+    p.time[p.n - 1] = UINT64_C(1200000) << 22; /* the words that live draws come again */
+    q.time[q.n++] = 0;
+    live(f, &p, 4000, 3);
+    live(zero, &q, 4000, 3);
+    const eb_top_list list = whole_list(f, now, KEYS), wanted = whole_list(zero, then, KEYS);
+    suite_at("lists of %zu and %zu", list.n, wanted.n);
+    HOLDS(list.n == wanted.n && list.n > 100);
+    for (size_t i = 0; i < list.n; i++)
+        HOLDS(now[i].count == then[i].count && now[i].lower == then[i].lower);
+    eb_free(f);
+    eb_free(zero);
+}
+
 static void misuse_is_explained(void **state) {
     (void)state;
     eb_error err;
@@ -366,6 +389,7 @@ int main(void) {
         cmocka_unit_test(lists_are_right),         cmocka_unit_test(merged_lists_are_right),
         cmocka_unit_test(faded_lists_are_right),   cmocka_unit_test(a_hundred_words_fit_in_16k),
         cmocka_unit_test(who_is_expelled_is_told), cmocka_unit_test(misuse_is_explained),
+        cmocka_unit_test(stamps_do_not_wrap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
