@@ -148,12 +148,14 @@ static void corpus_work(corpus_run *run) {
     const settings *const set = run->set;
     const size_t threads = corpus_of(set)->threads ? (size_t)corpus_of(set)->threads : 1;
     corpus_place from;
-    if (!resume_load(run, &from))
+    const bool loaded = resume_load(run, &from);
+    if (!loaded) {
         filters_plan(run, threads);
-    else if (!set->quiet)
+        resume_planned(run);
+    } else if (!set->quiet)
         cli_warn("going on with file %zu of %zu", from.file - run->first + 1,
                  run->end - run->first);
-    filters_ready(run);
+    filters_ready(run, loaded);
     const double start = now_seconds();
     progress_start(&run->progress, set->quiet);
     pipeline_run(run, threads, &from);

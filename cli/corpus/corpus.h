@@ -228,8 +228,9 @@ typedef struct corpus_place {
 #define RESUME_CHECKPOINT RESUME_FOLDER "/checkpoint"
 char *corpus_path(const corpus_run *run, const char *name); /* in the folder of -o; free() */
 char *resume_part(const corpus_run *run,
-                  size_t file);     /* the output of a file, while it is written */
-bool resume_begin(corpus_run *run); /* false: it is complete, there is nothing to do */
+                  size_t file);             /* the output of a file, while it is written */
+bool resume_begin(corpus_run *run);         /* false: it is complete, there is nothing to do */
+void resume_planned(const corpus_run *run); /* its filters are there; before anything is saved */
 /* Filters, counts and place of the last checkpoint; false: there is none, and the place is the
  * start. */
 bool resume_load(corpus_run *run, corpus_place *place);
@@ -285,7 +286,8 @@ void fresh_free(fresh_sample *s);
 
 /* ---- plan.c */
 void filters_plan(corpus_run *run, size_t threads);
-void filters_ready(corpus_run *run); /* what follows from filters that are there */
+/* What follows from filters that are there; loaded: from a checkpoint. */
+void filters_ready(corpus_run *run, bool loaded);
 /* Before keys are added: says if they are more than planned.  False: they are not to be, as the
  * chunk's error says. */
 bool filters_take(corpus_run *run, chunk *c, matcher *m, size_t more);

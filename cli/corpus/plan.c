@@ -243,13 +243,14 @@ static void plan_filter(corpus_run *run, matcher *m, const plan_keys *keys, doub
     plan_tell(run, m, spec, keys, need);
 }
 
-/* The bytes that each filter may take: -m, or its part of the memory that there is. */
-static double plan_most(const corpus_run *run) {
+/* The bytes that each filter may take: -m, or its part of the memory that there is; held: bytes
+ * that they take already. */
+static double plan_most(const corpus_run *run, double held) {
     char there[32], each[32];
     double filters = 0;
     for (size_t i = 0; i < run->matchers; i++) filters += run->match[i].own;
     if (filters == 0) return 0;
-    const double free_bytes = 0.9 * plan_available();
+    const double there_is = plan_available(), free_bytes = there_is ? 0.9 * (there_is + held) : 0;
     const double most = run->set->memory ? size_in_bytes(run->command, "-m", run->set->memory)
                                          : free_bytes / filters;
     if (free_bytes == 0) return run->set->memory ? most : INFINITY;
@@ -273,7 +274,7 @@ void filters_plan(corpus_run *run, size_t threads) {
     pthread_mutex_init(&s.lock, NULL);
     pthread_cond_init(&s.changed, NULL);
     corpus_threads(threads, plan_look, &s);
-    const double most = plan_most(run);
+    const double most = plan_most(run, 0);
     for (size_t i = 0; i < run->matchers; i++) {
         matcher *const m = &run->match[i];
         if (!m->own) continue;
@@ -298,13 +299,26 @@ static void plan_known(matcher *m) {
     m->known[0] = 1; /* another place's hash: 0 is not known */
 }
 
-void filters_ready(corpus_run *run) {
-    const double most = plan_most(run);
+static double plan_held(const corpus_run *run) {
+    double held = 0;
+    for (size_t i = 0; i < run->matchers; i++)
+        if (run->match[i].own) held += (double)plan_bytes(eb_spec(run->match[i].filter));
+    return held;
+}
+
+void filters_ready(corpus_run *run, bool loaded) {
+    const double most = plan_most(run, loaded ? plan_held(run) : 0);
     for (size_t i = 0; i < run->matchers; i++) {
         matcher *const m = &run->match[i];
         if (!m->own) continue;
         m->idempotent = (eb_caps(m->filter) & EB_ADD_IS_IDEMPOTENT) != 0;
         if (m->idempotent) plan_known(m);
+        const double bytes = (double)plan_bytes(eb_spec(m->filter));
+        char text[32];
+        if (loaded && m->idempotent && bytes > most)
+            cli_fail("%s: the filter of the run that goes on takes %s: give -m %.0fK or more, or "
+                     "--force to begin anew",
+                     m->name, human_bytes(text, bytes), ceil(bytes / 1024));
         m->room = m->idempotent ? plan_room(eb_spec(m->filter), most) : INFINITY;
     }
 }

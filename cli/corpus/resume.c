@@ -2,7 +2,7 @@
  *
  * The folder of -o has a hidden one, .everbloom, with
  *
- *   run         what is done: options and input.  "complete" when it is
+ *   run         what is done: options, input, and -m if it decides.  "complete" when it is
  *   part.N      the output of file N, which is written now; it gets its name when it is whole
  *   checkpoint  filters and counts at a place between two chunks, and the length of the part there
  *
@@ -10,6 +10,7 @@
  * What was written after it is written again, with the same bytes: chunks end at the same places.
  */
 #include "corpus.h"
+#include "parts/filterfile.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -64,21 +65,24 @@ static void resume_options(const corpus_run *run, char *text, size_t cap) {
     }
     const settings *const s = run->set;
     if (n < cap)
-        snprintf(text + n, cap - n,
-                 " context %llu action %d threshold %.9g text %s bad %d full %s level %d drop %.9g "
-                 "seed %s report %d",
-                 (unsigned long long)corpus_of(s)->context, run->action, run->threshold,
-                 corpus_of(s)->text ? corpus_of(s)->text : "text", run->on_bad,
-                 s->on_full ? s->on_full : "grow", run->level, s->max_drop, s->seed ? s->seed : "0",
-                 corpus_of(s)->report != NULL);
+        snprintf(
+            text + n, cap - n,
+            " context %llu action %d threshold %.9g%s text %s bad %d full %s level %d drop %.9g "
+            "seed %s report %d",
+            (unsigned long long)corpus_of(s)->context, run->action, run->threshold,
+            corpus_of(s)->threshold > 0 ? " given" : "",
+            corpus_of(s)->text ? corpus_of(s)->text : "text", run->on_bad,
+            s->on_full ? s->on_full : "grow", run->level, s->max_drop, s->seed ? s->seed : "0",
+            corpus_of(s)->report != NULL);
 }
 
 static void resume_input(const corpus_run *run, char *text, size_t cap) {
     uint64_t hash = 0;
     for (size_t i = run->first; i < run->end; i++) {
         const corpus_file *const f = &run->files.file[i];
-        const uint64_t part[4] = {hash, f->bytes, f->changed,
-                                  resume_hash(run, f->path, strlen(f->path))};
+        const uint64_t part[5] = {hash, f->bytes, f->changed,
+                                  resume_hash(run, f->path, strlen(f->path)),
+                                  resume_hash(run, f->out, strlen(f->out))};
         hash = resume_hash(run, part, sizeof part);
     }
     snprintf(text, cap, "input: %zu files, %016llx", run->end - run->first,
@@ -102,33 +106,55 @@ static void resume_make_folder(const char *path) {
     if (mkdir(path, 0777) != 0 && errno != EEXIST) cli_fail("%s: %s", path, strerror(errno));
 }
 
-/* Lines of the file `run`; false: there is none. */
-static bool resume_read(const char *path, char *options, char *input, char *state, size_t cap) {
+typedef struct resume_lines {
+    char options[RESUME_OPTIONS], input[RESUME_OPTIONS], memory[64], state[16];
+} resume_lines;
+
+static void resume_line(FILE *f, char *line, size_t cap) {
+    line[0] = '\0';
+    if (fgets(line, (int)cap, f)) line[strcspn(line, "\n")] = '\0';
+}
+
+/* Of the file `run`; false: there is none. */
+static bool resume_read(const char *path, resume_lines *was) {
     FILE *const f = fopen(path, "re");
     if (!f) return false;
-    char *const line[] = {options, input, state};
-    for (size_t i = 0; i < 3; i++) {
-        line[i][0] = '\0';
-        if (fgets(line[i], (int)cap, f)) line[i][strcspn(line[i], "\n")] = '\0';
-    }
+    resume_line(f, was->options, sizeof was->options);
+    resume_line(f, was->input, sizeof was->input);
+    resume_line(f, was->memory, sizeof was->memory);
+    resume_line(f, was->state, sizeof was->state);
     fclose(f);
     return true;
 }
 
-static void resume_write(const corpus_run *run, const char *state) {
-    char options[RESUME_OPTIONS], input[RESUME_OPTIONS];
+/* What a filter finds that forgets depends on its size; for others -m is only a limit. */
+static void resume_memory(const corpus_run *run, char *text, size_t cap) {
+    bool forgets = false;
+    for (size_t i = 0; i < run->matchers; i++)
+        forgets |= run->match[i].own && run->on_full == FULL_FORGET;
+    snprintf(text, cap, "%s", !forgets ? "any" : run->set->memory ? run->set->memory : "none");
+}
+
+static void resume_write(const corpus_run *run, const char *memory, const char *state) {
+    resume_lines now;
     atomic_file file;
-    resume_options(run, options, sizeof options);
-    resume_input(run, input, sizeof input);
+    resume_options(run, now.options, sizeof now.options);
+    resume_input(run, now.input, sizeof now.input);
+    const char *const line[] = {now.options, now.input, memory, state};
     char *const path = corpus_path(run, RESUME_RUN);
     atomic_open(&file, path);
-    atomic_write(&file, options, strlen(options));
-    atomic_write(&file, "\n", 1);
-    atomic_write(&file, input, strlen(input));
-    atomic_write(&file, "\n", 1);
-    atomic_write(&file, state, strlen(state));
+    for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
+        atomic_write(&file, line[i], strlen(line[i]));
+        atomic_write(&file, "\n", 1);
+    }
     atomic_commit(&file);
     free(path);
+}
+
+void resume_planned(const corpus_run *run) {
+    char memory[64];
+    resume_memory(run, memory, sizeof memory);
+    if (run->out) resume_write(run, memory, "begun");
 }
 
 static void resume_remove(const corpus_run *run, const char *name) {
@@ -137,27 +163,44 @@ static void resume_remove(const corpus_run *run, const char *name) {
     free(path);
 }
 
+static void resume_refuse(const corpus_run *run, const resume_lines *was, const char *other) {
+    cli_fail("%s: the folder has %s with other %s: give the same, another folder, or --force to "
+             "begin anew",
+             run->out, strcmp(was->state, "complete") == 0 ? "the output of a run" : "a run begun",
+             other);
+}
+
+static void resume_compare_memory(const corpus_run *run, const char *was) {
+    const char *const now = run->set->memory;
+    const bool none = strcmp(was, "none") == 0;
+    if (strcmp(was, "any") == 0 || (none && !now)) return;
+    if (!none && now &&
+        size_in_bytes(run->command, "-m", now) == size_in_bytes(run->command, "-m", was))
+        return;
+    cli_fail("%s: the folder has a run %s%s, whose filter forgets: its size decides what is "
+             "found. Give the same -m, another folder, or --force to begin anew",
+             run->out, none ? "without -m" : "with -m ", none ? "" : was);
+}
+
 /* True: the run was there before, with the same options and input. */
 static bool resume_compare(const corpus_run *run, const char *path, bool *complete) {
-    char options[RESUME_OPTIONS], input[RESUME_OPTIONS], was[3][RESUME_OPTIONS];
-    resume_options(run, options, sizeof options);
-    resume_input(run, input, sizeof input);
-    if (!resume_read(path, was[0], was[1], was[2], RESUME_OPTIONS)) {
+    resume_lines now, was;
+    resume_options(run, now.options, sizeof now.options);
+    resume_input(run, now.input, sizeof now.input);
+    if (!resume_read(path, &was)) {
         if (!resume_is_empty(run->out) && !run->set->force)
             cli_fail("%s: the folder is not empty: give another one, or --force to replace files "
                      "in it",
                      run->out);
         return false;
     }
-    const bool same_options = strcmp(options, was[0]) == 0;
-    const bool same = same_options && strcmp(input, was[1]) == 0;
-    *complete = same && !run->set->force && strcmp(was[2], "complete") == 0;
-    if (!same && !run->set->force)
-        cli_fail("%s: the folder has %s with other %s: give the same, another folder, or --force "
-                 "to begin anew",
-                 run->out, strcmp(was[2], "complete") == 0 ? "the output of a run" : "a run begun",
-                 same_options ? "input (names, sizes or times of files)" : "options");
-    return same && !run->set->force;
+    if (run->set->force) return false;
+    if (strcmp(now.options, was.options) != 0) resume_refuse(run, &was, "options");
+    if (strcmp(now.input, was.input) != 0)
+        resume_refuse(run, &was, "input (names, sizes or times of files)");
+    resume_compare_memory(run, was.memory);
+    *complete = strcmp(was.state, "complete") == 0;
+    return true;
 }
 
 bool resume_begin(corpus_run *run) {
@@ -170,7 +213,7 @@ bool resume_begin(corpus_run *run) {
     state_lock(path, "-o");
     if (!resume_compare(run, path, &complete)) {
         resume_remove(run, RESUME_CHECKPOINT);
-        resume_write(run, "begun\n");
+        resume_write(run, "any", "begun");
     }
     free(folder);
     free(path);
@@ -186,8 +229,10 @@ void resume_sync(const corpus_run *run) {
 
 void resume_end(const corpus_run *run) {
     if (!run->out) return;
+    char memory[64];
+    resume_memory(run, memory, sizeof memory);
     resume_sync(run);
-    resume_write(run, "complete\n");
+    resume_write(run, memory, "complete");
     resume_remove(run, RESUME_CHECKPOINT);
 }
 

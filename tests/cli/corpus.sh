@@ -54,6 +54,15 @@ exists out.1/t.txt; missing out.1/u.txt
 [ -s out.1/z.jsonl ] && fail 'repeats in z.jsonl'
 everbloom corpus in -o out.1; status_is 0; err_has 'out.1: complete already'
 everbloom corpus in -o out.1 --unit line; status_is 2; err_has 'out.1: the folder has the output of a run with other options'
+everbloom corpus in -o out.1 -m 1G; status_is 0; err_has 'out.1: complete already'
+mkdir -p deep/er; cp in/t.txt deep/er; everbloom corpus deep -o named -q; status_is 0; exists named/er/t.txt
+everbloom corpus deep/er -o named -q; status_is 2; err_has 'named: the folder has the output of a run with other input'
+# -m decides what a filter that forgets finds.
+everbloom corpus in -o forgets -q --on-full forget -m 1M; status_is 0; silent
+everbloom corpus in -o forgets -q --on-full forget -m 1024K; status_is 0; err_has 'forgets: complete already'
+for other in '-m 2M' ''; do # shellcheck disable=SC2086
+    everbloom corpus in -o forgets -q --on-full forget $other; status_is 2; err_has 'forgets: the folder has a run with -m 1M, whose filter forgets'
+done
 mkdir full; echo >full/x; everbloom corpus in -o full; status_is 2; err_has 'full: the folder is not empty'
 
 # Files that come next are unpacked ahead; one that is damaged is told when it is its turn.

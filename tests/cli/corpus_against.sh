@@ -8,6 +8,7 @@ everbloom corpus --collect titles.eb --unit document --normalise case,punct test
 printf '{"text":"%s"}\n' 'Nothing to see' "Before it. WHAT is the name of the river, that flows through the hills; after it." "ÄÖÜ x $question yz ÄÖÜ" "another question of eight words in all here" >in.jsonl
 everbloom corpus in.jsonl -o drop -q --against bench.eb; status_is 0; sed -n 1p in.jsonl >want; same drop/in.jsonl want
 everbloom corpus in.jsonl -o share -q --against bench.eb --threshold 0.5; status_is 0; sed -n 1,2p in.jsonl >want; same share/in.jsonl want
+everbloom corpus in.jsonl -o drop -q --against bench.eb --threshold 0.8; status_is 2; err_has 'drop: the folder has the output of a run with other options'
 everbloom corpus in.jsonl -o remove -q --against bench.eb --action remove; status_is 0
 printf '{"text":"%s"}\n' 'Nothing to see' 'Before it. hills; after it.' 'ÄÖÜ x yz ÄÖÜ' >want; same remove/in.jsonl want
 everbloom corpus in.jsonl -o context -q --against bench.eb --action remove --context 4; status_is 0

@@ -85,6 +85,7 @@ for other in '--seed 7' '--max-drop 0.01' '--on-full stop' '--on-bad skip' '--le
     # shellcheck disable=SC2086
     everbloom corpus "${options[@]}" $other -o "$trees/broken"; status_is 2; err_has 'the folder has a run begun with other options'
 done
+everbloom corpus "${options[@]}" -m 1K -o "$trees/broken"; status_is 2; err_has 'the filter of the run that goes on takes'
 mv in/b/4.jsonl in/b/5.jsonl; everbloom corpus "${options[@]}" -o "$trees/broken"; status_is 2; err_has 'with other input'
 mv in/b/5.jsonl in/b/4.jsonl; echo '{"text":"x"}' >>in/b/4.jsonl; touch -r in/b/1.txt in/b/4.jsonl
 everbloom corpus "${options[@]}" -o "$trees/broken"; status_is 2; err_has 'with other input'
