@@ -285,6 +285,23 @@ static void merging_the_same_keys_adds_none(void **state) {
     }
 }
 
+/* Few keys in much memory: the k that is chosen is one that may be given, or the filter could not
+ * be loaded again. */
+static void chosen_bits_leave_room_for_growth(void **state) {
+    (void)state;
+    static const char *const specs[] = {
+        "bloom:distinct=20,memory=1M,grow=2", "bloom:distinct=20,memory=1M,grow=2,layout=line",
+        "bloom:limit=20,cells=512000,grow=1,layout=line", "bloom:distinct=20,memory=1M",
+        "bloom:limit=20,fpr=1e-9,grow=1,layout=line"};
+    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
+        eb_filter *const f = suite_new(specs[i]);
+        ebi_params p;
+        suite_at("%s: %s", specs[i], eb_spec(f));
+        HOLDS(suite_parse(eb_spec(f), &p));
+        eb_free(f);
+    }
+}
+
 /* One line a key */
 
 static void lines_keep_the_rate(void **state) {
@@ -323,6 +340,7 @@ int main(void) {
         cmocka_unit_test(growth_without_memory_is_full),
         cmocka_unit_test(growing_filters_merge_where_they_may),
         cmocka_unit_test(merging_the_same_keys_adds_none),
+        cmocka_unit_test(chosen_bits_leave_room_for_growth),
         cmocka_unit_test(lines_keep_the_rate),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

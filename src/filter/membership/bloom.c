@@ -44,6 +44,14 @@ EBI_INLINE uint64_t bloom_stride(const ebi_params *p) {
 
 /* Parameters */
 
+/* The parts of a filter that grows have more bits for each key than the first, whose bits are
+ * these; all have at most EBI_K_MAX. */
+static uint64_t bloom_k_max(const ebi_params *p) {
+    if (p->opt[EBI_BLOOM_GROW] == 0) return EBI_K_MAX;
+    return p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE ? EBI_BLOOM_GROW_LINE_K_MAX
+                                                      : EBI_BLOOM_GROW_K_MAX;
+}
+
 static double bloom_log_empty(double fpr, double k) { /* ln of the wanted share of zero bits */
     assert(fpr > 0 && fpr < 1 && k >= 1);
     return log1p(-pow(fpr, 1 / k));
@@ -60,7 +68,7 @@ static uint64_t bloom_choose_k(const ebi_params *p, const ebi_args *a) {
         k = round((a->given[EBI_O_CELLS] ? a->real[EBI_O_CELLS] * (double)p->opt[EBI_O_SHARDS]
                                          : a->real[EBI_O_MEMORY] * 8) /
                   a->real[EBI_BLOOM_DISTINCT] * log(2));
-    return k < 1 ? 1 : k > 32 ? 32 : (uint64_t)k;
+    return (uint64_t)fmin(fmax(1, k), (double)bloom_k_max(p));
 }
 
 /* The cells for so many keys at that rate.  With grow=: those of the first part, such that all
@@ -126,11 +134,10 @@ static eb_status bloom_check_limit(const ebi_params *p, const ebi_args *a, eb_er
         return ebi_fail(err, EB_ESPEC, "bloom: limit and grow need shards=1");
     if (p->opt[EBI_BLOOM_GROW] > 0 && p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_ONE)
         return ebi_fail(err, EB_ESPEC, "bloom: grow needs layout=parts or layout=line");
-    const bool line = p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE;
-    const uint64_t k_max = line ? EBI_BLOOM_GROW_LINE_K_MAX : EBI_BLOOM_GROW_K_MAX;
-    if (p->opt[EBI_BLOOM_GROW] > 0 && a->given[EBI_BLOOM_K] && p->opt[EBI_BLOOM_K] > k_max)
+    if (a->given[EBI_BLOOM_K] && p->opt[EBI_BLOOM_K] > bloom_k_max(p))
         return ebi_fail(err, EB_ESPEC, "bloom: k must be 1..%llu with grow%s, not %llu",
-                        (unsigned long long)k_max, line ? " and layout=line" : "",
+                        (unsigned long long)bloom_k_max(p),
+                        p->opt[EBI_BLOOM_LAYOUT] == EBI_BLOOM_LINE ? " and layout=line" : "",
                         (unsigned long long)p->opt[EBI_BLOOM_K]);
     if (p->opt[EBI_BLOOM_GROWN] > 0 && (p->opt[EBI_BLOOM_GROW] == 0 || !a->given[EBI_BLOOM_LIMIT]))
         return ebi_fail(err, EB_ESPEC, "bloom: grown needs grow and limit");
@@ -160,8 +167,7 @@ static eb_status bloom_resolve(ebi_params *p, const ebi_args *given, eb_error *e
         p->opt[EBI_BLOOM_LIMIT] = (uint64_t)a.real[EBI_BLOOM_DISTINCT];
     }
     if (!a.given[EBI_BLOOM_K]) {
-        p->opt[EBI_BLOOM_K] =
-            ebi_min(bloom_choose_k(p, &a), grows ? EBI_BLOOM_GROW_K_MAX : EBI_K_MAX);
+        p->opt[EBI_BLOOM_K] = bloom_choose_k(p, &a);
         bloom_choose_line_k(p, &a);
     }
     EBI_TRY(bloom_fit_items(p, &a, err));
