@@ -117,8 +117,8 @@ create function evb_top(evb, n bigint default 10) returns table (key text, count
 create function evb_iceberg(evb, at_least double precision)
     returns table (key text, count double precision, lower double precision, watermark double precision)
     as 'MODULE_PATHNAME' language c immutable strict parallel safe;
--- Filters for a stream of so many keys, best first; 0: not told, or no bound.  fpr bounds the mean while keys are added; once all
--- are in, it is fpr_at_end.
+-- Filters for so many keys, best first; 0: not told, or no bound.  Without items, fpr bounds the rate once all keys are in; with
+-- items, the mean over that many rows, at whose end it is fpr_at_end.
 create function evb_plan(distinct_keys double precision default 0, fpr double precision default 0, fnr double precision default 0,
                          memory double precision default 0, items double precision default 0, parallel boolean default false)
     returns table (kind text, spec text, bytes double precision, fpr_mean double precision, fnr_mean double precision,

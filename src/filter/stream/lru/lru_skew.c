@@ -16,7 +16,7 @@
  * one, should rounding or a long step have moved them; so each slot is put right after it.
  *
  * What is wanted is a ratio, of the misses of followers to those of plain lists: then coarse
- * classes and steps do no harm.  tests/test_lru.c has what it is worth. */
+ * classes and steps do no harm.  tests/test_lru_skew.c holds it to measurements. */
 #include "lru.h"
 #include "math/probability.h"
 #include <math.h>
