@@ -49,6 +49,7 @@ static const refusal refusals[] = {
     {"bloom:shards=3", "bloom: shards must be a power of 2 in 1..256, not 3"},
     {"bloom:shards=512", "bloom: shards must be 1..256, not 512"},
     {"bloom:memory=1K,shards=256", "bloom: memory=1024 is too small for shards=256"},
+    {"window:memory=1K,window=100,shards=4", "window: memory=1024 is too small for shards=4"},
     {"bloom:seed=18446744073709551616",
      "bloom: seed must be 0..18446744073709551615, not 18446744073709551616"},
     {"bloom:hash=md5", "bloom: hash must be one of xxh3|sip, not md5"},

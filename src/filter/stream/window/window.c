@@ -193,7 +193,8 @@ static window_size window_choose_size(const ebi_params *p, const ebi_args *a) {
     const double fpr = a->real[EBI_WINDOW_FPR], each = ebi_window_bits(&plan, fpr);
     if (!sized && load > 0) return (window_size){ceil(each * load / bits), load, fpr};
     const double lines = window_given_lines(p, a);
-    if (load > 0) return (window_size){lines, load, ebi_window_fpr(&plan, lines * bits / load)};
+    if (load > 0 && lines > 0)
+        return (window_size){lines, load, ebi_window_fpr(&plan, lines * bits / load)};
     return (window_size){lines, fmax(1, floor(lines * bits / each)), fpr};
 }
 
