@@ -182,8 +182,12 @@ static inline bool reader_is_header(reader *r, const char *line, const char *end
     return r->header && r->records == 1 && reader_learn_names(r, line, end);
 }
 eb_key reader_trimmed(eb_key key); /* without blanks around it */
-/* The options that make keys, as they would be typed: "--csv -f 3". */
+/* The options that make keys, as they would be typed: "--csv -f 3".  None of them: */
+#define KEYS_ARE_LINES "whole lines"
 void reader_key_note(const settings *set, char *text, size_t cap);
+/* Of the options in such a note, one that changes the text of keys and is not given now: else NULL.
+ * The same keys may stand in other columns of another file, but not in another case. */
+const char *reader_key_differs(const settings *set, const char *note);
 /* A key that somebody asks for, with the case and the blanks that keys of records have. */
 eb_key reader_query(reader *r, eb_key key);
 

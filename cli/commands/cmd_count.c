@@ -185,7 +185,7 @@ static int ask_snapshot(const cli_command *c, const settings *set, char *const *
         fade_is_asked(set) || set->time_field.n)
         cli_misuse(c,
                    "--snapshot only queries a filter: leave out the options that make or save one");
-    snapshot_open_or_fail(&snap, set->snapshot);
+    snapshot_open_to_ask(&snap, set, set->snapshot);
     refuse_numbers(c, snap.view);
     if (!(eb_caps(snap.view) & EB_CAN_COUNT))
         cli_fail("%s: this kind of filter does not count", set->snapshot);
@@ -214,7 +214,7 @@ static int run_count(const cli_command *c, const settings *set, char **operands,
     if (!set->filter && !set->state) s.exact = exact_open(s.filter);
     int status = stream_run(&s);
     if (status == STATUS_YES) {
-        if (set->save) filter_save(s.filter, set->save);
+        if (set->save) filter_save_keys(s.filter, set, set->save);
         status = answer_all(set, s.filter, s.exact, s.total);
     }
     if (set->stats) stream_stats(&s);

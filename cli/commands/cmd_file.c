@@ -163,12 +163,7 @@ static int run_merge(const cli_command *c, const settings *set, char **operands,
     char note[STATE_NOTE];
     eb_filter *into = merge_first(operands[0], note);
     for (size_t i = 1; i < n; i++) merge_one(into, operands[i], operands[0], note);
-    if (note[0] && set->output && strcmp(set->output, "-") != 0) {
-        state_begin(set->output, into, NULL, note);
-        state_save(into, true);
-        state_end();
-    } else
-        filter_save(into, set->output ? set->output : "-");
+    filter_save_note(into, note, set->output ? set->output : "-");
     eb_free(into);
     return STATUS_YES;
 }

@@ -259,7 +259,7 @@ static void check_shipped(const eb_filter *f, const char *path) {
 /* At site R, with the filter that came from S.  What S's column takes is guessed from R's keys. */
 static int answer_with(join *j, relation *r) {
     snapshot snap;
-    snapshot_open_or_fail(&snap, j->own->with);
+    snapshot_open_to_ask(&snap, &r->set, j->own->with);
     check_shipped(snap.view, j->own->with);
     j->filter = snap.view;
     relation_scan(r, j->filter, false, take_known, j);

@@ -410,7 +410,7 @@ static int run_range(const cli_command *c, const settings *set, char **operands,
     values_open(&s.values, c, set, s.filter, true);
     int status = stream_run(&s);
     if (status == STATUS_YES) {
-        if (set->save) filter_save(s.filter, set->save);
+        if (set->save) filter_save_keys(s.filter, set, set->save);
         status = answer_all(&a);
     }
     if (set->stats) stream_stats(&s);

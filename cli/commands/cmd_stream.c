@@ -152,7 +152,8 @@ static int run_add(const cli_command *c, const settings *set, char **operands, s
     check_removable(set, s.filter);
     values_open(&s.values, c, set, s.filter, true);
     int status = stream_run(&s);
-    if (status == STATUS_YES && !set->state) filter_save(s.filter, set->output ? set->output : "-");
+    if (status == STATUS_YES && !set->state)
+        filter_save_keys(s.filter, set, set->output ? set->output : "-");
     stream_end(&s);
     return status;
 }
@@ -175,7 +176,7 @@ static int run_test(const cli_command *c, const settings *set, char **operands, 
     print_mode print = set->mark ? PRINT_MARKED : own->absent ? PRINT_NEW : PRINT_SEEN;
     if (nodes_is_url(operands[0])) return remote_test(c, set, print, operands[0], operands + 1);
     snapshot snap;
-    snapshot_open_or_fail(&snap, operands[0]);
+    snapshot_open_to_ask(&snap, set, operands[0]);
     refuse_numbers(c, snap.view);
     health_open(&(health){0}, snap.view);
     stream s = {.set = set, .print = print, .filter = snap.view};
@@ -199,9 +200,10 @@ static const cli_option add_options[] = {
     KEY_OPTIONS,
     FILTER_OPTIONS(DEFAULT_ADD),
     ON_FULL_OPTION,
-    OPTION(
-        'o', "output", "FILE", OPT_TEXT, output,
-        "Write the snapshot of a new filter to FILE. (default: standard output, without --state)"),
+    OPTION('o', "output", "FILE", OPT_TEXT, output,
+           "Write the snapshot of a new filter to FILE, with a note of how its keys were made, "
+           "such as "
+           "-f 2. (default: standard output, without a note)"),
     STATE_OPTIONS,
     FLAG(0, "force", force, "Write a snapshot even to a terminal."),
     IMPORTANCE_OPTIONS,
@@ -277,11 +279,14 @@ const cli_command command_test = {
     .name = "test",
     .operands = "SNAPSHOT [FILE]...",
     .summary = "print the lines whose keys are in a filter",
-    .text = "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "
-            "SNAPSHOT; or, with --key, each KEY that is. The SNAPSHOT is not changed.\n\n"
-            "If the classes of a weighted filter came with its lines, give --class-field or "
-            "--class-rules here, too: without them, every key is tested with the fewest bits of "
-            "any class.",
+    .text =
+        "Prints each line of the FILEs, or of standard input, whose key is (probably) in the "
+        "SNAPSHOT; or, with --key, each KEY that is. The SNAPSHOT is not changed. Keys may be in "
+        "other fields than those of the filter, but if they were made with -i or --trim, give "
+        "these here, too.\n\n"
+        "If the classes of a weighted filter came with its lines, give --class-field or "
+        "--class-rules here, too: without them, every key is tested with the fewest bits of "
+        "any class.",
     .options = test_options,
     .examples = test_examples,
     .status = "if no line is selected",

@@ -294,8 +294,9 @@ static void check_usage(const cli_command *c, const settings *set, char *const *
     if (set->queries) reader_check(set->queries);
 }
 
-static void open_counting(const cli_command *c, snapshot *s, const char *path) {
-    snapshot_open_or_fail(s, path);
+static void open_counting(const cli_command *c, const settings *set, snapshot *s,
+                          const char *path) {
+    snapshot_open_to_ask(s, set, path);
     refuse_numbers(c, s->view);
     if (!(eb_caps(s->view) & EB_CAN_COUNT))
         cli_fail("%s: this kind of filter does not count", path);
@@ -304,8 +305,8 @@ static void open_counting(const cli_command *c, snapshot *s, const char *path) {
 static int ask_snapshots(const cli_command *c, const settings *set) {
     const sum_own *const own = set->own;
     snapshot sums, counts = {0};
-    open_counting(c, &sums, set->snapshot);
-    if (own->per) open_counting(c, &counts, own->per);
+    open_counting(c, set, &sums, set->snapshot);
+    if (own->per) open_counting(c, set, &counts, own->per);
     const int status = answer(set, sums.view, counts.view);
     snapshot_close(&sums);
     if (own->per) snapshot_close(&counts);

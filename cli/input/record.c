@@ -511,9 +511,26 @@ void reader_key_note(const settings *set, char *text, size_t cap) {
                  set->regex ? " --regex " : "", set->regex ? set->regex : "", delimiter, fields,
                  set->ignore_case ? " -i" : "", set->trim ? " --trim" : "", set->nul ? " -0" : "");
     if (n == 0)
-        snprintf(text, cap, "whole lines");
+        snprintf(text, cap, KEYS_ARE_LINES);
     else
         memmove(text, text + 1, strlen(text));
+}
+
+/* Takes the option from the end of the first n bytes of a note. */
+static bool take_last(const char *note, size_t *n, const char *option) {
+    const size_t length = strlen(option);
+    const size_t from = *n < length ? 0 : *n - length;
+    if (strncmp(note + from, option, length) != 0 || (from > 0 && note[from - 1] != ' '))
+        return false;
+    *n = from > 0 ? from - 1 : 0;
+    return true;
+}
+
+const char *reader_key_differs(const settings *set, const char *note) {
+    size_t n = strlen(note);
+    (void)take_last(note, &n, "-0");
+    const bool trim = take_last(note, &n, "--trim"), ignore_case = take_last(note, &n, "-i");
+    return ignore_case && !set->ignore_case ? "-i" : trim && !set->trim ? "--trim" : NULL;
 }
 
 void reader_options_free(reader *r) {

@@ -42,15 +42,26 @@ static const cli_option *find_letter(const cli_command *c, char letter) {
     cli_misuse(c, "%s has no option -%c", c->name, letter);
 }
 
-static const cli_option *find_name(const cli_command *c, const char *name) {
+/* What some options are called elsewhere. */
+static const char *const other_names[][2] = {{"value", "weight-field"},
+                                             {"values", "weight-field"},
+                                             {"column", "field"},
+                                             {"separator", "delimiter"}};
+
+static const char *nearest_option(const cli_command *c, const char *name) {
     nearest near = {0};
-    for (const cli_option *o = c->options; !is_end(o); o++) {
-        if (!is_option(o)) continue;
-        if (strcmp(o->name, name) == 0) return o;
-        nearest_try(&near, name, o->name);
-    }
-    if (near.word)
-        cli_misuse(c, "%s has no option --%s; did you mean --%s?", c->name, name, near.word);
+    for (const cli_option *o = c->options; !is_end(o); o++)
+        if (is_option(o)) nearest_try(&near, name, o->name);
+    return near.word;
+}
+
+static const cli_option *find_name(const cli_command *c, const char *name) {
+    for (const cli_option *o = c->options; !is_end(o); o++)
+        if (is_option(o) && strcmp(o->name, name) == 0) return o;
+    const char *meant = nearest_option(c, name);
+    for (size_t i = 0; !meant && i < sizeof other_names / sizeof *other_names; i++)
+        if (strcmp(other_names[i][0], name) == 0) meant = nearest_option(c, other_names[i][1]);
+    if (meant) cli_misuse(c, "%s has no option --%s; did you mean --%s?", c->name, name, meant);
     cli_misuse(c, "%s has no option --%s", c->name, name);
 }
 

@@ -334,6 +334,13 @@ void snapshot_open_or_fail(snapshot *s, const char *path) {
     if (snapshot_open(s, path, &err) != EB_OK) cli_fail("%s: %s", path, err.text);
 }
 
+void snapshot_open_to_ask(snapshot *s, const settings *set, const char *path) {
+    snapshot_open_or_fail(s, path);
+    const char *const differs = reader_key_differs(set, s->behind.note);
+    if (differs)
+        cli_fail("%s: its keys are from '%s', so give %s here, too", path, s->behind.note, differs);
+}
+
 void snapshot_close(snapshot *s) {
     eb_free(s->view);
     if (s->mapped)
@@ -382,14 +389,25 @@ eb_filter *snapshot_load(const char *path) {
     return f;
 }
 
-void filter_save(const eb_filter *f, const char *path) {
+void filter_save_note(const eb_filter *f, const char *note, const char *path) {
     eb_parts parts = {.size = sizeof parts};
     atomic_file file;
     eb_error err;
     if (eb_save_parts(f, &parts, &err) != EB_OK) cli_fail("%s: cannot save: %s", path, err.text);
     atomic_open(&file, path);
     for (uint32_t i = 0; i < parts.n; i++) atomic_write(&file, parts.part[i].p, parts.part[i].len);
+    if (note[0] && strcmp(path, "-") != 0) section_write_note(&file, note);
     atomic_commit(&file);
+}
+
+void filter_save(const eb_filter *f, const char *path) {
+    filter_save_note(f, "", path);
+}
+
+void filter_save_keys(const eb_filter *f, const settings *set, const char *path) {
+    char note[STATE_NOTE];
+    reader_key_note(set, note, sizeof note);
+    filter_save_note(f, strcmp(note, KEYS_ARE_LINES) == 0 ? "" : note, path);
 }
 
 void refuse_terminal(const cli_command *c, const settings *set, const char *what) {
@@ -564,10 +582,11 @@ static void compare_note(const settings *set, const char *found, const char *not
         set->state, found, note);
 }
 
-eb_filter *filter_open_numbers(const cli_command *c, const settings *set) {
+static eb_filter *open_for(const cli_command *c, const settings *set, bool numbers) {
     char note[STATE_NOTE];
     snapshot was = {0};
     eb_filter *const f = open_filter(c, set, &was);
+    if (!numbers) refuse_numbers(c, f);
     if (!set->state) return f;
     reader_key_note(set, note, sizeof note);
     if (was.bytes) compare_note(set, was.behind.note, note);
@@ -577,7 +596,9 @@ eb_filter *filter_open_numbers(const cli_command *c, const settings *set) {
 }
 
 eb_filter *filter_open(const cli_command *c, const settings *set) {
-    eb_filter *const f = filter_open_numbers(c, set);
-    refuse_numbers(c, f);
-    return f;
+    return open_for(c, set, false);
+}
+
+eb_filter *filter_open_numbers(const cli_command *c, const settings *set) {
+    return open_for(c, set, true);
 }

@@ -39,6 +39,10 @@ uint64_t filter_saturated(const eb_filter *f); /* counters without room; a walk 
 uint64_t filter_option(const eb_filter *f, const char *key);
 /* Writes a snapshot to path, whole or not at all.  "-": standard output. */
 void filter_save(const eb_filter *f, const char *path);
+/* The same.  Behind it, in a file, stands how keys were made, unless the note is "": */
+void filter_save_note(const eb_filter *f, const char *note, const char *path);
+/* as the options say, unless keys are whole lines. */
+void filter_save_keys(const eb_filter *f, const settings *set, const char *path);
 /* Refuses to write a snapshot, or `what`, to a terminal without --force. */
 void refuse_terminal(const cli_command *c, const settings *set, const char *what);
 
@@ -58,6 +62,9 @@ eb_status snapshot_open(snapshot *s, const char *path, eb_error *err);
 /* The same of bytes in memory, which stay the caller's: free the view only. */
 eb_status snapshot_of_bytes(snapshot *s, void *bytes, size_t length, eb_error *err);
 void snapshot_open_or_fail(snapshot *s, const char *path);
+/* The same, to ask about keys that the options make: not if the filter's were folded or trimmed
+ * and these are not. */
+void snapshot_open_to_ask(snapshot *s, const settings *set, const char *path);
 void snapshot_close(snapshot *s);
 /* A copy that can be changed. */
 eb_filter *snapshot_load(const char *path);

@@ -55,6 +55,14 @@ static void write_head(unsigned char head[HEAD], section_type type, const void *
     put64(head + 32, hash_of(head, HEAD - 8));
 }
 
+void section_write_note(atomic_file *file, const char *note) {
+    unsigned char head[HEAD];
+    const size_t n = strlen(note);
+    write_head(head, SECTION_NOTE, note, n);
+    atomic_write(file, head, HEAD);
+    atomic_write(file, note, n);
+}
+
 static bool apply_piece(unsigned char *bytes, size_t end, const unsigned char **p, size_t *left) {
     if (*left < PIECE_HEAD) return false;
     const uint64_t at = get64(*p), n = get64(*p + 8);
@@ -188,15 +196,11 @@ void state_begin(const char *path, const eb_filter *f, const sections *found, co
 /* ---- Saving. */
 
 static void save_whole(const eb_parts *parts) {
-    unsigned char head[HEAD];
-    const size_t n = strlen(state.note);
     atomic_file file;
     atomic_open(&file, state.path);
     for (uint32_t i = 0; i < parts->n; i++)
         atomic_write_sparse(&file, parts->part[i].p, parts->part[i].len);
-    write_head(head, SECTION_NOTE, state.note, n);
-    atomic_write(&file, head, HEAD);
-    atomic_write(&file, state.note, n);
+    section_write_note(&file, state.note);
     atomic_commit(&file);
     state.changed = 0;
     if (parts->bytes < JOURNAL_LEAST) return;

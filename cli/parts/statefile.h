@@ -20,6 +20,10 @@ typedef struct sections {
  * first `end` are the snapshot.  False: they are no sections, or are damaged in the middle. */
 bool sections_read(unsigned char *bytes, size_t end, size_t length, sections *s);
 
+struct atomic_file;
+/* Writes how keys were made behind a snapshot. */
+void section_write_note(struct atomic_file *file, const char *note);
+
 /* A run has one state.  Before the first key: the file that it goes on from, as it was read, and
  * how keys are made. */
 void state_begin(const char *path, const eb_filter *f, const sections *found, const char *note);

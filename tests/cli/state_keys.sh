@@ -36,3 +36,35 @@ everbloom add --state plain -f 1 < <(echo b)
 status_is 0
 everbloom add --state plain < <(echo b)
 status_is 2; err_has "its keys are from '-f 1'"
+
+# add -o and --save say it, too, behind the snapshot: unless keys are whole lines.
+printf 'a\tFoo \nb\tBar \n' >lines
+everbloom add -o made -m 64K -f 2 -i --trim lines
+status_is 0
+everbloom info made; out_has '-f 2 -i --trim'
+cp made before
+everbloom add --state made -f 1 lines
+status_is 2; err_has "its keys are from '-f 2 -i --trim'"; same made before
+everbloom add -o bytes --filter bloom:memory=64K lines
+everbloom merge -o plain bytes
+same bytes plain
+# Who asks may have the keys in another place, but not in another case.
+asked() { # asked MISSING COMMAND...
+    local missing=$1; shift
+    everbloom "$@"
+    status_is 2; no_output
+    err_has "its keys are from '-f 2 -i --trim', so give $missing here, too"
+}
+asked -i test made < <(echo FOO)
+asked -i test made --key FOO
+asked --trim test made -i --key FOO
+everbloom test made -i --trim -f 3 < <(printf '1\t2\t FOO\n1\t2\tx\n')
+status_is 0; out_is '1\t2\t FOO\n'
+everbloom count -m 64K -f 2 -i --trim --save made --key foo lines
+asked -i count --snapshot made --key FOO
+asked -i sum --snapshot made --key FOO
+everbloom count --snapshot made -i --trim --key FOO
+status_is 0; out_has '1	1	1'
+asked -i join --with made -f 1 lines
+everbloom join --with made -f 1 -i --trim - < <(echo FOO)
+status_is 0; out_has 'foo'

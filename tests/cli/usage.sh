@@ -11,6 +11,10 @@ misused '' 'there is no man page nothing; --generate pages lists them' --generat
 
 misused dedup 'dedup has no option --memroy; did you mean --memory?' dedup --memroy 1M
 misused dedup 'dedup has no option --mem; did you mean --memory?' dedup --mem=1M
+misused sum 'sum has no option --value; did you mean --weight-field?' sum --value 2 in
+misused range 'range has no option --value; did you mean --values?' range --value 2 in
+misused dedup 'dedup has no option --separator; did you mean --delimiter?' dedup --separator , in
+misused dedup 'dedup has no option --value' dedup --value 2 in
 misused dedup 'dedup has no option --frobnicate' dedup --frobnicate
 misused dedup 'dedup has no option -x' dedup -x
 misused dedup 'dedup has no option -x' dedup -0x
