@@ -6,13 +6,14 @@
 
 /* Algorithm 1 through its three phases: s = 32 bits a part, so records 1..31 are phase 1 and,
  * with pstar 0.03, those from 1067 on phase 3; and a filter whose parts are nearly empty when it
- * must find a set bit. */
-static void agrees_with_twin(const char *spec, size_t n, uint64_t universe) {
+ * must find a set bit, and often finds none or only the last time that it tries. */
+static void agrees_with_twin(const char *spec, size_t n, uint64_t universe, size_t fresh) {
     eb_filter *const f = suite_new(spec);
     char canonical[EB_SPEC_MAX];
     (void)snprintf(canonical, sizeof canonical, "%s", eb_spec(f));
     model *const m = model_new(canonical);
     suite_stream s = suite_make_stream(f, n, universe, 11);
+    for (size_t i = fresh; i < n; i++) s.hash[i] = ebi_mix(i);
     const eb_batch all = suite_part(&s, 0, n);
     uint8_t *const seen = malloc(n);
     OK(calls_add(f, &all, seen));
@@ -30,11 +31,12 @@ static void agrees_with_twin(const char *spec, size_t n, uint64_t universe) {
 
 static void printed_rule_goes_through_its_phases(void **state) {
     (void)state;
-    agrees_with_twin("rsbf:rule=printed,cells=64", 5000, 400);
-    agrees_with_twin("rsbf:rule=printed,cells=6400,pstar=0.5", 20000, 9000);
-    agrees_with_twin("rsbf:rule=printed,cells=6400,pstar=1,k=1", 20000, 3);
-    agrees_with_twin("rsbf:rule=text,cells=64", 5000, 400);
-    agrees_with_twin("rsbf:rule=text,cells=6400,pstar=0.5", 20000, 9000);
+    agrees_with_twin("rsbf:rule=printed,cells=64", 5000, 400, 5000);
+    agrees_with_twin("rsbf:rule=printed,cells=6400,pstar=0.5", 20000, 9000, 20000);
+    agrees_with_twin("rsbf:rule=printed,cells=6400,pstar=1,k=1", 20000, 3, 20000);
+    agrees_with_twin("rsbf:rule=printed,cells=6400,pstar=1,k=1", 20000, 3, 7000);
+    agrees_with_twin("rsbf:rule=text,cells=64", 5000, 400, 5000);
+    agrees_with_twin("rsbf:rule=text,cells=6400,pstar=0.5", 20000, 9000, 20000);
 }
 
 /* A swap keeps the load; one key repeated leaves one bit to be found among s. */
