@@ -311,7 +311,8 @@ __attribute__((destructor)) static void write_calls(void) {
 def first_run(worker):
     """Of each program, without a mutation: how many seconds it takes, and what functions it calls."""
     library, known = worker.library, os.path.join(WORK, "calls.json")
-    newest = max(os.stat(library.called(unit)).st_mtime for unit in library.units)
+    parts = {BUILT + "/" + part[:-1] + "o" for program in worker.programs.values() for part in program[0]}
+    newest = max(os.stat(path).st_mtime for path in [*map(library.called, library.units), *parts])
     if os.path.exists(known) and os.stat(known).st_mtime > newest:
         with open(known, encoding="utf-8") as file:
             return json.load(file)
