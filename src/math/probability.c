@@ -254,9 +254,25 @@ double ebi_bisect(ebi_function *f, const void *context, double lo, double hi, do
     return probability_middle(lo, hi);
 }
 
+/* All values, from the likeliest to both sides.  What is left out weighs less than rounding. */
+static double probability_poisson_each(double mean, ebi_function *f, const void *context) {
+    const double likeliest = floor(mean), least = 1e-18;
+    double sum = f(likeliest, context), weights = 1;
+    for (double n = likeliest + 1, w = mean / n; w > least; w *= mean / ++n) {
+        sum += w * f(n, context);
+        weights += w;
+    }
+    for (double n = likeliest, w = n / mean; n > 0 && w > least; w *= --n / mean) {
+        sum += w * f(n - 1, context);
+        weights += w;
+    }
+    return sum / weights;
+}
+
 double ebi_poisson_mean(double mean, ebi_function *f, const void *context) {
     assert(mean >= 0);
-    enum { PROBABILITY_VALUES = 512 };
+    enum { PROBABILITY_VALUES = 512, PROBABILITY_ALL = 400 };
+    if (mean <= PROBABILITY_ALL) return probability_poisson_each(mean, f, context);
     const double spread = 12 * sqrt(mean), first = fmax(0, floor(mean - spread - 30));
     const double last = ceil(mean + spread + 30);
     const double step = fmax(1, (last - first) / PROBABILITY_VALUES);

@@ -215,14 +215,13 @@ static eb_status window_check_size(const ebi_params *p, const ebi_args *a, windo
                                    eb_error *err) {
     const ebi_window_plan plan = window_plan(p);
     const double fpr = a->real[EBI_WINDOW_FPR], bits = 8 * window_bytes(p);
-    const double need = ebi_window_bits(&plan, fpr) * s.load;
     if (s.lines < 1)
         return ebi_fail(err, EB_ESPEC, "window: memory=%llu is too small for shards=%llu",
                         (unsigned long long)p->opt[EBI_O_MEMORY],
                         (unsigned long long)p->opt[EBI_O_SHARDS]);
     if (s.fpr > (a->given[EBI_WINDOW_FPR] ? 1.02 * fpr : 0.5)) {
         const bool cells = a->given[EBI_O_CELLS];
-        const double lines = ceil(need / bits);
+        const double lines = ceil(ebi_window_bits(&plan, fpr) * s.load / bits);
         return ebi_fail(err, EB_ESPEC,
                         "window: %s must be at least %.0f for %.10g keys with fpr=%g, not %llu",
                         cells ? "cells" : "memory",

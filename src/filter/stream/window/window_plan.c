@@ -75,67 +75,105 @@ static double window_all_set(double n, double k, double b) {
     return pow(fill, k) * (1 + k * (k - 1) / 2 * variance / (fill * fill));
 }
 
+/* A generation with k places for each key, out of b.  Powers are asked for again and again: they
+ * are kept, 0 if not known yet. */
+enum { WINDOW_PLAN_KEYS = 512 };
+typedef struct window_kept {
+    double all_set[WINDOW_PLAN_KEYS]; /* after so many keys */
+} window_kept;
+
 typedef struct window_generation {
+    const ebi_window_plan *plan;
     double k, b;
+    window_kept *kept;
 } window_generation;
+
+static window_generation window_generation_of(const ebi_window_plan *plan, unsigned k,
+                                              window_kept *kept) {
+    *kept = (window_kept){{0}};
+    const unsigned places = EBI_WINDOW_ROTATE_BITS / (plan->eras + 1);
+    return (window_generation){plan, k, places, kept};
+}
 
 static double window_generation_set(double n, const void *context) {
     const window_generation *const g = context;
-    return fmin(window_all_set(n, g->k, g->b), 1);
-}
-
-static double window_generation_fpr(double per_line, double k, double b) {
-    assert(per_line >= 0);
-    return ebi_poisson_mean(per_line, window_generation_set, &(window_generation){k, b});
+    if (!(n < WINDOW_PLAN_KEYS)) return fmin(window_all_set(n, g->k, g->b), 1);
+    double *const kept = &g->kept->all_set[(size_t)n];
+    if (*kept == 0) *kept = fmin(window_all_set(n, g->k, g->b), 1);
+    return *kept;
 }
 
 /* `eras` full generations and one that fills: the mean over the era, by Simpson's rule. */
-static double window_generations_fpr(unsigned eras, unsigned k, double per_line) {
-    const double b = EBI_WINDOW_ROTATE_BITS / (eras + 1);
-    const double full = window_generation_fpr(per_line, k, b);
-    const double half = window_generation_fpr(per_line / 2, k, b);
-    return 1 - pow(1 - full, eras) * (1 - (4 * half + full) / 6);
+static double window_generations_fpr(const window_generation *g, double per_line) {
+    assert(per_line >= 0);
+    const double full = ebi_poisson_mean(per_line, window_generation_set, g);
+    const double half = ebi_poisson_mean(per_line / 2, window_generation_set, g);
+    return 1 - pow(1 - full, g->plan->eras) * (1 - (4 * half + full) / 6);
 }
 
 /* Keys that are taken for others are not stored, unless the plan says otherwise. */
-double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bits) {
-    assert(k >= 1 && bits > 0);
+static double window_rotating_fpr(double bits, const void *context) {
     enum { WINDOW_PLAN_ROUNDS = 10 };
-    const double per_line = WINDOW_PLAN_LINE_BITS / bits / plan->eras;
-    double fpr = window_generations_fpr(plan->eras, k, per_line);
-    for (int i = 0; i < WINDOW_PLAN_ROUNDS && plan->lost > 0; i++)
-        fpr = (fpr + window_generations_fpr(plan->eras, k, per_line * (1 - plan->lost * fpr))) / 2;
+    const window_generation *const g = context;
+    const double per_line = WINDOW_PLAN_LINE_BITS / bits / g->plan->eras, lost = g->plan->lost;
+    double fpr = window_generations_fpr(g, per_line);
+    for (int i = 0; i < WINDOW_PLAN_ROUNDS && lost > 0; i++)
+        fpr = (fpr + window_generations_fpr(g, per_line * (1 - lost * fpr))) / 2;
     return fpr;
 }
 
-static unsigned window_rotate_width(const ebi_window_plan *plan, double bits) {
-    unsigned best = 1;
-    for (unsigned k = 2; k <= EBI_WINDOW_ROTATE_W_MAX; k++)
-        if (ebi_window_rotate_fpr(plan, k, bits) < ebi_window_rotate_fpr(plan, best, bits))
-            best = k;
+double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bits) {
+    assert(k >= 1 && bits > 0);
+    window_kept kept;
+    const window_generation g = window_generation_of(plan, k, &kept);
+    return window_rotating_fpr(bits, &g);
+}
+
+static unsigned window_rotate_width(const ebi_window_plan *plan, double bits, double *fpr) {
+    unsigned best = 0;
+    for (unsigned k = 1; k <= EBI_WINDOW_ROTATE_W_MAX; k++) {
+        const double one = ebi_window_rotate_fpr(plan, k, bits);
+        if (best > 0 && one >= *fpr) continue;
+        best = k;
+        *fpr = one;
+    }
     return best;
 }
 
-static double window_rotate_best(double bits, const void *plan) {
-    return ebi_window_rotate_fpr(plan, window_rotate_width(plan, bits), bits);
+/* The fewest bits with any width.  The first one tried is near the best, so that most others need a
+ * single look. */
+static double window_rotate_bits(const ebi_window_plan *plan, double fpr) {
+    const double most = 512, likely = fmin(fmax(ceil(-log2(fpr)), 1), EBI_WINDOW_ROTATE_W_MAX);
+    double best = INFINITY;
+    for (unsigned i = 0; i < EBI_WINDOW_ROTATE_W_MAX; i++) {
+        window_kept kept;
+        const unsigned k = ((unsigned)likely - 1 + i) % EBI_WINDOW_ROTATE_W_MAX + 1;
+        const window_generation g = window_generation_of(plan, k, &kept);
+        if (isinf(best) || window_rotating_fpr(best, &g) < fpr)
+            best = fmin(best, ebi_bisect(window_rotating_fpr, &g, 2, most, fpr));
+    }
+    return best;
 }
 
 double ebi_window_bits(const ebi_window_plan *plan, double fpr) {
     assert(fpr > 0);
     if (plan->mode == EBI_WINDOW_ELASTIC) return window_elastic_bits(plan, fpr);
-    return ebi_bisect(window_rotate_best, plan, 2, 512, fpr);
+    return window_rotate_bits(plan, fpr);
 }
 
 double ebi_window_fpr(const ebi_window_plan *plan, double bits) {
     assert(bits > 0);
     if (plan->mode == EBI_WINDOW_ELASTIC) return window_elastic_fpr(plan, bits);
-    return window_rotate_best(fmin(fmax(bits, 2), 512), plan);
+    double fpr;
+    (void)window_rotate_width(plan, fmin(fmax(bits, 2), 512), &fpr);
+    return fpr;
 }
 
 unsigned ebi_window_width(const ebi_window_plan *plan, double fpr) {
     assert(fpr > 0);
+    double least;
     if (plan->mode == EBI_WINDOW_ROTATE)
-        return window_rotate_width(plan, ebi_window_bits(plan, fpr));
+        return window_rotate_width(plan, ebi_window_bits(plan, fpr), &least);
     const double row = fmin(fmax(floor(-log2(fpr) - 0.25), 0),
                             WINDOW_PLAN_ROWS - 1); /* rather too wide than too narrow */
     return window_rows[(unsigned)row].w[plan->bytes == 128];
