@@ -8,8 +8,8 @@
 enum {
     LIFE = 300,                  /* seconds, then the test is ended by a signal */
     PREDICTION_STEPS = 24000000, /* some 50 ms */
-    PLAN_STEPS = 160000000,
-    HOSTILE_STEPS = 400000000 /* 0.4 s */
+    PLAN_STEPS = 50000000,       /* 0.1 s */
+    HOSTILE_STEPS = 400000000
 };
 static uint64_t steps;
 

@@ -303,8 +303,10 @@ static plan_size plan_try(const plan_spec *given, const eb_goal *g, double bytes
     if (!plan_ask(&s, g, bytes, g->max_fpr, o)) return tried;
     tried.never = isnan(o->most_fpr);
     tried.keeps = plan_keeps(g, o);
-    tried.excess.fpr = log(o->most_fpr / g->max_fpr);
-    tried.excess.fnr = g->max_fnr > 0 ? log(o->most_fnr / g->max_fnr) : -INFINITY;
+    /* An exact search aims at the bounds, a rough one at where it takes them for kept. */
+    const double aim = rough ? plan_rounding(o) : 1;
+    tried.excess.fpr = log(o->most_fpr / (g->max_fpr * aim));
+    tried.excess.fnr = g->max_fnr > 0 ? log(o->most_fnr / (g->max_fnr * aim)) : -INFINITY;
     return tried;
 }
 
@@ -313,12 +315,16 @@ static double plan_above(const plan_size *low, const plan_size *of) {
     return low->excess.fnr > low->excess.fpr ? of->excess.fnr : of->excess.fpr;
 }
 
-/* The point where a line through the excesses crosses 0, a little higher, but well inside; else the
- * middle. */
-static double plan_between(const plan_size *low, const plan_size *high) {
+/* Where a line through the excesses crosses 0: 0 at the lower size, 1 at the upper one. */
+static double plan_cut(const plan_size *low, const plan_size *high) {
     assert(low->at <= high->at);
     const double below = plan_above(low, low), above = plan_above(low, high);
-    const double cut = below / (below - above), ratio = high->at / low->at;
+    return below / (below - above);
+}
+
+/* That point, a little higher, but well inside; else the middle. */
+static double plan_between(const plan_size *low, const plan_size *high) {
+    const double cut = plan_cut(low, high), ratio = high->at / low->at;
     if (!(cut > 0 && cut < 1)) return low->at * sqrt(ratio);
     const double at = (low->at + (high->at - low->at) * cut) * 1.003;
     return fmax(low->at * pow(ratio, 0.1), fmin(high->at / 1.008, at));
@@ -337,20 +343,25 @@ static double plan_beyond(const plan_size *before, const plan_size *low, double 
 
 /* The smallest size at which the kind keeps the bounds, to 1 %: first searched roughly, then
  * exactly in steps of 1 %.  These limit how many sizes are tried. */
-enum { PLAN_GROWING = 16, PLAN_CUTTING = 12, PLAN_FINISHING = 6 };
+enum { PLAN_GROWING = 16, PLAN_CUTTING = 12, PLAN_FINISHING = 6, PLAN_LINE = 64 };
+
+/* Whether another size between the two is worth a look.  Most kinds consist of lines. */
+static bool plan_may_cut(const plan_size *low, const plan_size *high) {
+    return low->at > 0 && high->at / low->at > 1.01 && high->at - low->at > PLAN_LINE;
+}
 
 /* 0: there is none. */
 static double plan_roughly(const plan_spec *s, const eb_goal *g, double from, double most) {
     plan_offer o;
     plan_size before = {.at = 0}, low = before, high = plan_try(s, g, from, true, &o);
-    double step = 1.4;
+    double step = from > PLAN_BYTES_MIN ? 1.4 : 8; /* where nothing is known of the least */
     for (int i = 0; i < PLAN_GROWING && !high.keeps && !high.never && high.at < most; i++) {
         before = low;
         low = high;
         high = plan_try(s, g, fmin(plan_beyond(&before, &low, step *= 1.2), most), true, &o);
     }
     if (!high.keeps) return 0;
-    for (int i = 0; i < PLAN_CUTTING && low.at > 0 && high.at / low.at > 1.01; i++) {
+    for (int i = 0; i < PLAN_CUTTING && plan_may_cut(&low, &high); i++) {
         const double next = i % 3 < 2 ? plan_between(&low, &high) : sqrt(low.at * high.at);
         const plan_size at = plan_try(s, g, next, true, &o);
         *(at.keeps ? &high : &low) = at;
@@ -358,21 +369,41 @@ static double plan_roughly(const plan_spec *s, const eb_goal *g, double from, do
     return high.at;
 }
 
-static bool plan_smallest(const plan_spec *s, const eb_goal *g, plan_offer *best) {
-    const double most = g->max_bytes > 0 ? g->max_bytes : plan_bytes_max, step = 1.01;
-    const double sure = plan_least_bytes(g, g->max_fpr, g->max_fnr);
+/* The size from which on the kind keeps the bounds, exactly: to 1 %, and then once more between the
+ * two last sizes. */
+static bool plan_finely(const plan_spec *s, const eb_goal *g, double at, double most,
+                        plan_offer *best) {
+    const double step = 1.01;
     plan_offer o;
-    bool kept = false, broken = false;
+    plan_size before = {.at = 0}, low = before, high = before;
+    bool last = false;
+    for (int i = 0; i < PLAN_FINISHING && at > 0 && at <= most; i++) {
+        const plan_size now = plan_try(s, g, at, false, &o);
+        if (!now.keeps) before = low;
+        *(now.keeps ? &high : &low) = now;
+        if (now.keeps) *best = o;
+        if (last) break;
+        if (high.at > 0 && low.at > 0) {
+            const double cut = plan_cut(&low, &high);
+            last = high.at <= low.at * step * 1.0001;
+            if (high.at - low.at <= PLAN_LINE || (last && !(cut > 0.1 && cut < 0.95))) break;
+            at = last ? low.at + (high.at - low.at) * cut : plan_between(&low, &high);
+        } else if (high.at > 0) {
+            at = fmin(at / step, at - PLAN_LINE);
+        } else {
+            at = fmax(plan_beyond(&before, &low, step), at + PLAN_LINE);
+        }
+    }
+    return high.at > 0;
+}
+
+static bool plan_smallest(const plan_spec *s, const eb_goal *g, plan_offer *best) {
+    const double most = g->max_bytes > 0 ? g->max_bytes : plan_bytes_max;
+    const double sure = plan_least_bytes(g, g->max_fpr, g->max_fnr);
     const bool any = g->max_bytes > 0 && plan_try(s, g, most, false, best).keeps;
     if (g->max_bytes > 0 && !any) return false; /* nor with less */
-    double at = plan_roughly(s, g, fmin(fmax(PLAN_BYTES_MIN, sure), most), most);
-    for (int i = 0; i < PLAN_FINISHING && at > 0 && at <= most && !(kept && broken); i++) {
-        const bool keeps = plan_try(s, g, at, false, &o).keeps;
-        if (keeps) *best = o;
-        *(keeps ? &kept : &broken) = true;
-        at *= keeps ? 1 / step : step;
-    }
-    return any || kept;
+    const double at = plan_roughly(s, g, fmin(fmax(PLAN_BYTES_MIN, sure), most), most);
+    return plan_finely(s, g, at, most, best) || any;
 }
 
 /* The fewest false positives at which it keeps the bound on misses, to a twentieth. */
@@ -447,12 +478,24 @@ static int plan_compare(const eb_goal *g, const plan_offer *a, const plan_offer 
     return 0;
 }
 
+/* Orders the offers, the best first. */
+static void plan_sort(const eb_goal *g, plan_offer *offers, size_t n) {
+    plan_regrets(g, offers, n);
+    for (size_t i = 1; i < n; i++)
+        for (size_t j = i; j > 0 && plan_compare(g, &offers[j], &offers[j - 1]) < 0; j--) {
+            const plan_offer o = offers[j];
+            offers[j] = offers[j - 1];
+            offers[j - 1] = o;
+        }
+}
+
 /* What each kind that the goal allows can do, the best first.  Returns how many can.  If only the
  * smallest is wanted, only kinds that are smaller than those before them. */
 static size_t plan_offers(const eb_goal *goal, bool only_smallest, plan_offer *offers,
                           size_t *asked) {
     eb_goal now = *goal;
     const eb_goal *const g = &now;
+    ebi_laws laws = {.repeats = {.items = 0}};
     size_t n = 0;
     *asked = 0;
     assert(ebi_registry_size <= PLAN_KINDS_MAX);
@@ -461,18 +504,30 @@ static size_t plan_offers(const eb_goal *goal, bool only_smallest, plan_offer *o
         if (!plan_may(ebi_registry[i].kind, g) || !plan_given(ebi_registry[i].kind, g, &s, NULL))
             continue;
         ++*asked;
+        s.p.laws = &laws;
         n += plan_kind(&s, g, &offers[n]);
         if (only_smallest && n > 0)
             now.max_bytes = offers[n - 1].bytes; /* must be smaller than this */
     }
-    plan_regrets(g, offers, n);
-    for (size_t i = 1; i < n; i++)
-        for (size_t j = i; j > 0 && plan_compare(g, &offers[j], &offers[j - 1]) < 0; j--) {
-            const plan_offer o = offers[j];
-            offers[j] = offers[j - 1];
-            offers[j - 1] = o;
-        }
+    for (size_t i = 0; i < n; i++) offers[i].p.laws = NULL;
+    plan_sort(g, offers, n);
     return n;
+}
+
+/* With all of the memory, the bound on misses changes no offer: it only forbids some.  If it
+ * forbids all, *nearest is how many there are without it, else 0. */
+static size_t plan_fewest_misses(const eb_goal *goal, plan_offer *offers, size_t *asked,
+                                 size_t *nearest) {
+    eb_goal any = *goal;
+    size_t kept = 0;
+    any.max_fnr = 0;
+    const size_t n = plan_offers(&any, false, offers, asked);
+    for (size_t i = 0; i < n; i++)
+        if (plan_keeps_fnr(goal, &offers[i])) offers[kept++] = offers[i];
+    *nearest = kept == 0 ? n : 0;
+    for (size_t i = 0; i < kept; i++) offers[i].regret = 1;
+    plan_sort(goal, offers, kept);
+    return kept;
 }
 
 /* Errors */
@@ -556,18 +611,27 @@ static void plan_say_bounds(plan_text *t, const eb_goal *g) {
         PLAN_SAY(t, " for %g distinct keys", g->load->distinct);
 }
 
-/* There is no offer.  Says what would be possible: more memory, or more misses in that memory. */
-static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t asked,
+/* There is no offer.  Says what would be possible: more memory, or more misses in that memory, for
+ * which there are `nearest` offers. */
+static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t asked, size_t nearest,
                                  eb_error *err) {
-    plan_text t = {.len = 0};
+    plan_text t = {.len = 0}, in_that = {.len = 0};
+    eb_goal other = *g;
     size_t ignored;
     if (asked == 0)
         return ebi_fail(err, EB_ELIMIT,
                         "no %skind of filter has all capabilities and options asked for",
                         g->all_kinds ? "" : "recommended ");
+    other.max_fnr = 0;
+    other.prefer = EB_FEWEST_MISSES;
+    if (g->prefer != EB_FEWEST_MISSES && g->max_bytes > 0 && g->max_fnr > 0)
+        nearest = plan_offers(&other, false, offers, &ignored);
+    if (nearest > 0)
+        PLAN_SAY(&in_that, "; in that memory the least fnr is %.3g (%s)", offers[0].most_fnr,
+                 offers[0].kind->info.name);
     plan_append(&t, "no kind of filter keeps ");
     plan_say_bounds(&t, g);
-    eb_goal other = *g;
+    other = *g;
     other.max_bytes = 0;
     other.prefer = EB_SMALLEST;
     if (other.max_fpr == 0) other.max_fpr = 0.5;
@@ -578,12 +642,7 @@ static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t as
         if (g->max_fnr == 0 && offers[0].most_fnr > 0)
             PLAN_SAY(&t, " and fnr=%.2g", offers[0].most_fnr);
     }
-    other = *g;
-    other.max_fnr = 0;
-    other.prefer = EB_FEWEST_MISSES;
-    if (g->max_bytes > 0 && g->max_fnr > 0 && plan_offers(&other, false, offers, &ignored) > 0)
-        PLAN_SAY(&t, "; in that memory the least fnr is %.3g (%s)", offers[0].most_fnr,
-                 offers[0].kind->info.name);
+    plan_append(&t, in_that.text);
     const double least =
         plan_least_bytes(g, g->max_fpr > 0 ? g->max_fpr : 0.5, g->max_fnr > 0 ? g->max_fnr : 0);
     if (least > 0 && (g->max_fnr > 0 || g->window > 0)) {
@@ -644,9 +703,11 @@ eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_
         load.items = load.distinct;
         g.at_end = 1;
     }
-    size_t asked;
-    const size_t found = plan_offers(&g, false, offers, &asked);
-    if (found == 0) return err ? plan_impossible(&g, offers, asked, err) : EB_ELIMIT;
+    size_t asked, nearest = 0;
+    const size_t found = g.prefer == EB_FEWEST_MISSES
+                             ? plan_fewest_misses(&g, offers, &asked, &nearest)
+                             : plan_offers(&g, false, offers, &asked);
+    if (found == 0) return err ? plan_impossible(&g, offers, asked, nearest, err) : EB_ELIMIT;
     *n = ebi_min_size(found, cap);
     for (size_t i = 0; i < *n; i++) plan_write(&offers[i], &load, &out[i]);
     return EB_OK;

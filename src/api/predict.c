@@ -131,7 +131,7 @@ static void predict_from_gaps(const ebi_kind *kind, const ebi_params *p, const e
     size_t n = 1;
     if (!isnan(out->mean_fnr) || load->gap > 0) return;
     if (distinct > 0) {
-        ebi_repeats_of(&r, load->items, distinct, load->zipf);
+        ebi_repeats_of(&r, load->items, distinct, load->zipf, p->laws);
         n = ebi_repeats_gaps(&r, false, gaps);
     } else {
         gaps[0] = (ebi_gap){1, predict_farthest, predict_farthest};
@@ -196,7 +196,8 @@ typedef struct predict_stream { /* of one shard */
 static void predict_open(predict_stream *s, const ebi_params *p, const eb_workload *w) {
     s->shards = (double)p->opt[EBI_O_SHARDS];
     s->load = predict_of_shard(w, s->shards);
-    if (w->distinct > 0) ebi_repeats_of(&s->repeats, s->load.items, s->load.distinct, w->zipf);
+    if (w->distinct > 0)
+        ebi_repeats_of(&s->repeats, s->load.items, s->load.distinct, w->zipf, NULL);
 }
 
 /* A workload's first x records. */

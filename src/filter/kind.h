@@ -60,6 +60,7 @@ typedef struct ebi_params {
     uint64_t span;                 /* bytes of one shard's block */
     uint32_t value_min, value_max; /* of a key's value; resolve may narrow them */
     uint64_t derived[3];           /* for the kind's loops; computed by resolve */
+    struct ebi_laws *laws;         /* for predict, while a plan is made; NULL in filters */
 } ebi_params;
 
 /* The options as the spec's text gave them. resolve turns them into parameters. */

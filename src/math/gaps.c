@@ -17,6 +17,7 @@
  * from is solved for, so that `distinct` of them occur. */
 #include "meanfield.h"
 #include <assert.h>
+#include <string.h>
 
 enum { GAPS_SINGLE = 16 }; /* ranks that have a bin of their own */
 static const double gaps_bin = 1.25;
@@ -48,9 +49,12 @@ static double gaps_there(const ebi_repeats *r, double records) { /* keys that oc
     return sum;
 }
 
-void ebi_repeats_of(ebi_repeats *r, double items, double distinct, double zipf) {
-    assert(distinct > 0 && items >= 0 && zipf >= 0);
-    *r = (ebi_repeats){.items = items, .distinct = distinct, .zipf = zipf};
+static bool gaps_same(const ebi_repeats *a, const ebi_repeats *b) {
+    return a->items == b->items && a->distinct == b->distinct && a->zipf == b->zipf;
+}
+
+static void gaps_solve(ebi_repeats *r) {
+    const double items = r->items, distinct = r->distinct, zipf = r->zipf;
     if (zipf <= 0) {
         r->copies = items > 0 ? fmax(items / distinct - 1, 1e-9) : INFINITY;
         return;
@@ -67,6 +71,17 @@ void ebi_repeats_of(ebi_repeats *r, double items, double distinct, double zipf) 
         else
             high = middle;
     }
+}
+
+void ebi_repeats_of(ebi_repeats *r, double items, double distinct, double zipf, ebi_laws *kept) {
+    assert(distinct > 0 && items >= 0 && zipf >= 0);
+    *r = (ebi_repeats){.items = items, .distinct = distinct, .zipf = zipf, .kept = kept};
+    if (kept && gaps_same(r, &kept->repeats)) {
+        *r = kept->repeats;
+        return;
+    }
+    gaps_solve(r);
+    if (kept) *kept = (ebi_laws){.repeats = *r};
 }
 
 double ebi_repeats_distinct(const ebi_repeats *r, double x) {
@@ -97,7 +112,7 @@ static double gaps_above(const ebi_repeats *r, double x, bool at_end) {
     return sum;
 }
 
-size_t ebi_repeats_gaps(const ebi_repeats *r, bool at_end, ebi_gap *out) {
+static size_t gaps_compute(const ebi_repeats *r, bool at_end, ebi_gap *out) {
     const double end = r->items > 0 ? 1 : 40 * r->distinct;
     const double first = r->items > 0 ? 0.5 / r->items : 0.5;
     const double ratio = pow(end / first, 1.0 / EBI_GAPS), all = gaps_above(r, 0, at_end);
@@ -115,6 +130,17 @@ size_t ebi_repeats_gaps(const ebi_repeats *r, bool at_end, ebi_gap *out) {
         above = left;
     }
     return n;
+}
+
+size_t ebi_repeats_gaps(const ebi_repeats *r, bool at_end, ebi_gap *out) {
+    ebi_laws *const kept = r->kept;
+    if (!kept || !gaps_same(r, &kept->repeats)) return gaps_compute(r, at_end, out);
+    if (!kept->at[at_end].known) {
+        kept->at[at_end].n = gaps_compute(r, at_end, kept->at[at_end].gaps);
+        kept->at[at_end].known = true;
+    }
+    memcpy(out, kept->at[at_end].gaps, kept->at[at_end].n * sizeof *out);
+    return kept->at[at_end].n;
 }
 
 double ebi_repeats_mean(const ebi_repeats *r, bool at_end, bool by_records, ebi_function *missed,

@@ -169,16 +169,29 @@ ebi_rates ebi_fade_rates(const ebi_fade *f, const ebi_stream *s, bool settles);
  * uniform copies, all shuffled. zipf > 0: drawn by Zipf's law from as many keys as it takes for
  * `distinct` of them to occur. */
 enum { EBI_REPEATS_BINS = 224, EBI_GAPS = 128 };
+struct ebi_laws;
 typedef struct ebi_repeats {
     double items, distinct, zipf, copies;
-    size_t bins; /* zipf > 0 */
+    struct ebi_laws *kept; /* or NULL */
+    size_t bins;           /* zipf > 0 */
     double keys[EBI_REPEATS_BINS], share[EBI_REPEATS_BINS];
 } ebi_repeats;
 typedef struct ebi_gap {
     double weight;            /* of all repeats */
     double records, distinct; /* between a key and its repeat */
 } ebi_gap;
-void ebi_repeats_of(ebi_repeats *r, double items, double distinct, double zipf);
+/* The last stream that was asked for: a plan asks for the same one hundreds of times.  Zero at
+ * first. */
+typedef struct ebi_laws {
+    ebi_repeats repeats;
+    struct {
+        bool known;
+        size_t n;
+        ebi_gap gaps[EBI_GAPS];
+    } at[2]; /* over the stream, at its end */
+} ebi_laws;
+/* `kept` may be NULL. */
+void ebi_repeats_of(ebi_repeats *r, double items, double distinct, double zipf, ebi_laws *kept);
 /* The distinct keys among the first x records. */
 double ebi_repeats_distinct(const ebi_repeats *r, double x);
 /* The gaps of all repeats, or of those at the end of the stream, in ascending order.  Returns how

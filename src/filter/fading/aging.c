@@ -624,24 +624,24 @@ static double aging_chance(const aging *a, double n, const ebi_repeats *r, doubl
 }
 
 static void aging_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
-    enum { AGING_STEPS = 64 };
+    enum { AGING_STEPS = 64, AGING_ROUGH_STEPS = 16 };
     const aging a = aging_shape(p);
+    const int steps = ebi_asks_roughly(out) ? AGING_ROUGH_STEPS : AGING_STEPS;
     const double period = (double)a.period, window = (double)a.window * period;
     const double n = w->items > 0 ? w->items : 2 * window + period / 2;
     const double distinct = w->distinct > 0 ? w->distinct : w->zipf > 0 ? w->items : 0;
     const bool again = distinct > 0 && (w->zipf > 0 || !(w->items > 0 && distinct >= w->items));
     ebi_repeats repeats = {0}, *const r = again ? &repeats : NULL;
     double fill, before = 0;
-    if (again) ebi_repeats_of(r, w->items, distinct, w->zipf);
+    if (again) ebi_repeats_of(r, w->items, distinct, w->zipf, p->laws);
     if (w->zipf > 0 && !again) out->unused |= EB_UNUSED_ZIPF;
     out->fpr = aging_chance(&a, n, r, &out->fill);
     out->mean_fpr = 0;
-    for (int i = 0; i < AGING_STEPS && w->items > 0 && !ebi_asks_misses(out);
+    for (int i = 0; i < steps && w->items > 0 && !ebi_asks_misses(out);
          i++) { /* the mean over new keys, as they come */
-        const double to = n * (i + 1) / AGING_STEPS;
+        const double to = n * (i + 1) / steps;
         const double so_far = r && !(w->gap > 0) ? aging_distinct(r, to) / distinct : to / n;
-        out->mean_fpr +=
-            (so_far - before) * aging_chance(&a, n * (i + 0.5) / AGING_STEPS, r, &fill);
+        out->mean_fpr += (so_far - before) * aging_chance(&a, n * (i + 0.5) / steps, r, &fill);
         before = so_far;
     }
     if (!(w->items > 0)) out->mean_fpr = out->fpr;

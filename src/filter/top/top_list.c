@@ -436,7 +436,7 @@ static void top_list_stat(const ebi_top *t, uint64_t time, eb_stats *out) {
 static void top_list_predict(const ebi_top *t, const eb_workload *w, eb_prediction *out) {
     ebi_counting_stream load;
     if (t->halves) {
-        ebi_decay_predict(&t->fading, w, out);
+        ebi_decay_predict(&t->fading, w, NULL, out);
         return;
     }
     ebi_counting_predict(&t->light, w, out);

@@ -427,7 +427,7 @@ static void decay_stat(const ebi_params *p, const uint8_t *block, eb_stats *out)
 
 static void decay_predict(const ebi_params *p, const eb_workload *w, eb_prediction *out) {
     const ebi_decay d = decay_shape(p);
-    ebi_decay_predict(&d, w, out);
+    ebi_decay_predict(&d, w, p->laws, out);
 }
 
 static void decay_fading(const ebi_params *p, ebi_faded_counts *out) {

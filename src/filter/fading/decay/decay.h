@@ -80,7 +80,9 @@ bool ebi_decay_check(const ebi_decay *d, uint64_t era);
 uint64_t ebi_decay_rest_bytes(uint64_t room);
 
 /* decay_predict.c */
-void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *out);
+struct ebi_laws; /* probability.h */
+void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, struct ebi_laws *laws,
+                       eb_prediction *out);
 
 /* decay.c */
 ebi_decay ebi_decay_open(const ebi_params *p, const uint8_t *block);

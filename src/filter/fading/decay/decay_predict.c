@@ -198,7 +198,8 @@ static void decay_predict_mean(const decay_predicted *m, const eb_workload *w, e
     if (w->gap > 0) out->accuracy = 0.4;
 }
 
-void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *out) {
+void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, ebi_laws *laws,
+                       eb_prediction *out) {
     decay_predicted m = {.d = d,
                          .counters = (double)d->part * d->each,
                          .era = (double)d->period / DECAY_PREDICT_MILLION,
@@ -206,7 +207,7 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
     if (m.lifetime == 0) return; /* a key that comes once is lost: the fraction has few digits */
     decay_predict_spectrum(w, &m.keys, out);
     m.finite = m.keys.distinct > 0 && w->items > 0;
-    if (m.finite) ebi_repeats_of(&m.stream, w->items, w->distinct, w->zipf);
+    if (m.finite) ebi_repeats_of(&m.stream, w->items, w->distinct, w->zipf, laws);
     if (m.finite && w->gap > 0 && w->gap < w->items) { /* there are no repeats in the first gap */
         m.gap = w->gap;
         m.fresh = fmax(0, w->distinct - w->gap) / (w->items - w->gap);
@@ -227,7 +228,7 @@ void ebi_decay_predict(const ebi_decay *d, const eb_workload *w, eb_prediction *
         eb_workload even = *w;
         eb_prediction most = {.size = EBI_ASK_MISSES};
         even.zipf = 0;
-        ebi_decay_predict(d, &even, &most);
+        ebi_decay_predict(d, &even, NULL, &most);
         out->fpr_low = out->mean_fpr / 1.1;
         out->fpr_high = fmax(out->mean_fpr, most.mean_fpr);
     }

@@ -453,7 +453,7 @@ static bool choosy_curve(const ebi_params *p, const eb_workload *w, eb_predictio
     enum { CHOOSY_PLACES = 128 };
     if (!(w->distinct > 0) || w->gap > 0) return false;
     ebi_repeats stream;
-    ebi_repeats_of(&stream, w->items, w->distinct, w->zipf);
+    ebi_repeats_of(&stream, w->items, w->distinct, w->zipf, NULL);
     ebi_choosy c = choosy_of(p, w->distinct, w->distinct / w->items, false), all = c;
     all.s = all.k; /* like choosy_worst_fpr, at the same numbers of distinct keys */
     all.share = choosy_share(1);
@@ -495,7 +495,7 @@ static void choosy_predict(const ebi_params *p, const eb_workload *w, eb_predict
     ebi_repeats stream;
     /* If all keys are taken in, only distinct ones matter. */
     const bool skewed = w->zipf > 0 && (c.s < c.k || c.xmax < 1);
-    if (skewed) ebi_repeats_of(&stream, distinct / c.share, distinct, w->zipf);
+    if (skewed) ebi_repeats_of(&stream, distinct / c.share, distinct, w->zipf, NULL);
     const ebi_choosy_rates r = skewed ? ebi_choosy_skewed(&c, &stream) : ebi_choosy_field(&c);
     choosy_tell(&c, &r, c.s >= c.k ? r.mean_fpr : choosy_worst_fpr(c, c.xmax), out);
     if (skewed) { /* predicts too few misses where there are few */

@@ -92,7 +92,7 @@ static void lru_predict_skewed(const ebi_params *p, const eb_workload *w, double
                                eb_prediction *out) {
     const lru_list list = {ebi_lru_b(p), (double)p->derived[EBI_LRU_BUCKETS], out->fpr};
     ebi_repeats r;
-    ebi_repeats_of(&r, w->items, distinct, w->zipf);
+    ebi_repeats_of(&r, w->items, distinct, w->zipf, p->laws);
     out->fnr = ebi_repeats_mean(&r, true, false, lru_missed_at, &list);
     out->mean_fnr = ebi_repeats_mean(&r, false, false, lru_missed_at, &list);
     if (ebi_lru_leaders(p) > 0 && !ebi_lru_is_ranked(p) && out->mean_fnr > 1e-6) {
