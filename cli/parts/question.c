@@ -205,10 +205,11 @@ void answer_command(const answer *a, const eb_offer *o, char *text, size_t cap) 
 /* A set: how many keys it holds, and how it errs about others. */
 static void answer_set(const answer *a, char *text, size_t cap) {
     const eb_offer *const o = &a->offers[0];
+    const bool many = o->most_fnr >= 0.01; /* else 100 % would be held, and the rest missed */
     char bytes[32], b[32], c[32], d[32];
     int n = snprintf(text, cap, "Use %s with %s: it holds ", o->kind->name,
                      human_bytes(bytes, o->bytes));
-    if (o->most_fnr > 0)
+    if (many)
         n += snprintf(text + n, cap - (size_t)n, "%s %% of ",
                       human_number(b, 100 * (1 - o->most_fnr)));
     n += snprintf(text + n, cap - (size_t)n, "%s distinct keys and takes ",
@@ -219,8 +220,12 @@ static void answer_set(const answer *a, char *text, size_t cap) {
     else
         n += snprintf(text + n, cap - (size_t)n, "%s %% of all others for one of them",
                       human_number(d, 100 * o->most_fpr));
-    snprintf(text + n, cap - (size_t)n,
-             o->most_fnr > 0 ? "; the rest is missed." : "; none that was added is missed.");
+    if (o->most_fnr > 0 && !many)
+        snprintf(text + n, cap - (size_t)n, "; 1 in %s that were added is missed.",
+                 human_number(b, 1 / o->most_fnr));
+    else
+        snprintf(text + n, cap - (size_t)n,
+                 many ? "; the rest is missed." : "; none that was added is missed.");
 }
 
 /* A kind that counts: how far its counts are off. */

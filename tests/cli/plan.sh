@@ -16,6 +16,11 @@ everbloom plan --json --distinct 1e6 --max-fpr 0.1% --fpr-is mean
 within "$(first bytes)" 1200000 1500000
 everbloom plan --distinct 1e9 --max-fpr 0.1%
 out_has 'Use bloom with 1.7 GiB: it holds 1e9 distinct keys and takes 1 in 1000 others for one of them (0.1 %); none that was added is missed.'
+# A share that is held only where that says something: not 100 %, and the rest missed.
+everbloom plan --distinct 1e6 --max-fpr 0.1% --max-fnr 1e-5 --need importance
+out_has ': it holds 1e6 distinct keys and takes 1 in '; out_has '; 1 in '; out_has ' that were added is missed.'
+everbloom plan --distinct 1e6 --max-fpr 0.1% --max-fnr 40% --need importance
+out_has ' % of 1e6 distinct keys and takes 1 in ' ; out_has '; the rest is missed.'
 
 # Number of keys, gap, rates.
 everbloom plan --json -m 1M --max-fpr 1%
