@@ -60,11 +60,13 @@ static bool record_unicode(record_walk *w, char **out) {
     return true;
 }
 
+/* Letters of escapes. */
+static const char record_meant[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
+                                       ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
+
 /* p is at the backslash. */
 static inline bool record_escape(record_walk *w, char **out) {
-    static const char meant[256] = {['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
-                                    ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t'};
-    const char letter = w->p[1], byte = meant[(unsigned char)letter];
+    const char letter = w->p[1], byte = record_meant[(unsigned char)letter];
     if (byte) {
         w->p += 2;
         if (out) *(*out)++ = byte;
@@ -101,7 +103,10 @@ static inline void record_plain(record_walk *w, char **out) {
 static inline __attribute__((always_inline)) bool record_walk_string(record_walk *w, char **out) {
     w->p++;
     for (;;) {
-        record_plain(w, out);
+        if (out && record_can_avx512())
+            w->p = record_blocks_avx512(w->p, record_meant, out);
+        else
+            record_plain(w, out);
         if (*w->p == '\\') {
             if (!record_escape(w, out)) return false;
             continue;

@@ -25,6 +25,11 @@ typedef struct record_text {
  * not break whoever reads it next.  At its end stands a newline or a zero, and TEXT_PAD bytes can
  * be read. */
 record_state record_find(const char *p, const char *end, const json_path *path, record_text *text);
+/* record_avx512.c: unescapes up to the end of a string, or to something that is not an escape of
+ * two bytes, or to a control character; returns its place.  It may write TEXT_PAD bytes behind *to.
+ * meant: what letters stand for, 0: none. */
+bool record_can_avx512(void);
+const char *record_blocks_avx512(const char *p, const char meant[128], char **to);
 /* Where bytes of the unescaped text stand between the quotes: `at` holds n ascending offsets, which
  * become those in `raw`. */
 void record_raw_offsets(const json_value *raw, uint32_t *at, size_t n);

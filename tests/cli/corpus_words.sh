@@ -23,3 +23,38 @@ everbloom corpus in.jsonl -o tree -q; status_is 0; same tree/in.jsonl want
 everbloom corpus in.jsonl -o marked --json --action annotate --unit line --unit ngram:2; status_is 0
 got="$(value words) $(value line_units) $(value line_seen) $(value ngram:2_units) $(value ngram:2_seen)"
 [ "$got" = "$words $lines $lines_seen $runs $runs_seen" ] || fail "found $got, not $(cat counts)"
+
+# Strings of JSON with escapes at all places, and what is no escape: a text is the same however it is written.
+command -v python3 >/dev/null || skip 'no python3'
+cat >strings.py <<'P'
+import random
+random.seed(7)
+short = {'"': '\\"', "\\": "\\\\", "/": "\\/", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+bad = ["\x01", "\t", "\\q", "\\\x7f", "\\€", "\\u12g4", "\\ud800", "\\ud800\\n", "\\udc00"]
+def written(c):
+    how = random.random()
+    if c in short and (c != "/" or how < 0.5) and how < 0.8: return short[c]
+    if c >= " " and c not in '"\\' and how < 0.97: return c
+    units = c.encode("utf-16-be").hex()
+    return "".join("\\u" + units[i : i + 4] for i in range(0, len(units), 4))
+seen, size, wrong, want = set(), 0, 0, []
+with open("strings.jsonl", "w", encoding="utf-8") as f:
+    for i in range(6000):
+        if i == 0 or random.random() < 0.5:
+            few = random.choice(['ab "\n', "abcdefghij klm\n", "\\\\\\a", "xyz\té€\U0001f600/\b\f\r"])
+            text = "".join(random.choice(few) for _ in range(int(random.random() ** 2 * 300)))
+        parts = [written(c) for c in text]
+        broken = random.random() < 0.05
+        if broken: parts.insert(random.randrange(len(parts) + 1), random.choice(bad))
+        if broken and random.random() < 0.1: parts.append("\\")
+        line = '{"id":%d,"other":"%s","text":"%s"}\n' % (i, "".join(written(c) for c in text[:40]), "".join(parts))
+        f.write(line)
+        if broken or not text.strip(" \t\n\v\f\r") or text not in seen: want.append(line)
+        if broken: wrong += 1
+        else: seen.add(text); size += len(text.encode())
+with open("strings.want", "w", encoding="utf-8") as f: f.writelines(want)
+print(wrong, size)
+P
+python3 strings.py >numbers; read -r wrong size <numbers
+everbloom corpus strings.jsonl -o strings --json --normalise none; status_is 0; same strings/strings.jsonl strings.want
+[ "$(value bad) $(value text_bytes)" = "$wrong $size" ] || fail "found $(value bad) bad records and $(value text_bytes) bytes, not $(cat numbers)"
