@@ -32,7 +32,8 @@ static void question_read_needs(answer *a) {
         if (question_needs[i].options) options = question_needs[i].options;
     }
     if (options) {
-        snprintf(a->options, sizeof a->options, "limit=%.0f,%s", fmax(1, a->q.distinct), options);
+        snprintf(a->options, sizeof a->options, "limit=%.0f,%s", fmax(1, a->load.distinct),
+                 options);
         a->goal.options = a->options;
     }
     /* lru weighs importance inside: its caps say nothing of values unless asked to */
@@ -48,6 +49,12 @@ static bool question_misused(answer *a, const char *why) {
     return false;
 }
 
+static bool question_needs_word(const question *q, const char *word) {
+    for (size_t i = 0; i < QUESTION_NEEDS; i++)
+        if (strcmp(question_needs[i].word, word) == 0) return q->needs >> i & 1;
+    return false;
+}
+
 static const char *question_contradicts(const question *q) {
     const bool window = q->window > 0 || q->window_seconds > 0;
     if (q->items > 0 && q->distinct > q->items) return "--distinct must not be more than --items";
@@ -57,6 +64,9 @@ static const char *question_contradicts(const question *q) {
     if (q->window_seconds > 0 && !(q->rate > 0))
         return "a --window of time needs --rate, the lines in a second";
     if (q->fpr_is && !(q->max_fpr > 0)) return "--fpr-is needs --max-fpr";
+    if (question_needs_word(q, "growth") && !(q->items > 0 || q->distinct > 0))
+        return "--need growth needs --distinct, the keys to start with: it grows when there are "
+               "more";
     return NULL;
 }
 
@@ -105,6 +115,19 @@ static void question_set(double *number, double *with, double value) {
     if (with) *with = value;
 }
 
+/* No misses are allowed, because the question says nothing of them.  false: what is needed comes
+ * only with filters that forget. */
+static bool question_keep_all(answer *a) {
+    if (!(a->goal.caps & EB_CAN_COUNT) && question_needs_word(&a->q, "importance"))
+        return question_misused(
+            a, "filters that weigh importance forget keys: give --gap or --max-fnr");
+    if (question_needs_word(&a->q, "time"))
+        return question_misused(
+            a, "filters that know the time forget keys: give --window, --gap or --max-fnr");
+    a->goal.caps |= EB_NO_FALSE_NEGATIVES;
+    return true;
+}
+
 /* The most distinct keys, or the longest gap, with which the bounds are kept, to 1 %: around what a
  * Bloom filter holds first, then further away in growing steps. */
 static bool question_most(answer *a, double *number, double *with) {
@@ -120,7 +143,12 @@ static bool question_most(answer *a, double *number, double *with) {
         step = fmin(step * step, 1000);
     }
     question_set(number, with, fmax(least, low));
-    return question_plan(a, QUESTION_WHOLE);
+    if (question_plan(a, QUESTION_WHOLE)) return true;
+    snprintf(a->err.text, sizeof a->err.text,
+             "no kind of filter%s keeps these rates in that memory, not even for %s",
+             a->q.needs ? " that can do what is needed" : "",
+             number == &a->load.gap ? "repeats that come at once" : "a few keys");
+    return false;
 }
 
 static bool question_solve(answer *a) {
@@ -131,13 +159,15 @@ static bool question_solve(answer *a) {
         a->goal.prefer = EB_SMALLEST;
         if (!(a->goal.max_fpr > 0)) return question_misused(a, "plan needs -m or --max-fpr");
         if (!known)
-            return question_misused(a,
-                                    "how many keys? plan needs --distinct, --gap, --window or -m");
+            return question_misused(
+                a, a->q.endless ? "how far back? --endless needs --gap, --window or -m"
+                                : "how many keys? plan needs --distinct, --gap, --window or -m");
         if (!(a->goal.max_fnr > 0) && a->load.gap > 0) a->goal.max_fnr = 0.01;
-        if (!(a->goal.max_fnr > 0) && !remembers) a->goal.caps |= EB_NO_FALSE_NEGATIVES;
+        if (!(a->goal.max_fnr > 0) && !remembers && !question_keep_all(a)) return false;
     } else if (!known) {
         if (!(a->goal.max_fpr > 0))
-            return question_misused(a, "plan needs --distinct or --max-fpr");
+            return question_misused(a, a->q.endless ? "--endless with -m needs --max-fpr"
+                                                    : "plan needs --distinct or --max-fpr");
         a->goal.prefer = EB_FEWEST_MISSES;
         if (a->q.endless) {
             a->found = "gap";
@@ -145,7 +175,7 @@ static bool question_solve(answer *a) {
             return question_most(a, &a->load.gap, NULL);
         }
         a->found = "distinct";
-        if (!(a->goal.max_fnr > 0)) a->goal.caps |= EB_NO_FALSE_NEGATIVES;
+        if (!(a->goal.max_fnr > 0) && !question_keep_all(a)) return false;
         return question_most(a, &a->load.distinct, &a->load.items);
     } else if (a->goal.max_fpr > 0) {
         a->found = a->goal.max_fnr > 0 ? "nothing" : "max_fnr";
@@ -153,7 +183,7 @@ static bool question_solve(answer *a) {
     } else {
         a->found = "max_fpr";
         a->goal.prefer = EB_FEWEST_FALSE;
-        if (!(a->goal.max_fnr > 0) && !remembers) a->goal.caps |= EB_NO_FALSE_NEGATIVES;
+        if (!(a->goal.max_fnr > 0) && !remembers && !question_keep_all(a)) return false;
         if (!(a->goal.max_fnr > 0) && a->load.gap > 0) a->goal.max_fnr = 0.01;
     }
     return question_plan(a, QUESTION_WHOLE);
@@ -216,7 +246,7 @@ static void answer_set(const answer *a, char *text, size_t cap) {
                   human_number(b, a->load.distinct));
     if (o->most_fpr < 0.1)
         n += snprintf(text + n, cap - (size_t)n, "1 in %s others for one of them (%s %%)",
-                      human_number(c, 1 / o->most_fpr), human_number(d, 100 * o->most_fpr));
+                      human_number(c, round(1 / o->most_fpr)), human_number(d, 100 * o->most_fpr));
     else
         n += snprintf(text + n, cap - (size_t)n, "%s %% of all others for one of them",
                       human_number(d, 100 * o->most_fpr));
@@ -235,9 +265,24 @@ static void answer_counts(const answer *a, char *text, size_t cap) {
     char b[32], c[32];
     if (!(a->goal.caps & o->kind->caps & EB_CAN_COUNT) || isnan(o->error)) return;
     snprintf(text + n, cap - n,
-             " Counts are off by %s (root mean square), for keys that occur %s "
-             "times on average.",
+             a->load.items > 0 && a->load.distinct > 0
+                 ? " Counts are off by %s (root mean square), for keys that occur %s times on "
+                   "average."
+                 : " Counts are off by %s (root mean square).",
              human_number(b, o->error), human_number(c, a->load.items / a->load.distinct));
+}
+
+/* How many new lines are taken for repeats, if it is not known how many come. */
+static int answer_share(double rate, char *text, size_t cap) {
+    char number[32];
+    if (rate >= 0.01)
+        return snprintf(text, cap, "%s %% of the new lines are taken for repeats",
+                        human_number(number, 100 * rate));
+    if (rate >= 1e-6)
+        return snprintf(text, cap, "%s new lines in a million are taken for repeats",
+                        human_number(number, 1e6 * rate));
+    return snprintf(text, cap, "1 new line in %s is taken for a repeat",
+                    human_number(number, 1 / rate));
 }
 
 /* Rates as lines of this stream. */
@@ -259,8 +304,7 @@ static void answer_stream(const answer *a, char *text, size_t cap) {
             human_number(c, a->load.distinct), told ? "about" : "at most",
             human_number(b, o->most_fpr * a->load.distinct), human_number(d, 100 * o->most_fpr));
     else
-        n += snprintf(text + n, cap - (size_t)n, "%s new lines in a million are taken for repeats",
-                      human_number(b, 1e6 * o->most_fpr));
+        n += answer_share(o->most_fpr, text + n, cap - (size_t)n);
     if (o->most_fnr == 0)
         n += snprintf(text + n, cap - (size_t)n, ", and no repeat%s is missed.",
                       a->goal.window > 0 ? " within the window" : "");

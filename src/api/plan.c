@@ -210,7 +210,7 @@ static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
     const eb_workload *const w = g->load;
     double best = 0;
     if (w->zipf > 0 && fnr > 0) return 0; /* rare keys need not be remembered */
-    if (g->window > 0) return g->window * fmax(w->rate, 1) * plan_bits(fpr, fnr) / 8;
+    if (g->window > 0) return g->window * (w->rate > 0 ? w->rate : 1) * plan_bits(fpr, fnr) / 8;
     if (w->gap > 0) return w->gap * plan_bits(fpr, fnr) / 8;
     if (plan_is_set(g)) return w->distinct * plan_bits(fpr, fnr) / 8;
     for (double x = 0.05; x < 1; x += 0.05) {

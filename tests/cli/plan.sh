@@ -63,3 +63,27 @@ misused plan '--gap and --window: give one of them' plan --window 10 --gap 10 --
 misused plan '--endless is without --items and --distinct: give --gap or --window' plan --endless --items 10 --max-fpr 1e-6
 misused plan '--need must be count, remove, merge, importance, time or growth, not "fly"' plan --need fly --max-fpr 1e-6 --distinct 10
 misused plan 'plan needs -m or --max-fpr' plan
+misused plan '--endless with -m needs --max-fpr' plan --endless -m 1M
+misused plan 'how far back? --endless needs --gap, --window or -m' plan --endless --max-fpr 1%
+misused plan 'filters that weigh importance forget keys: give --gap or --max-fnr' plan --need importance --distinct 1e6 --max-fpr 1%
+misused plan 'filters that know the time forget keys: give --window, --gap or --max-fnr' plan --need time --distinct 1e6 --max-fpr 1%
+misused plan '--need growth needs --distinct, the keys to start with: it grows when there are more' plan --need growth -m 1M --max-fpr 1%
+everbloom plan --need merge --endless -m 1M --max-fpr 1%
+status_is 2; no_output; err_has 'no kind of filter that can do what is needed keeps these rates in that memory, not even for repeats that come at once'
+
+# A window of time with few lines takes no more than one of as many lines; shares are written as people say them.
+everbloom plan --json --window 60000 --max-fpr 1%
+cp out lines
+bytes=$(first bytes)
+everbloom plan --json --window 10m --rate 100 --max-fpr 1%
+[ "$(first bytes)" = "$bytes" ] || fail "$(first bytes) bytes for ten minutes, $bytes for as many lines"
+everbloom plan --window 1e6 -m 1M
+out_has ': 28.8 % of the new lines are taken for repeats, and no repeat within the window is missed.'
+everbloom plan --window 1e6 -m 10M
+out_has ': 1 new line in 1.34e8 is taken for a repeat, and no'
+everbloom plan --need remove --distinct 1e6 --max-fpr 1%
+out_has ' takes 1 in 100 others for one of them (1 %)'
+everbloom plan --need remove --gap 1e5 --max-fpr 1%
+out_has 'Counts are off by 0.01'; grep -q nan out && fail "$(shown out)"
+everbloom plan --json --need growth --items 1e6 --max-fpr 1%
+out_has 'limit=1000000,'
