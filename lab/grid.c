@@ -20,7 +20,7 @@ typedef struct grid_stream {
 static const grid_stream grid_streams[] = {
     {"shuf:3", EB_ORDER_SHUFFLED, 0},     {"zipf0.7:10", EB_ORDER_SHUFFLED, 0.7},
     {"zipf1.0:10", EB_ORDER_SHUFFLED, 1}, {"zipf1.2:10", EB_ORDER_SHUFFLED, 1.2},
-    {"loop:1.65", EB_ORDER_UNKNOWN, 0},   {"twoshuf:3", EB_ORDER_UNKNOWN, 0},
+    {"loop:1.65", EB_ORDER_PASSES, 0},    {"twoshuf:3", EB_ORDER_PASSES, 0},
     {"unif:0.8", EB_ORDER_RECENT, 0},     {"exp:1", EB_ORDER_RECENT, 0},
     {"par:0.03", EB_ORDER_RECENT, 0},     {"burst:0.8", EB_ORDER_RECENT, 0},
     {"drift:0.1", EB_ORDER_UNKNOWN, 0},   {"hot:1.5", EB_ORDER_UNKNOWN, 0}};

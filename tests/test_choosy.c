@@ -145,6 +145,46 @@ static void order_any_keeps_the_wish(void **state) {
     HOLDS(any_order("choosy:memory=7500,distinct=30000,share=0.1,fpr=0.05", 2).fpr > 0.06);
 }
 
+/* The same keys pass again and again.  Keys of a line succeed or fail together: twice the binomial
+ * error; and 3 % for what averages leave out. */
+static void passes_are_predicted(void **state) {
+    (void)state;
+    SUITE_LONG();
+    enum { PASSES_KEYS = 60000 };
+    static const struct {
+        const char *options;
+        double bits, fpr, passes;
+        bool capped;
+    } cases[] = {{"share=1", 8, 1e-4, 2, false},    {"share=1", 2, 0.01, 3, false},
+                 {"share=1", 1.2, 0.1, 2.5, false}, {"share=0.3", 4, 0.01, 20, false},
+                 {"order=any", 8, 1e-4, 2, true},   {"order=any", 2, 0.05, 4, true}};
+    for (size_t i = 0; i < SUITE_COUNT(cases); i++) {
+        char spec[160];
+        (void)snprintf(spec, sizeof spec, "choosy:memory=%.0f,distinct=%d,fpr=%g,%s",
+                       cases[i].bits * PASSES_KEYS / 8, PASSES_KEYS, cases[i].fpr,
+                       cases[i].options);
+        suite_at("%s, %g passes", spec, cases[i].passes);
+        mixed_stream s = {NULL, (size_t)(cases[i].passes * PASSES_KEYS), PASSES_KEYS};
+        s.key = calloc(s.n, sizeof *s.key);
+        if (!s.key) fail_msg("no memory for the test itself");
+        for (size_t j = 0; j < s.n; j++) s.key[j] = j % PASSES_KEYS;
+        const eb_workload w = {.size = sizeof w,
+                               .items = (double)s.n,
+                               .distinct = PASSES_KEYS,
+                               .order = EB_ORDER_PASSES};
+        eb_prediction p = {.size = sizeof p};
+        OK(eb_predict(spec, &w, NULL, 1, &p, NULL));
+        eb_filter *const f = suite_new(spec);
+        const rates r = measure(f, &s, 21 + i);
+        const double error = 2 * sqrt(p.mean_fnr * (1 - p.mean_fnr) / PASSES_KEYS);
+        HOLDS(r.fnr <= p.fnr_high + 4 * error && r.fnr >= p.fnr_low - 4 * error);
+        if (!cases[i].capped) NEAR(r.fnr, p.mean_fnr, 0.03 * p.mean_fnr + 4 * error);
+        HOLDS(r.fpr <= 1.03 * p.mean_fpr + 3 * 2 * sqrt(p.mean_fpr / PASSES_KEYS));
+        eb_free(f);
+        free(s.key);
+    }
+}
+
 static void xmax_is_a_wall(void **state) {
     (void)state;
     enum { N = 200000 };
@@ -301,6 +341,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(plans_are_kept_and_predictions_measured),
         cmocka_unit_test(order_any_keeps_the_wish),
+        cmocka_unit_test(passes_are_predicted),
         cmocka_unit_test(xmax_is_a_wall),
         cmocka_unit_test(plain_filters_miss_nothing),
         cmocka_unit_test(wishes_without_a_number_of_keys),

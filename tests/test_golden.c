@@ -443,6 +443,8 @@ static const goal goals[] = {
      GOAL(.max_fpr = 0.01, .max_bytes = 1e6, .prefer = EB_FEWEST_MISSES)},
     {false, STREAM(.items = 3e6, .distinct = 552820, .order = EB_ORDER_SHUFFLED),
      GOAL(.max_fpr = 0.1, .max_bytes = 141312, .prefer = EB_FEWEST_MISSES, .all_kinds = 1)},
+    {false, STREAM(.items = 1e6, .distinct = 3e5, .order = EB_ORDER_PASSES),
+     GOAL(.max_fpr = 0.001, .max_bytes = 2e5, .prefer = EB_FEWEST_MISSES)},
     {false, STREAM(.gap = 20000), GOAL(.max_fpr = 0.01, .max_fnr = 0.1, .all_kinds = 1)},
     {false, STREAM(.items = 1e5, .distinct = 4e4),
      GOAL(.max_fpr = 0.01, .caps = EB_CAN_COUNT | EB_CAN_REMOVE | EB_NO_FALSE_NEGATIVES)},

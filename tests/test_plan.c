@@ -157,6 +157,33 @@ static void told_skew_is_used(void **state) {
     HOLDS(o[0].mean_fnr < 0.025 && o[1].mean_fnr > 0.05);
 }
 
+/* The same keys again and again, and room for half of them: what is kept is found in each pass. */
+static void told_passes_are_used(void **state) {
+    (void)state;
+    goal g = {
+        .load = {
+            .size = sizeof g.load, .items = 122880, .distinct = 61440, .order = EB_ORDER_PASSES}};
+    g.want = (eb_goal){.size = sizeof g.want,
+                       .load = &g.load,
+                       .max_fpr = 1e-4,
+                       .max_bytes = 1 << 16,
+                       .prefer = EB_FEWEST_MISSES};
+    eb_offer o = {.size = sizeof o};
+    size_t n;
+    OK(eb_plan(&g.want, &o, 1, &n, NULL));
+    HOLDS(o.mean_fpr <= g.want.max_fpr && o.mean_fnr < 0.5);
+    eb_error err;
+    const eb_workload bad[] = {
+        {.size = sizeof bad[0], .items = 2e5, .order = EB_ORDER_PASSES},
+        {.size = sizeof bad[0], .distinct = 1e5, .gap = 1e4, .order = EB_ORDER_PASSES},
+        {.size = sizeof bad[0], .distinct = 1e5, .zipf = 1, .order = EB_ORDER_PASSES}};
+    for (size_t i = 0; i < SUITE_COUNT(bad); i++) {
+        g.want.load = &bad[i];
+        g.want.window = 1000; /* a workload by itself */
+        HOLDS(eb_plan(&g.want, &o, 1, &n, &err) == EB_EINVAL && strstr(err.text, "passes need"));
+    }
+}
+
 /* In the quantity that is wanted, nothing gets worse with more memory or a laxer bound. */
 static bool first_offer(const goal *g, eb_offer *o) {
     size_t n;
@@ -416,6 +443,7 @@ int main(void) {
         cmocka_unit_test(more_room_is_never_worse),
         cmocka_unit_test(where_all_keys_fit_none_is_missed),
         cmocka_unit_test(told_skew_is_used),
+        cmocka_unit_test(told_passes_are_used),
         cmocka_unit_test(a_laxer_wish_is_never_worse),
         cmocka_unit_test(impossible_wishes_get_what_is_possible),
         cmocka_unit_test(offers_are_in_order),

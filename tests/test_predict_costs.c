@@ -130,6 +130,8 @@ static void hostile_plans_are_bounded(void **state) {
         const char *options;
     } hostile[] = {
         {1e9, 1e6, 2, 0, 0, EB_SMALLEST, 0.01, 0.1, 0, 0, NULL},
+        {1e9, 1e8, 0, 0, EB_ORDER_PASSES, EB_SMALLEST, 1e-300, 0.2, 0, 0, NULL},
+        {1e18, 1e12, 0, 0, EB_ORDER_PASSES, EB_FEWEST_FALSE, 0.06, 0.0017, 1e9, 0, "shards=8"},
         {1e9, 1e6, 0, 0, 0, EB_SMALLEST, 1e-300, 0.1, 0, 0, NULL},
         {4.77e11, 6.96e7, 0.27, 0, 0, EB_SMALLEST, 8.4e-7, 5.7e-6, 0, 0, "shards=32"},
         {187562, 245, 0, 0, 0, EB_SMALLEST, 1e-300, 0.0094, 0, 0, "shards=4"},

@@ -23,7 +23,7 @@ export interface TopKey { key: string; count: number; lower: number }
 
 export interface Stream {
   items?: number; distinct?: number; zipf?: number; gap?: number; rate?: number; value?: number;
-  order?: 'unknown' | 'shuffled' | 'recent';
+  order?: 'unknown' | 'shuffled' | 'recent' | 'passes';
 }
 
 export interface Prediction {

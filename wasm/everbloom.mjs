@@ -8,7 +8,7 @@
 // Batches are the fast way: add(['a', 'b', 'c']) returns a Uint8Array.  Snapshots are byte for byte those of the C library.
 
 const TEXT = 1, BYTES = 2, I64 = 3, HASHES = 0;
-const ORDERS = { unknown: 0, shuffled: 1, recent: 2 };
+const ORDERS = { unknown: 0, shuffled: 1, recent: 2, passes: 3 };
 const PREFERENCES = { smallest: 1, 'fewest-misses': 2, 'fewest-false': 3 };
 const CAPS = ['count', 'remove', 'merge', 'scale', 'no-false-negatives', 'idempotent', 'time', 'value', 'forgets', 'numbers',
   'keeps-keys', 'grows', 'order-free'];

@@ -14,7 +14,7 @@ export const FIELDS = [
   { name: 'zipf', label: 'Skew of the keys (Zipf exponent)', type: 'real', low: 0, high: 2, linear: true },
 ];
 export const CHOICES = {
-  order: ['', 'shuffled', 'recent'],
+  order: ['', 'shuffled', 'recent', 'passes'],
   'fpr-is': ['', 'mean', 'end', 'worst'],
 };
 export const FLAGS = ['endless', 'all-kinds'];

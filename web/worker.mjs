@@ -21,7 +21,7 @@ function ask(question) {
   if (answer.error) return answer;
   library.exports.page_load(scratch);
   answer.load = Object.fromEntries(LOAD.map((name, i) => [name, doubles(7)[i]]));
-  answer.load.order = ['unknown', 'shuffled', 'recent'][answer.load.order];
+  answer.load.order = ['unknown', 'shuffled', 'recent', 'passes'][answer.load.order];
   return answer;
 }
 

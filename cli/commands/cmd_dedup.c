@@ -42,7 +42,9 @@ static const double seen_margin = 0.9;
 
 static uint32_t order_of(const settings *set) {
     if (!set->order || strcmp(set->order, "any") == 0) return EB_ORDER_UNKNOWN;
-    return strcmp(set->order, "recent") == 0 ? EB_ORDER_RECENT : EB_ORDER_SHUFFLED;
+    return strcmp(set->order, "recent") == 0   ? EB_ORDER_RECENT
+           : strcmp(set->order, "passes") == 0 ? EB_ORDER_PASSES
+                                               : EB_ORDER_SHUFFLED;
 }
 
 /* The kind that promises most for a stream of known length. */
@@ -213,9 +215,10 @@ static const cli_option dedup_options[] = {
            "kind of filter that lets the fewest repeats pass."),
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
            "About COUNT of those lines will be distinct. Needs --items."),
-    CHOICE("order", "ORDER", "shuffled|recent|any", order,
-           "Where repeats occur: anywhere in the stream (shuffled) or soon after the line itself "
-           "(recent). any: take a filter that keeps --max-drop in every order. Needs --items and "
+    CHOICE("order", "ORDER", "shuffled|recent|passes|any", order,
+           "Where repeats occur: anywhere in the stream (shuffled), soon after the line itself "
+           "(recent), or when all other keys have come, too (passes: the same list again and "
+           "again). any: take a filter that keeps --max-drop in every order. Needs --items and "
            "--distinct. (default: shuffled if the first lines look like it, else any)"),
     HEADING("Kept for later"),
     STATE_OPTIONS,

@@ -40,7 +40,7 @@ static question plan_read(const cli_command *c, const settings *set) {
         .memory = set->memory ? size_in_bytes(c, "-m", set->memory) : 0,
         .max_fpr = own->max_fpr,
         .max_fnr = own->max_fnr,
-        .order = plan_choice(set->order, (const char *const[]){"shuffled", "recent"}),
+        .order = plan_choice(set->order, (const char *const[]){"shuffled", "recent", "passes"}),
         .fpr_is = plan_choice(own->fpr_is, (const char *const[]){"mean", "end", "worst"}),
         .endless = own->endless,
         .all_kinds = own->all_kinds,
@@ -84,7 +84,8 @@ static void plan_explain(const plan_own *own, const answer *a) {
             why = "it counts, which takes memory: ask with --need count";
         printf("%-12s %s\n", kinds[i]->name, why);
     }
-    if (a->load.order != EB_ORDER_SHUFFLED && !(a->load.gap > 0))
+    if (a->load.order != EB_ORDER_SHUFFLED && a->load.order != EB_ORDER_PASSES &&
+        !(a->load.gap > 0))
         puts("\nThe order of the lines is not told: fpr holds in any order, fnr is for a shuffled "
              "stream, and\nrepeats at gaps of 0.1, 1, 10 and 30 % of the distinct keys were "
              "weighed, "
@@ -134,9 +135,10 @@ static const cli_option plan_options[] = {
     OWN_OPTION(0, "rate", "COUNT", OPT_COUNT, rate, "Lines per second."),
     OPTION(0, "zipf", "SKEW", OPT_REAL, zipf,
            "Skew of the keys' frequencies; 0: uniform. 'everbloom try' measures it."),
-    CHOICE("order", "ORDER", "shuffled|recent", order,
-           "Where repeats occur: anywhere in the stream (shuffled) or soon after the line itself "
-           "(recent). (default: unknown; the figures are for the worst of several orders)"),
+    CHOICE("order", "ORDER", "shuffled|recent|passes", order,
+           "Where repeats occur: anywhere in the stream (shuffled), soon after the line itself "
+           "(recent), or when all other keys have come, too (passes: the same list again and "
+           "again). (default: unknown; the figures are for the worst of several orders)"),
     HEADING("What is wanted"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
            "The most memory to use, such as 500K, 64M or 2G. (default: the least that suffices)"),

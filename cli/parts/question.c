@@ -288,7 +288,8 @@ static int answer_share(double rate, char *text, size_t cap) {
 /* Rates as lines of this stream. */
 static void answer_stream(const answer *a, char *text, size_t cap) {
     const eb_offer *const o = &a->offers[0];
-    const bool told = a->load.order == EB_ORDER_SHUFFLED || a->load.gap > 0;
+    const bool told =
+        a->load.order == EB_ORDER_SHUFFLED || a->load.order == EB_ORDER_PASSES || a->load.gap > 0;
     const double repeats = a->load.items - a->load.distinct;
     char bytes[32], c[32], b[32], d[32];
     int n = snprintf(text, cap, "Use %s with %s: ", o->kind->name, human_bytes(bytes, o->bytes));

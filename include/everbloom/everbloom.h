@@ -414,7 +414,9 @@ typedef enum eb_order { /* of the repeats in a stream */
                         EB_ORDER_UNKNOWN = 0,
                         EB_ORDER_SHUFFLED =
                             1, /* anywhere: a key is as likely at one place as at another */
-                        EB_ORDER_RECENT = 2 /* soon after the key itself, as in logs */
+                        EB_ORDER_RECENT = 2, /* soon after the key itself, as in logs */
+                        EB_ORDER_PASSES =
+                            3 /* after all other keys: the same ones again and again */
 } eb_order;
 /* A description of a stream. 0 means not given; the default is in brackets. */
 typedef struct eb_workload {
@@ -425,7 +427,8 @@ typedef struct eb_workload {
     double gap;      /* distinct keys between a key and its repeat [spread over the stream] */
     double rate;     /* items in a unit of time; for kinds that use time [1] */
     double value;    /* importance of the repeated key [as the filter's profile has it] */
-    uint32_t order;  /* eb_order: for plans; formulas without a gap are for shuffled streams */
+    uint32_t order;  /* eb_order: for plans; formulas without a gap are for shuffled streams, or
+                        for passes, which need distinct and no gap */
     uint32_t reserved;
 } eb_workload;
 enum { /* what the workload gives but the kind's formulas do not use */

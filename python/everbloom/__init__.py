@@ -234,7 +234,7 @@ def predict(spec, items=0, *, distinct=0, zipf=0, gap=0, rate=0, value=0):
     return Prediction(tuple(map(_arrays.floats, zip(*found))))
 
 
-_ORDERS = {None: 0, "shuffled": 1, "recent": 2}
+_ORDERS = {None: 0, "shuffled": 1, "recent": 2, "passes": 3}
 _PREFER = {"smallest": 1, "fewest_misses": 2, "fewest_false": 3}
 
 
@@ -243,9 +243,9 @@ def plan(items=0, *, distinct=0, zipf=0, gap=0, rate=0, order=None, memory=0, fp
     """Filters that keep these bounds, the best of each kind, best first.
 
     memory: at most so many bytes ("64M"); fpr: new keys that are reported as seen; fnr: repeats that are reported as
-    new; window: nothing is forgotten so long.  order: "shuffled" or "recent" repeats (default: any).  prefer:
-    "smallest" (default without memory), "fewest_misses" (default with it) or "fewest_false".  Other options go into
-    every spec: seed=7.
+    new; window: nothing is forgotten so long.  order: "shuffled" or "recent" repeats, or "passes", the same keys again
+    and again (default: any).  prefer: "smallest" (default without memory), "fewest_misses" (default with it) or
+    "fewest_false".  Other options go into every spec: seed=7.
 
     >>> offers = plan(items=2000, distinct=1000, fpr=0.01, fnr=0.01)
     >>> offers[0].bytes < 10000, Filter(offers[0].spec).add("a")

@@ -103,14 +103,18 @@ static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr
     const eb_workload *const w = g->load;
     const size_t cells = ebi_spec_option(s->kind, "cells");
     if (!s->a.given[cells]) plan_wish(s, "memory", floor(bytes));
-    const bool shuffled =
-        w->order == EB_ORDER_SHUFFLED && !(w->gap > 0) && (!(w->zipf > 0) || !plan_searches(g));
-    if (!plan_shuffles(s->kind) || shuffled) plan_wish(s, "fpr", fpr);
+    const bool passes = w->order == EB_ORDER_PASSES,
+               shuffled = w->order == EB_ORDER_SHUFFLED && !(w->gap > 0) &&
+                          (!(w->zipf > 0) || !plan_searches(g));
+    if (!plan_shuffles(s->kind) || shuffled || passes) plan_wish(s, "fpr", fpr);
     if (shuffled && w->zipf > 0 && fpr > 0) plan_choose(s, "order", "any");
     /* If all repeats are at one gap, a duel has nothing to learn. */
     if (w->gap > 0) plan_choose(s, "keep", "recent");
     plan_wish(s, "distinct", w->distinct);
-    if (w->distinct > 0 && w->items > 0) plan_wish(s, "share", w->distinct / w->items);
+    if (passes) /* as long as keys are new, all of them are */
+        plan_wish(s, "share", 1);
+    else if (w->distinct > 0 && w->items > 0)
+        plan_wish(s, "share", w->distinct / w->items);
     /* A key and its repeat are one record further apart than there are records between them. */
     if (!(g->window > 0) && w->gap > 0 && plan_has_window(s->kind)) {
         plan_wish(s, "window", ceil(w->gap) + 1);
@@ -211,7 +215,7 @@ static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
     double best = 0;
     if (w->zipf > 0 && fnr > 0) return 0; /* rare keys need not be remembered */
     if (g->window > 0) return g->window * (w->rate > 0 ? w->rate : 1) * plan_bits(fpr, fnr) / 8;
-    if (w->gap > 0) return w->gap * plan_bits(fpr, fnr) / 8;
+    if (w->gap > 0 && w->order != EB_ORDER_PASSES) return w->gap * plan_bits(fpr, fnr) / 8;
     if (plan_is_set(g)) return w->distinct * plan_bits(fpr, fnr) / 8;
     for (double x = 0.05; x < 1; x += 0.05) {
         const double f = fpr / (1 - x), m = fnr / (1 - x);
@@ -605,7 +609,9 @@ static void plan_say_bounds(plan_text *t, const eb_goal *g) {
         plan_append(t, " in ");
         plan_say_size(t, g->max_bytes);
     }
-    if (g->load->gap > 0)
+    if (g->load->order == EB_ORDER_PASSES)
+        PLAN_SAY(t, " for the same %g keys again and again", g->load->distinct);
+    else if (g->load->gap > 0)
         PLAN_SAY(t, " for repeats %g keys apart", g->load->gap);
     else if (g->load->distinct > 0)
         PLAN_SAY(t, " for %g distinct keys", g->load->distinct);
@@ -699,6 +705,7 @@ eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_
     eb_workload load = *goal->load;
     eb_goal g = *goal;
     g.load = &load;
+    if (load.order == EB_ORDER_PASSES) load.gap = load.distinct;
     if (load.distinct > 0 && !(load.items > 0 || load.gap > 0 || g.window > 0)) {
         load.items = load.distinct;
         g.at_end = 1;

@@ -18,9 +18,13 @@ eb_status ebi_predict_check(const eb_workload *w, eb_error *err) {
     if (w->items > 0 && w->distinct > w->items)
         return ebi_fail(err, EB_EINVAL, "distinct must be at most items (%g), not %g", w->items,
                         w->distinct);
-    if (w->order > EB_ORDER_RECENT || w->reserved != 0)
+    if (w->order > EB_ORDER_PASSES || w->reserved != 0)
         return ebi_fail(err, EB_EINVAL, "order must be 0..%d and reserved 0, not %u and %u",
-                        EB_ORDER_RECENT, (unsigned)w->order, (unsigned)w->reserved);
+                        EB_ORDER_PASSES, (unsigned)w->order, (unsigned)w->reserved);
+    if (w->order == EB_ORDER_PASSES && (!(w->distinct > 0) || w->gap > 0 || w->zipf > 0))
+        return ebi_fail(err, EB_EINVAL,
+                        "passes need distinct, and have neither gap (%g) nor zipf (%g)", w->gap,
+                        w->zipf);
     return EB_OK;
 }
 
@@ -97,6 +101,7 @@ static void predict_finish(const ebi_kind *kind, const ebi_params *p, double sha
 static eb_workload predict_of_shard(const eb_workload *w, double shards) {
     assert(shards >= 1);
     eb_workload load = *w;
+    if (w->order == EB_ORDER_PASSES) load.gap = load.distinct;
     predict_limit_gap(&load);
     load.items /= shards;
     load.distinct /= shards;
@@ -209,6 +214,7 @@ static eb_workload predict_prefix(const predict_stream *s, double x) {
     if (w->distinct > 0) so_far.distinct = ebi_repeats_distinct(&s->repeats, so_far.items);
     if (w->distinct > 0 && w->gap > 0 && w->items > 0)
         so_far.distinct = so_far.items * w->distinct / w->items;
+    if (w->order == EB_ORDER_PASSES) so_far.distinct = w->distinct;
     so_far.distinct = fmin(so_far.distinct, so_far.items);
     predict_limit_gap(&so_far);
     return so_far;

@@ -25,5 +25,15 @@ everbloom dedup --json --items 3e6 --distinct 552820 --max-drop 0.1 -m 138K --or
 err_has '"filter":"lru:'
 everbloom dedup --json --items 3e6 --distinct 552820 --max-drop 0.1 -m 138K --order shuffled in
 err_has '"filter":"choosy:'
+# 20000 keys, twice: room for half of them.
+awk 'BEGIN { for (i = 0; i < 40000; i++) print i % 20000 }' >twice
+everbloom dedup --json --items 40000 --distinct 20000 --max-drop 1e-4 -m 20K --seed 1 --order passes twice
+status_is 0; err_has '"filter":"choosy:'
+passed=$(($(wc -l <out) - 20000))
+[ "$passed" -lt 12000 ] || fail "of 20000 repeats $passed passed"
+everbloom dedup --json --items 40000 --distinct 20000 --max-drop 1e-4 -m 20K --seed 1 --order recent twice
+[ "$(wc -l <out)" -gt 32000 ] || fail "recent: $(wc -l <out) lines"
+everbloom plan --items 40000 --distinct 20000 --max-fpr 1e-4 -m 20K --order passes --gap 100
+status_is 2; err_has 'passes need distinct, and have neither gap (100) nor zipf (0)'
 everbloom dedup --order shuffled in
 status_is 2; err_has 'everbloom: --items and --distinct: give both of them'

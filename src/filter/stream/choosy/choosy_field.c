@@ -262,6 +262,60 @@ void ebi_choosy_course(const ebi_choosy *c, const ebi_repeats *skewed, const dou
     }
 }
 
+/* What was refused waits for the next pass, in which it comes once. */
+static void choosy_field_next_pass(choosy_field_state *f) {
+    for (int i = 0; i < EBI_CHOOSY_NODES; i++)
+        for (int j = 0; j <= EBI_CHOOSY_K_MAX; j++)
+            for (int u = 0; u < EBI_CHOOSY_SLICES; u++) {
+                f->lines[i].n[j][EBI_CHOOSY_SLICES + u] += f->lines[i].n[j][u];
+                f->lines[i].n[j][u] = 0;
+            }
+}
+
+static double choosy_field_passed(const ebi_choosy *c, const choosy_field_state *f) {
+    double sum = 0;
+    for (int i = 0; i < EBI_CHOOSY_NODES; i++) {
+        const double x = f->mean + sqrt(f->var) * choosy_field_node[i];
+        sum += choosy_field_weight[i] * pow(fmax(0, fmin(c->xmax, x)), c->k);
+    }
+    return sum;
+}
+
+ebi_choosy_rates ebi_choosy_passes(const ebi_choosy *wanted, double passes) {
+    enum { CHOOSY_PASSES = 12 }; /* later ones are like the last of these */
+    ebi_choosy c = *wanted;
+    choosy_field_state f = {.called_new = 1};
+    choosy_field_sums sum = {0};
+    const double stride = c.rough ? 4 : 1, followed = fmin(passes, CHOOSY_PASSES);
+    assert(passes > 0 && c.bits_per_key > 0);
+    c.share = 1; /* time is counted in passes */
+    for (int pass = 0; pass < followed; pass++) {
+        const double end = fmin(1, followed - pass);
+        double dt, usual = stride * fmin(1e-4, 0.002 * c.bits_per_key / c.k);
+        for (double t = 0; t < end - 1e-12; t += dt) {
+            if (t > 0)
+                usual = fmin(fmin(usual * 1.5, stride * 0.005),
+                             f.speed > 0 ? stride * 0.004 / f.speed : 1);
+            dt = t + 1.5 * usual > end ? end - t : usual;
+            const double again = pass > 0 ? fmin(dt / (1 - t), 1) : 0;
+            ebi_choosy_step s = {.dt = dt,
+                                 .fresh = {0, pass > 0 ? 0 : dt},
+                                 .repeat = {0, again},
+                                 .pending = again,
+                                 .records = dt};
+            const ebi_choosy_flow flow = choosy_field_advance(&c, &f, &s);
+            sum.false_positives += flow.false_positives;
+            sum.false_negatives += flow.false_negatives;
+            if (pass > 0) sum.fnr = flow.false_negatives / dt;
+        }
+        choosy_field_next_pass(&f);
+    }
+    sum.first = fmin(passes, 1);
+    sum.repeats = fmax(0, followed - 1);
+    sum.fpr = choosy_field_passed(&c, &f);
+    return choosy_field_rates(&sum, f.mean, passes - followed, 1);
+}
+
 ebi_choosy_rates ebi_choosy_field(const ebi_choosy *c) {
     ebi_choosy_rates r;
     ebi_choosy_course(c, NULL, (const double[]){1}, &r, 1);

@@ -28,7 +28,10 @@ typedef struct ebi_choosy_rates {
 ebi_choosy_rates ebi_choosy_field(const ebi_choosy *c);
 /* The same for keys drawn by Zipf's law.  A few milliseconds. */
 ebi_choosy_rates ebi_choosy_skewed(const ebi_choosy *c, const ebi_repeats *stream);
-/* Either of them at n ascending places of the stream, 0..1, in one pass; `skewed` NULL:
+/* For a stream with every key once, then all again, in whatever order, and so on: so many passes.
+ */
+ebi_choosy_rates ebi_choosy_passes(const ebi_choosy *c, double passes);
+/* The first two at n ascending places of the stream, 0..1, in one pass; `skewed` NULL:
  * shuffled. */
 void ebi_choosy_course(const ebi_choosy *c, const ebi_repeats *skewed, const double *place,
                        ebi_choosy_rates *out, size_t n);
