@@ -185,6 +185,8 @@ async function showOffer(isLatest) {
   showSnippet();
   const bounds = [['fpr', types.share.read(answer.question['max-fpr'] ?? '')], ['fnr', types.share.read(answer.question['max-fnr'] ?? '')]];
   const given = { load: answer.load, offer };
+  const isSet = !['items', 'gap', 'window', 'endless'].some((name) => answer.question[name]);
+  $('over-stream-title').textContent = isSet ? 'As it fills' : 'As the stream goes on';
   const stream = await planner.call('overStream', given);
   if (!isLatest()) return;
   charts.stream.show(stream, {});

@@ -66,13 +66,13 @@ export function toNumbers(question) {
 /** The library speaks of options and writes 9.77e5; the page has labels and writes 977 000. */
 export function inWords(sentence) {
   const rates = { fpr: 'new lines taken for repeats', fnr: 'repeats missed' };
-  const text = sentence.replace(/ \(--fpr-is end plans for that\)/, '').replace(/plan needs /, 'Give ')
+  const text = sentence.replace(/ \(--fpr-is end plans for that\)/, '').replace(/plan needs /, 'Give ').replace('--need growth', '“grow”')
     .replace(/\b(fpr|fnr)=([-+.\de]+\d)/g, (_, name, number) => `${rates[name]} at ${rate(Number(number))}`)
     .replace(/(?<![.\d])(\d+(?:\.\d+)?)([KMGT])(?![a-z])/g, (_, number, unit) => `${Number(number)} ${unit}iB`)
     .replace(/(?<![.\d])(?:\d+(?:\.\d+)?e\+?\d+|\d{5,})(?![.\d])/g, (number) => inLines(Number(number)))
     .replace(/(?<![\w-])(?:--|-)(m\b|[a-z][a-z-]+)/g, (all, name) => {
       const field = FIELDS.find((f) => f.name === (name === 'm' ? 'memory' : name));
       return field ? `“${field.label}”` : { endless: '“The stream never ends”', 'fpr-is': 'the choice of mean, end or worst' }[name] ?? all;
-    });
+    }).replace(/(?<=\d) %/g, '\u00a0%');
   return text.charAt(0).toUpperCase() + text.slice(1) + (/[.?!]$/.test(text) ? '' : '.');
 }

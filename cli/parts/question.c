@@ -61,8 +61,7 @@ static const char *question_contradicts(const question *q) {
     if (q->endless && (q->items > 0 || q->distinct > 0))
         return "--endless is without --items and --distinct: give --gap or --window";
     if (q->gap > 0 && window) return "--gap and --window: give one of them";
-    if (q->window_seconds > 0 && !(q->rate > 0))
-        return "a --window of time needs --rate, the lines in a second";
+    if (q->window_seconds > 0 && !(q->rate > 0)) return "a --window of time needs --rate";
     if (q->fpr_is && !(q->max_fpr > 0)) return "--fpr-is needs --max-fpr";
     if (question_needs_word(q, "growth") && !(q->items > 0 || q->distinct > 0))
         return "--need growth needs --distinct, the keys to start with: it grows when there are "

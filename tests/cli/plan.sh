@@ -58,7 +58,7 @@ out_has 'No offer:'; out_has 'kept as published'
 everbloom plan -m 4K --items 1e9 --distinct 5e8 --max-fpr 1e-6 --max-fnr 1%
 status_is 2; no_output; err_has 'no kind of filter keeps '; err_has 'no structure whatever can with less than'
 misused plan '--distinct must not be more than --items' plan --items 10 --distinct 11
-misused plan 'a --window of time needs --rate, the lines in a second' plan --window 10m --max-fpr 1e-6
+misused plan 'a --window of time needs --rate' plan --window 10m --max-fpr 1e-6
 misused plan '--gap and --window: give one of them' plan --window 10 --gap 10 --max-fpr 1e-6
 misused plan '--endless is without --items and --distinct: give --gap or --window' plan --endless --items 10 --max-fpr 1e-6
 misused plan '--need must be count, remove, merge, importance, time or growth, not "fly"' plan --need fly --max-fpr 1e-6 --distinct 10

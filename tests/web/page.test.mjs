@@ -78,6 +78,7 @@ test(`${QUESTIONS.length} questions have the command's answers`, async () => {
     assert.equal(await page.textContent('#snippet code'), theirs.command, hash);
     const rows = await page.$$eval('#offers tbody tr', (all) => all.map((row) => [...row.cells].map((cell) => cell.textContent.trim())));
     assert.deepEqual(rows, theirs.offers.map((o) => [o.kind, bytes(o.bytes), rate(o.worst_fpr), rate(o.worst_fnr), String(Math.round(o.lines)), o.why]), hash);
+    assert.equal(await page.textContent('#over-stream-title'), /[#&](items|gap|window|endless)/.test(hash) ? 'As the stream goes on' : 'As it fills', hash);
     const drawn = await page.$$eval('.plot canvas', (all) => all.map((canvas) => canvas.width > 100));
     assert.deepEqual(drawn, [true, true], hash);
   }
