@@ -129,7 +129,8 @@ test('bad input gets one clear sentence', async () => {
     ['#max-fpr=1e-6&window=10m', /^A “Window in which no repeat may be missed” of time needs “Lines in a second”/],
     ['#max-fpr=1e-6&gap=10&window=10', /^“Distinct keys between a line and its repeat” and “Window in which no repeat may be missed”: give one of them\.$/],
     ['#need=merge', /^Give “Memory” or “New lines taken for repeats, at most”\.$/],
-    ['#memory=4K&items=1e9&distinct=5e8&max-fpr=1e-6&max-fnr=1%25', /^No kind of filter keeps new lines taken for repeats at 1 in a million and repeats missed at 1 % in 4 KiB for 500.million distinct keys; bloom would with 1\.4 GiB; no structure whatever can with less than 879 MiB\.$/],
+    ['#need=growth&memory=1M&max-fpr=1%25', /^“grow” needs “Distinct keys among them”, the keys to start with: it grows when there are more\.$/],
+    ['#memory=4K&items=1e9&distinct=5e8&max-fpr=1e-6&max-fnr=1%25', /^No kind of filter keeps new lines taken for repeats at 1 in a million and repeats missed at 1.% in 4 KiB for 500.million distinct keys; bloom would with 1\.4 GiB; no structure whatever can with less than 879 MiB\.$/],
   ];
   for (const [hash, sentence] of cases) {
     await ask(page, hash);
