@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """mutate.py - a test of the tests: break a line of src/, and see whether a test notices.
 
-    tests/mutate.py [--count 150] [--seed 1] [--only TEXT] [--workers 2] [--list] [--again] [--rest]
+    tests/mutate.py [--count 150] [--seed 1] [--only TEXT] [--workers 2] [--list] [--again] [--rest] [--without TEST]
 
 A mutation changes one operator or one number, or leaves out a statement.  It counts if it compiles without a warning and
 gives other object code.  Every folder has its share, by the number of mutations that it allows, and no folder has fewer
@@ -19,7 +19,8 @@ of the command.  A test that does not call the function of the line cannot notic
 
 Verdicts are kept in build/mutate/record, so that a run that was stopped goes on where it was; the verdict of a file that
 changed since is not used.  --again judges survivors again, --rest lets also the long tests of `make test` judge them.
---list prints the mutations with what the record knows, --only takes those in files whose path contains TEXT.
+--list prints the mutations with what the record knows, --only takes those in files whose path contains TEXT.  --without
+leaves a test out, and judges again what that test noticed: test_golden notices a change without knowing what is right.
 """
 import argparse
 import collections
@@ -113,9 +114,15 @@ def shares(count, seed, only):
 class Record:
     """Verdicts, by mutation and the file that it was tried in."""
 
-    def __init__(self):
-        self.verdicts = dict(json.loads(line) for line in (read(RECORD) if os.path.exists(RECORD) else []))
+    def __init__(self, without):
+        self.path = RECORD + "." + without if without else RECORD
+        self.verdicts = {key: verdict for key, verdict in self.lines(RECORD) if not without or verdict != without}
+        self.verdicts.update(self.lines(self.path))
         self.texts = {path: hashlib.sha256("\n".join(read(path)).encode()).hexdigest()[:16] for path in sources()}
+
+    @staticmethod
+    def lines(path):
+        return [json.loads(line) for line in read(path)] if os.path.exists(path) else []
 
     def key(self, m):
         return f"{m.path}:{m.number}: {m.old.strip()}  ->  {m.new.strip()}  @{self.texts[m.path]}"
@@ -125,7 +132,7 @@ class Record:
 
     def set(self, m, verdict):
         self.verdicts[self.key(m)] = verdict
-        with open(RECORD, "a", encoding="utf-8") as file:
+        with open(self.path, "a", encoding="utf-8") as file:
             file.write(json.dumps([self.key(m), verdict]) + "\n")
 
 
@@ -355,7 +362,7 @@ def function_of(m):
     return None
 
 
-def ordered(first, users):
+def ordered(first, users, without):
     """The programs for a mutation, with the processor time that each may take."""
     known = {name for _, names in first.values() for name in names}  # others have their names from macros
 
@@ -364,7 +371,8 @@ def ordered(first, users):
         parts = {program: parts for program, parts, _ in programs()}
 
         def may_notice(program):
-            return function not in known or function in first[program][1] or users[m.path] & set(parts[program])
+            called = function not in known or function in first[program][1] or users[m.path] & set(parts[program])
+            return called and program != without
 
         def rank(program):
             return program == "everbloom", not (words | {"golden"}) & set(program.split("_")[1:]), first[program][0]
@@ -386,7 +394,7 @@ def judge_all(folders, options, record):
         for path in uses(BUILT + "/" + part[:-1] + "o"):
             users[path].add(part)
     workers = [Worker(f"worker{i}", library, users) for i in range(options.workers)]
-    order = ordered(first_run(workers[0]), users)
+    order = ordered(first_run(workers[0]), users, options.without)
     lock, tried = threading.Lock(), set()
 
     def next_one():
@@ -436,6 +444,7 @@ def main():
     parser.add_argument("--count", type=int, default=150)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
+    parser.add_argument("--without", default="")
     parser.add_argument("--workers", type=int, default=2)
     for flag in ("--list", "--again", "--rest"):
         parser.add_argument(flag, action="store_true")
@@ -444,7 +453,7 @@ def main():
     os.nice(2)
     signal.signal(signal.SIGTERM, stop)
     signal.signal(signal.SIGINT, stop)
-    folders, record = list(shares(options.count, options.seed, options.only)), Record()
+    folders, record = list(shares(options.count, options.seed, options.only)), Record(options.without)
     if options.list:
         for _, share, have in folders:
             for m in real_ones(share, have, record):
