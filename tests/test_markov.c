@@ -85,6 +85,19 @@ static void one_class_is_the_stable_filter(void **state) {
     }
 }
 
+/* As many levels as there may be: nothing is cleared down to zero yet, so zeros are those of a
+ * plain filter, although the two classes have no closed form. */
+static void the_largest_cells_begin_as_bits(void **state) {
+    (void)state;
+    static const double items[] = {1, 1000, 100000};
+    double share[256] = {[200] = 1, [255] = 1};
+    ebi_chain c;
+    ebi_chain_init(&c, EBI_CHAIN_MAX, 1e6, 4, 9, 255);
+    ebi_chain_classes(&c, share);
+    for (size_t i = 0; i < COUNT(items); i++)
+        NEAR(ebi_chain_zero(&c, items[i]), pow(1 - 1e-6, 4 * items[i]), 1e-6);
+}
+
 /* Share of zeros after n arrivals of fresh keys, for importance 1..50 (figure 18). */
 static void zeros_over_time(void **state) {
     (void)state;
@@ -359,6 +372,7 @@ int main(void) {
         cmocka_unit_test(settled_values),
         cmocka_unit_test(shares_add_up_and_the_walk_reaches_them),
         cmocka_unit_test(one_class_is_the_stable_filter),
+        cmocka_unit_test(the_largest_cells_begin_as_bits),
         cmocka_unit_test(zeros_over_time),
         cmocka_unit_test(misses_by_class),
         cmocka_unit_test(walks_equal_slow_stages),
