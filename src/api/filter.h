@@ -17,12 +17,11 @@ struct eb_filter {
                        EBI_ANY_BYTES */
     uint64_t room;  /* bytes allocated for it; after eb_clear, the block may be smaller */
     eb_allocator mem;
-    unsigned flags;
-    uint8_t shard_bits;
+    uint16_t handle_bytes; /* of this structure and its text */
+    uint8_t flags, shard_bits;
     /* What eb_add and eb_ask would otherwise find out for each key: see single.c. */
     bool quick_ask, quick_add, counts_new;
-    size_t handle_bytes; /* of this structure and its text */
-    char spec[];         /* canonical */
+    char spec[]; /* canonical */
 };
 
 /* The size of a handle for a canonical spec of this length.  Filters that grow append

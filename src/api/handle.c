@@ -23,7 +23,8 @@ eb_status ebi_handle(eb_filter **out, const ebi_kind *kind, const ebi_params *p,
     eb_filter *const f = ebi_alloc_zeroed(&from, bytes);
     if (!f) return ebi_fail(err, EB_ENOMEM, "no memory for a handle");
     f->kind = kind;
-    f->handle_bytes = bytes;
+    assert(bytes <= UINT16_MAX);
+    f->handle_bytes = (uint16_t)bytes;
     handle_set(f, p);
     f->mem = from;
     f->shard_bits = (uint8_t)ebi_log2(p->opt[EBI_O_SHARDS]);
