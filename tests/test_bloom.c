@@ -330,6 +330,21 @@ static void lines_keep_the_rate(void **state) {
     }
 }
 
+/* No k takes less memory than the one that is chosen. */
+static void lines_have_the_best_k(void **state) {
+    (void)state;
+    static const double rates[] = {0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-9};
+    for (size_t i = 0; i < SUITE_COUNT(rates); i++) {
+        char spec[100], other[200];
+        (void)snprintf(spec, sizeof spec, "bloom:layout=line,distinct=1e6,fpr=%g", rates[i]);
+        for (int k = 1; k <= 32; k++) {
+            (void)snprintf(other, sizeof other, "%s,k=%d", spec, k);
+            suite_at("%s", other);
+            HOLDS(bytes_of(spec) <= bytes_of(other));
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_filter_names_the_key),
@@ -342,6 +357,7 @@ int main(void) {
         cmocka_unit_test(merging_the_same_keys_adds_none),
         cmocka_unit_test(chosen_bits_leave_room_for_growth),
         cmocka_unit_test(lines_keep_the_rate),
+        cmocka_unit_test(lines_have_the_best_k),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

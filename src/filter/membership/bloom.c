@@ -115,14 +115,13 @@ static eb_status bloom_fit_items(ebi_params *p, ebi_args *a, eb_error *err) {
 
 /* With layout=line a smaller k is best, because some lines get more keys than others. */
 static void bloom_choose_line_k(ebi_params *p, const ebi_args *a) {
-    const uint64_t from = p->opt[EBI_BLOOM_K];
     double best = 0;
     if (p->opt[EBI_BLOOM_LAYOUT] != EBI_BLOOM_LINE || p->opt[EBI_BLOOM_GROW] > 0 ||
         !a->given[EBI_BLOOM_FPR])
         return;
-    for (uint64_t k = from + 1; k > 0 && k + 3 > from; k--) {
+    for (uint64_t k = ebi_min(p->opt[EBI_BLOOM_K] + 1, EBI_K_MAX); k > 0; k--) {
         const double mean = ebi_bloom_line_mean(a->real[EBI_BLOOM_FPR], (unsigned)k);
-        if (k > 32 || mean <= best) continue;
+        if (mean <= best) return;
         best = mean;
         p->opt[EBI_BLOOM_K] = k;
     }
