@@ -4,10 +4,10 @@
 #define EVERBLOOM_HEALTH_H
 #include "cli.h"
 
-/* ---- Filters that never forget fill up.  Their plan: half of the bits set, at which k bits a key
- * serve best. */
+/* ---- Filters that never forget fill up.  Their plan: as many keys as k bits a key serve best. */
 typedef struct health {
     bool watched, told;
+    double fill;  /* share of the bits that are set when it goes beyond its plan */
     uint64_t due; /* new keys until the next look at the cells */
 } health;
 void health_open(health *h, const eb_filter *f);

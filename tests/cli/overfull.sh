@@ -29,12 +29,21 @@ everbloom info s; status_is 0; silent; grep -q '^beyond its plan  *yes' out || f
 everbloom test s < <(seq 10); status_is 0; err_has 'the filter is beyond its plan'
 everbloom dedup --state s </dev/null; status_is 0; err_has 'the filter is beyond its plan'
 # Filters made for a number of keys are within their plan with that number, whatever k is.
-for fpr in 0.5 0.3 0.2 0.1 0.03 0.01 0.001; do
-    everbloom dedup --filter bloom:distinct=20000,fpr=$fpr,seed=1 < <(seq 20000)
-    status_is 0; silent
-    everbloom dedup --filter bloom:distinct=20000,fpr=$fpr,seed=1 < <(seq 80000)
-    status_is 0; err_has 'the filter is beyond its plan'
+for layout in parts line; do
+    for fpr in 0.5 0.3 0.2 0.1 0.03 0.01 0.001 1e-6; do
+        everbloom dedup --filter bloom:distinct=20000,fpr=$fpr,seed=1,layout=$layout < <(seq 20000)
+        status_is 0; silent
+        everbloom dedup --filter bloom:distinct=20000,fpr=$fpr,seed=1,layout=$layout < <(seq 80000)
+        status_is 0; err_has 'the filter is beyond its plan'
+    done
 done
+# With one cache line a key what it was made for is what distinct= and fpr= said, not half of the bits.
+everbloom add --filter bloom:distinct=20000,fpr=1e-6,layout=line -o line < <(seq 20000)
+everbloom info --json line
+awk -v keys="$(value planned_keys out)" -v rate="$(value planned_fpr out)" 'BEGIN { exit !(keys > 18000 && keys < 22000 && rate > 5e-7 && rate < 2e-6) }' ||
+    fail "made for $(value planned_keys out) keys at $(value planned_fpr out)"
+everbloom dedup --filter bloom:distinct=20000,fpr=1e-6,layout=line < <(seq 26000)
+status_is 0; err_has 'the filter is beyond its plan'
 # Kinds that forget have no plan to go beyond.
 everbloom dedup -m 4K < <(seq 20000); status_is 0; silent
 # --on-full: grow keeps the rate, also from state to state; fail saves what there is and stops.
