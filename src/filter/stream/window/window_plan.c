@@ -130,10 +130,11 @@ double ebi_window_rotate_fpr(const ebi_window_plan *plan, unsigned k, double bit
 }
 
 static unsigned window_rotate_width(const ebi_window_plan *plan, double bits, double *fpr) {
-    unsigned best = 0;
+    unsigned best = 1;
+    *fpr = INFINITY;
     for (unsigned k = 1; k <= EBI_WINDOW_ROTATE_W_MAX; k++) {
         const double one = ebi_window_rotate_fpr(plan, k, bits);
-        if (best > 0 && one >= *fpr) continue;
+        if (one >= *fpr) continue;
         best = k;
         *fpr = one;
     }
