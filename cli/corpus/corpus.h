@@ -98,11 +98,10 @@ typedef struct matcher {
     bool idempotent;           /* what it knows need not be told again */
     double planned;            /* keys that it was made for */
     double promise;            /* share of its new keys that are taken for repeats, at most */
-    double room;  /* keys that it may take in the memory it has; INFINITY: it forgets */
-    double taken; /* new keys so far, at most */
-    bool told;    /* that there are more than planned */
-    eb_hash
-        *known; /* some of the hashes that the filter has, by their low bits; NULL: it forgets */
+    double room;    /* keys that it may take in the memory it has; INFINITY: it forgets */
+    double taken;   /* new keys so far, at most */
+    bool told;      /* that there are more than planned */
+    eb_hash *known; /* some of the hashes that the filter has, by their low bits; NULL: no table */
     size_t known_mask;
 } matcher;
 static inline void matcher_knows(const matcher *m, eb_hash hash) {

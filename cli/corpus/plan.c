@@ -288,6 +288,13 @@ void filters_plan(corpus_run *run, size_t threads) {
     pthread_mutex_destroy(&s.lock);
 }
 
+/* With layout=line a key costs one cache line anyway. */
+static bool plan_needs_known(const matcher *m) {
+    char layout[16] = "";
+    (void)eb_spec_get(eb_spec(m->filter), "layout", layout, sizeof layout, NULL, NULL);
+    return m->idempotent && strcmp(layout, "line") != 0;
+}
+
 /* A quarter of the filter's size, and not much more than what caches hold. */
 static void plan_known(matcher *m) {
     enum { LEAST = 1 << 8, MOST = 1 << 20 };
@@ -312,7 +319,7 @@ void filters_ready(corpus_run *run, bool loaded) {
         matcher *const m = &run->match[i];
         if (!m->own) continue;
         m->idempotent = (eb_caps(m->filter) & EB_ADD_IS_IDEMPOTENT) != 0;
-        if (m->idempotent) plan_known(m);
+        if (plan_needs_known(m)) plan_known(m);
         const double bytes = (double)plan_bytes(eb_spec(m->filter));
         char text[32];
         if (loaded && m->idempotent && bytes > most)
