@@ -108,23 +108,29 @@ class Snapshot:
 
     # Bits and cells
 
+    def in_line(self, b, at, h, k):
+        for _ in range(k):
+            h = (h * 0xD1342543DE82EF95 + 1) & M64
+            if not read_bits(b, at, h >> 55, 1):
+                return False
+        return True
+
     def ask_bloom(self, b, h):
         k, layout = int(self.o["k"]), self.o["layout"]
-        if layout == "line":
-            at = 64 + 64 * scale(h, self.cells // 512)
-            for _ in range(k):
-                h = (h * 0xD1342543DE82EF95 + 1) & M64
-                if not read_bits(b, at, h >> 55, 1):
-                    return 0
-            return 1
         if layout == "one":
             return int(all(read_bits(b, 64, p, 1) for p in positions(h, k, self.cells, 0)))
         at, part = 64, self.cells // k
         for i in range(1 + int(self.o.get("grown", 0))):
-            arrays = k + i.bit_length()
-            if all(read_bits(b, at, p, 1) for p in positions(h, arrays, part, part)):
+            e = i.bit_length()
+            arrays = k + (2 * e if layout == "line" else e)
+            cells = arrays * part if i else self.cells
+            if layout == "line":
+                cells = round_up(cells, 512)
+                if self.in_line(b, at + 64 * scale(h, cells // 512), h, arrays):
+                    return 1
+            elif all(read_bits(b, at, p, 1) for p in positions(h, arrays, part, part)):
                 return 1
-            at += round_up((arrays * part) // 8 + 9 if i else (self.cells + 71) // 8, 64)
+            at += round_up(cells // 8 + 9 if i else (cells + 71) // 8, 64)
             part *= int(self.o.get("grow", 1))
             h = h * 0x9E3779B97F4A7C15 & M64
         return 0

@@ -31,6 +31,7 @@ $python "$reader" "${EXPECT%/*}"/../golden/*.evb </dev/null || fail 'the reader 
 printf '%s\n' {2001..4000} >asked
 for layout in parts one line; do answers "bloom:memory=2K,k=3,layout=$layout,seed=77"; done
 answers bloom:limit=100,grow=2,fpr=0.1
+answers bloom:limit=100,grow=2,fpr=0.1,layout=line
 answers bloom:memory=2K,k=3,shards=4
 answers bloom:memory=2K,k=3,hash=sip,keys=i64
 printf '2\t%s\n' {900..1000} {3900..4000} >classes
