@@ -35,8 +35,8 @@ static int convert(const cli_command *c, const settings *set, const char *path, 
     refuse_terminal(c, set, "a snapshot");
     snapshot_open_or_fail(&snap, path);
     if (how(&made, snap.view, set, &err) != EB_OK) cli_fail("%s: %s", path, err.text);
+    filter_save_note(made, snap.behind.note, set->output ? set->output : "-");
     snapshot_close(&snap);
-    filter_save(made, set->output ? set->output : "-");
     eb_free(made);
     return STATUS_YES;
 }

@@ -63,6 +63,8 @@ status_is 0; out_is '1\t2\t FOO\n'
 everbloom count -m 64K -f 2 -i --trim --save made --key foo lines
 asked -i count --snapshot made --key FOO
 asked -i sum --snapshot made --key FOO
+everbloom freeze -o small made
+status_is 0; asked -i count --snapshot small --key FOO
 everbloom count --snapshot made -i --trim --key FOO
 status_is 0; out_has '1	1	1'
 asked -i join --with made -f 1 lines
