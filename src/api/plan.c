@@ -232,6 +232,13 @@ static bool plan_is_hopeless(const eb_goal *g, double bytes) {
     return spread && 8 * bytes < 1e-5 * w->distinct;
 }
 
+/* Whether the goal gives options that only some kinds have. */
+static bool plan_has_own(const plan_spec *given) {
+    for (size_t i = EBI_O_OWN; i < EBI_OPTIONS_MAX; i++)
+        if (given->a.given[i]) return true;
+    return false;
+}
+
 /* false: the kind cannot do it, or is of no use */
 static bool plan_ask_once(const plan_spec *given, const eb_goal *g, double bytes, double fpr,
                           plan_offer *o) {
@@ -245,7 +252,7 @@ static bool plan_ask_once(const plan_spec *given, const eb_goal *g, double bytes
     }
     /* Values (classes, importance) are only used if the goal asks for them. */
     const uint64_t unasked = plan_caps(&s) & ~g->caps;
-    if ((unasked & EB_USES_VALUE) && !(plan_caps(&s) & EB_CAN_COUNT) && !g->options &&
+    if ((unasked & EB_USES_VALUE) && !(plan_caps(&s) & EB_CAN_COUNT) && !plan_has_own(given) &&
         !g->all_kinds)
         return false;
     *o = (plan_offer){.kind = s.kind, .p = s.p, .rough = s.a.rough, .regret = 1};

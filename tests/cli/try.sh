@@ -30,3 +30,10 @@ misused try '--sample must be from 1 to 1e9 lines' try --sample 2e9 even
 printf '' >none
 everbloom try none
 status_is 0; out_has '0 lines, 0 distinct'
+[ "$(wc -l <out)" = 1 ] || fail "$(shown out)"
+
+# No kind that needs classes, and no counts of lines such as 1e-45.
+seq 10000 >once
+everbloom try once
+out_has 'No line repeats: '; out_has 'predicted: less than 0.01'
+! grep -q '^weighted' out || fail "$(shown out)"
