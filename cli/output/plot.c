@@ -44,7 +44,7 @@ static double plot_place(const plot *p, double x) {
 static const char *plot_label(const plot_scale *s, double share, char text[32]) {
     const double at = s->low + (s->high - s->low) * share;
     if (s->logs)
-        snprintf(text, 32, "1e%.0f", at);
+        snprintf(text, 32, at == 0 ? "1" : "1e%.0f", at);
     else
         human_number(text, at);
     return text;
@@ -56,7 +56,7 @@ static const char *plot_x_label(const plot *p, double x, char text[32]) {
 
 /* ---- The terminal. */
 
-enum { PLOT_COLUMNS = 64, PLOT_ROWS = 12 };
+enum { PLOT_COLUMNS = 64, PLOT_ROWS = 13 };
 typedef struct plot_canvas {
     unsigned char dots[PLOT_ROWS][PLOT_COLUMNS]; /* of a braille character */
     unsigned char curve[PLOT_ROWS][PLOT_COLUMNS];
@@ -101,11 +101,13 @@ static void plot_panel(const plot *p, FILE *to, size_t panel, size_t first, size
     plot_canvas canvas = {{{0}}, {{0}}};
     char label[32], left[32], right[32];
     for (size_t c = first; c < last; c++) plot_curve(&canvas, p, &s, panel, c);
+    /* A power of ten is at its place, which need not be the middle. */
+    const double middle = s.logs ? round((s.high - s.low) / 2) / (s.high - s.low) : 0.5;
+    const size_t middle_row = (size_t)((1 - middle) * (PLOT_ROWS - 1) + 0.5);
     for (size_t row = 0; row < PLOT_ROWS; row++) {
-        const bool named = row == 0 || row == PLOT_ROWS / 2 || row + 1 == PLOT_ROWS;
-        const double share = 1 - (double)row / (PLOT_ROWS - 1);
-        const double shown = s.logs ? round(share * (s.high - s.low)) / (s.high - s.low) : share;
-        fprintf(to, "%8s │", named ? plot_label(&s, shown, label) : "");
+        const bool named = row == 0 || row == middle_row || row + 1 == PLOT_ROWS;
+        const double share = row == middle_row ? middle : row == 0 ? 1 : 0;
+        fprintf(to, "%8s │", named ? plot_label(&s, share, label) : "");
         for (size_t column = 0; column < PLOT_COLUMNS; column++) {
             const unsigned char dots = canvas.dots[row][column];
             if (dots && colour) fprintf(to, "\033[%dm", plot_colours[canvas.curve[row][column]]);

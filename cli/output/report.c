@@ -59,13 +59,18 @@ const char *human_bytes(char buf[32], double bytes) {
     return buf;
 }
 
-const char *human_number(char buf[32], double x) {
-    snprintf(buf, 32, x >= 100 && x < 1e5 ? "%.0f" : "%.3g", x);
-    char *const e = strchr(buf, 'e');
-    if (!e) return buf;
-    char *const digits = e[1] == '-' ? e + 2 : e + 1; /* 1e+06 is 1e6, 1e-06 is 1e-6 */
+/* 1e+06 is 1e6, 1e-06 is 1e-6. */
+static void human_exponent(char *text) {
+    char *const e = strchr(text, 'e');
+    if (!e) return;
+    char *const digits = e[1] == '-' ? e + 2 : e + 1;
     const size_t skip = strspn(digits, "+0");
     memmove(digits, digits + skip, strlen(digits + skip) + 1);
+}
+
+const char *human_number(char buf[32], double x) {
+    snprintf(buf, 32, x >= 100 && x < 1e5 ? "%.0f" : "%.3g", x);
+    human_exponent(buf);
     return buf;
 }
 
@@ -129,8 +134,12 @@ void report_real(report *r, const char *key, const char *label, double value) {
         json_number(r->to, value);
     else if (isnan(value))
         fputs("unknown", r->to);
-    else
-        fprintf(r->to, "%.4g", value);
+    else {
+        char text[32];
+        snprintf(text, sizeof text, "%.4g", value);
+        human_exponent(text);
+        fputs(text, r->to);
+    }
     end_value(r);
 }
 

@@ -66,6 +66,11 @@ everbloom predict --plot --items 1e6 bloom:memory=1M lru:memory=1M --svg curves.
 status_is 0; silent
 out_has 'false negatives'
 grep -q '^<svg ' curves.svg && grep -q '^</svg>' curves.svg || fail "$(shown curves.svg)"
+everbloom predict lru:memory=64M --gap 1e7
+out_has 'false positive rate  1.192e-6'
+everbloom predict --plot --over gap lru:memory=1M
+[ "$(grep -n '^ *[0-9].* │' out | sed 's/ │.*//; s/: */ /' | head -n 3 | tr '\n' ' ')" = '2 2e-6 8 1e-6 14 0 ' ] || fail "$(shown out)"
+[ "$(grep -c '^       1 │' out)" = 1 ] || fail "$(shown out)"
 for over in stream memory gap; do
     everbloom predict --json --over $over --items 1e6 --distinct 1e5 bloom:k=4
     [ "$(value over out)" = "$over" ] || fail "$(shown out)"
