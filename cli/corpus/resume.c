@@ -178,8 +178,9 @@ static void resume_compare_memory(const corpus_run *run, const char *was) {
         size_in_bytes(run->command, "-m", now) == size_in_bytes(run->command, "-m", was))
         return;
     cli_fail("%s: the folder has a run %s%s, whose filter forgets: its size decides what is "
-             "found. Give the same -m, another folder, or --force to begin anew",
-             run->out, none ? "without -m" : "with -m ", none ? "" : was);
+             "found. %s, give another folder, or --force to begin anew",
+             run->out, none ? "without -m" : "with -m ", none ? "" : was,
+             none ? "Leave -m out" : "Give the same -m");
 }
 
 /* True: the run was there before, with the same options and input. */
