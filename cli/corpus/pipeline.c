@@ -165,21 +165,17 @@ static bool pipe_is_save_due(const pipeline *p) {
            now_seconds() - p->saved >= (every > least ? every : least);
 }
 
-static void pipe_save(pipeline *p) {
-    const double start = now_seconds();
-    resume_save(p->run, &p->place);
-    p->saved = now_seconds();
-    p->saving_took = p->saved - start;
-    p->saved_at = p->next_decide;
-}
-
 /* The filters as they are when all that was decided is written, and nothing else. */
 static bool pipe_try_save(pipeline *p) {
     if (p->saving || p->deciding || p->writing || p->next_write != p->next_decide || !p->due)
         return false;
+    const double start = now_seconds();
     p->saving = true;
-    PIPE_UNLOCKED(pipe_save(p));
+    PIPE_UNLOCKED(resume_save(p->run, &p->place));
     p->saving = p->due = false;
+    p->saved = now_seconds();
+    p->saving_took = p->saved - start;
+    p->saved_at = p->next_decide;
     return true;
 }
 

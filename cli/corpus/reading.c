@@ -17,11 +17,14 @@ enum {
     READING_PAGE = 2 << 20
 };
 
+typedef enum lane_state { LANE_FREE, LANE_BUSY, LANE_DONE } lane_state;
 struct reading_lane {
     source *in;
     size_t file;
-    bool busy, enough; /* somebody unpacks it ahead; nobody shall, any more */
-    char *bytes;       /* unpacked ahead: those from `used` on are not read yet */
+    lane_state state; /* of unpacking it ahead; belongs to the pipeline's lock, all else to who has
+                       * the lane */
+    bool enough;      /* no more shall be unpacked ahead */
+    char *bytes;      /* unpacked ahead: those from `used` on are not read yet */
     size_t used, n;
     long last; /* what source_read said at last; 0 or less: nothing comes after these bytes */
     char why[200];
@@ -47,8 +50,8 @@ static reading_lane *reading_at(const reading *r, size_t file) {
 reading_lane *reading_choose(reading *r, size_t now) {
     for (size_t file = now + 1; file < now + r->lanes && file < r->run->end; file++) {
         reading_lane *const l = reading_at(r, file);
-        if (l->busy || l->enough) continue;
-        l->busy = true;
+        if (l->state != LANE_FREE) continue;
+        l->state = LANE_BUSY;
         l->file = file;
         return l;
     }
@@ -80,18 +83,20 @@ void reading_ahead(const reading *r, reading_lane *l) {
 }
 
 void reading_leave(reading_lane *l) {
-    l->busy = false;
+    l->state = l->enough ? LANE_DONE : LANE_FREE;
 }
 
 bool reading_is_ready(const reading *r) {
-    return !reading_at(r, r->file)->busy;
+    return reading_at(r, r->file)->state != LANE_BUSY;
 }
 
 /* ---- Bytes of the file that is read. */
 
+/* The pipeline does not look at the lane of the file that is read. */
 static void reading_close(reading_lane *l) {
     source_close(l->in);
     l->in = NULL;
+    l->state = LANE_FREE;
     l->enough = false;
     l->used = l->n = 0;
 }
