@@ -86,6 +86,7 @@ static void errors_are_written_as_printf_would(void **state) {
     HOLDS(strcmp(err.text, "1e9, -1.5e-7 and 1e-10") == 0);
     SAME("%d %d %u %lu %llu %zu", INT_MIN, INT_MAX, UINT_MAX, ULONG_MAX, ULLONG_MAX,
          (size_t)SIZE_MAX);
+    SAME("%d, %d and %d", 0, -1, 1);
     SAME("%s|%.3s|%.*s|%.*s|%.0s|", "", "abcdef", 2, "abc", 5, "abc", "x");
     SAME("plain");
     SAME("%.1s", (const char[]){'x'});

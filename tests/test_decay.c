@@ -229,6 +229,28 @@ static void weights_are_rounded_up(void **state) {
     eb_free(f);
 }
 
+/* So are those of half-lives whose ticks do not all have a place of their own, which are cut to
+ * 2^-20 of an era. */
+static void weights_of_long_half_lives_are_near(void **state) {
+    (void)state;
+    static const char *const halflives[] = {"9000000", "1e10", "8e12"};
+    for (size_t i = 0; i < SUITE_COUNT(halflives); i++) {
+        char spec[60];
+        (void)snprintf(spec, sizeof spec, "decay:memory=4K,halflife=%s", halflives[i]);
+        eb_filter *const f = suite_new(spec);
+        const ebi_decay d = opened(f);
+        const uint64_t halflife = (uint64_t)strtod(halflives[i], NULL);
+        for (uint64_t part = 0; part < 1000; part++) {
+            const uint64_t now = halflife / 1000 * part + part;
+            const double exact = ldexp(exp2((double)now / (double)halflife), EBI_SOFT_FRACTION);
+            const double weight = (double)ebi_decay_weight(&d, ebi_decay_moment(&d, now), 1);
+            suite_at("%s at %llu: %g, not %g", spec, (unsigned long long)now, weight, exact);
+            HOLDS(weight >= exact && weight <= exact * (1 + 0x1p-15) + 1);
+        }
+        eb_free(f);
+    }
+}
+
 /* The modes of the paper */
 
 static void optimised_counters_equal_basic_ones(void **state) {
@@ -385,6 +407,7 @@ int main(void) {
         cmocka_unit_test(counts_are_never_too_low),
         cmocka_unit_test(rounding_adds_little),
         cmocka_unit_test(weights_are_rounded_up),
+        cmocka_unit_test(weights_of_long_half_lives_are_near),
         cmocka_unit_test(optimised_counters_equal_basic_ones),
         cmocka_unit_test(a_full_pool_saturates_whole_counters),
         cmocka_unit_test(saturated_counters_stay_so),

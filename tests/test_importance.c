@@ -162,6 +162,22 @@ static void each_width_can_be_planned(void **state) {
     }
 }
 
+static void thresholds_are_importances(void **state) {
+    (void)state;
+    for (int at = 0; at <= 8; at++) {
+        char spec[100];
+        eb_filter *f = NULL;
+        eb_error err = {.text = ""};
+        (void)snprintf(spec, sizeof spec, "importance:k=2,fade=10,low=2,high=7,map=threshold,at=%d",
+                       at);
+        const eb_status status = eb_new(&f, spec, NULL, &err);
+        suite_at("%s: %s", spec, err.text);
+        HOLDS(status == (at >= 2 && at <= 7 ? EB_OK : EB_ESPEC));
+        HOLDS(status == EB_OK || at == 0 || strstr(err.text, "at must be 2..7, not "));
+        eb_free(f);
+    }
+}
+
 static void planned_filters_have_the_wanted_rate(void **state) {
     (void)state;
     SUITE_LONG();
@@ -217,6 +233,7 @@ int main(void) {
         cmocka_unit_test(the_sweep_never_misses_within_its_window),
         cmocka_unit_test(stable_sweep_keeps_a_gap_of_15000),
         cmocka_unit_test(each_width_can_be_planned),
+        cmocka_unit_test(thresholds_are_importances),
         cmocka_unit_test(planned_filters_have_the_wanted_rate),
         cmocka_unit_test(zero_share_grows_as_figure_18_says),
     };

@@ -246,6 +246,22 @@ static void useful_bits(const suite_case *c) {
     eb_free(f);
 }
 
+/* Cells are read with loads of 8 bytes, so that many follow the last one, whatever their number. */
+static void cells_have_room_behind_them(void **state) {
+    (void)state;
+    for (uint64_t cells = 64; cells < 1400; cells++) {
+        char spec[60];
+        eb_cells_view v;
+        (void)snprintf(spec, sizeof spec, "stable:fade=3,k=2,width=1,cells=%llu",
+                       (unsigned long long)cells);
+        eb_filter *const f = suite_new(spec);
+        suite_at("%s", spec);
+        HOLDS(eb_cells_view_of(f, &v));
+        HOLDS(v.cells + (cells + 7) / 8 + 8 <= f->block + f->p.span);
+        eb_free(f);
+    }
+}
+
 static void memory_is_spent_as_asked(void **state) {
     (void)state;
     suite_each_base(memory_is_obeyed);
@@ -355,6 +371,7 @@ int main(void) {
         cmocka_unit_test(a_failed_load_leaks_nothing),
         cmocka_unit_test(an_allocator_is_checked),
         cmocka_unit_test(memory_begins_at_a_cache_line),
+        cmocka_unit_test(cells_have_room_behind_them),
         cmocka_unit_test(memory_is_spent_as_asked),
         cmocka_unit_test(specs_are_described),
         cmocka_unit_test(sizes_are_never_cut),

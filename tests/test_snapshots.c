@@ -85,6 +85,11 @@ static void load_in_all_chunks(const suite_case *c) {
         HOLDS(suite_equal(f, g));
         eb_free(g);
     }
+    suite_memory m; /* which checks that it gets back what it gave */
+    suite_memory_init(&m, 0, 0xa5);
+    OK(load_in_chunks(&g, bytes, len, 5000, NULL, &m.allocator));
+    eb_free(g);
+    HOLDS(m.blocks == 0);
     const size_t cuts[] = {0, 1, 63, 64, 65, 127, 128, len / 2, len - 1};
     for (size_t i = 0; i < SUITE_COUNT(cuts); i++)
         GIVES(EB_EFORMAT, load_in_chunks(&g, bytes, cuts[i], 5000, NULL, NULL));

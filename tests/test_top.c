@@ -342,6 +342,70 @@ static void who_is_expelled_is_told(void **state) {
     eb_free(f);
 }
 
+/* In all ways to count: who was in the list before an add, and is not any more, is told, and nobody
+ * else. */
+
+typedef struct told {
+    size_t n;
+    char key[64][8];
+} told;
+
+static void note_all(void *ctx, size_t i, eb_key key) {
+    told *const t = ctx;
+    HOLDS(i == 0 && key.len < 8 && t->n < 64);
+    memcpy(t->key[t->n], key.p, key.len);
+    t->key[t->n++][key.len] = '\0';
+}
+
+static bool is_listed(const eb_top_list *list, const char *key) {
+    for (size_t i = 0; i < list->n; i++)
+        if (list->keys[i].key.len == strlen(key) &&
+            memcmp(list->keys[i].key.p, key, strlen(key)) == 0)
+            return true;
+    return false;
+}
+
+static void whoever_goes_is_told(void **state) {
+    (void)state;
+    static const char *const ways[] = {"by=half,period=100000", "by=window,epochs=5,period=100000",
+                                       "by=poly,period=100000"};
+    for (size_t w = 0; w < SUITE_COUNT(ways); w++) {
+        char spec[80];
+        (void)snprintf(spec, sizeof spec, "top:memory=8K,list=1K,%s", ways[w]);
+        eb_filter *const f = suite_new(spec);
+        uint64_t random = 4, expelled = 0;
+        suite_at("%s", spec);
+        for (int i = 0; i < 600; i++) {
+            char text[8];
+            const eb_key key = {
+                text, (size_t)snprintf(text, sizeof text, "k%d", (int)suite_below(&random, 200))};
+            const eb_keys keys = eb_keys_array(EB_TEXT, &key);
+            const uint64_t value = 1 + suite_below(&random, 100);
+            static eb_top_key before[300], after[300];
+            told t = {.n = 0};
+            eb_batch b = eb_batch_keys(&keys, 1);
+            const eb_top_list old = whole_list(f, before, 300);
+            char names[300][8];
+            for (size_t j = 0; j < old.n; j++) {
+                memcpy(names[j], before[j].key.p, before[j].key.len);
+                names[j][before[j].key.len] = '\0';
+            }
+            b.value = &value;
+            b.expelled = note_all;
+            b.ctx = &t;
+            OK(eb_add_batch(f, &b, NULL));
+            const eb_top_list now = whole_list(f, after, 300);
+            size_t left = 0;
+            for (size_t j = 0; j < old.n; j++) left += !is_listed(&now, names[j]);
+            HOLDS(left == t.n);
+            for (size_t j = 0; j < t.n; j++) HOLDS(!is_listed(&now, t.key[j]));
+            expelled += left;
+        }
+        HOLDS(expelled > 20);
+        eb_free(f);
+    }
+}
+
 /* Stamps of sets cannot say that more than 2^29 half-lives passed.  After such a jump the list is
  * the same as that of the stream from time 0. */
 static void stamps_do_not_wrap(void **state) {
@@ -389,7 +453,7 @@ int main(void) {
         cmocka_unit_test(lists_are_right),         cmocka_unit_test(merged_lists_are_right),
         cmocka_unit_test(faded_lists_are_right),   cmocka_unit_test(a_hundred_words_fit_in_16k),
         cmocka_unit_test(who_is_expelled_is_told), cmocka_unit_test(misuse_is_explained),
-        cmocka_unit_test(stamps_do_not_wrap),
+        cmocka_unit_test(stamps_do_not_wrap),      cmocka_unit_test(whoever_goes_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
