@@ -63,33 +63,38 @@ static void plan_table(const plan_own *own, const answer *a) {
     }
 }
 
-/* Kinds that make no offer, and the first reason. */
+/* The first reason why a kind makes no offer. */
+static const char *plan_why_not(const plan_own *own, const answer *a, const eb_kind_info *kind) {
+    const uint64_t wanted = a->goal.caps, lacks = wanted & ~kind->caps,
+                   extra = kind->caps & ~wanted;
+    const bool window = strcmp(kind->name, "window") == 0;
+    if (lacks & EB_NO_FALSE_NEGATIVES) return "it forgets keys";
+    if (lacks) return "it cannot do what --need asks for";
+    if (!kind->question && !own->all_kinds) return "kept as published: ask with --all-kinds";
+    if (extra & EB_KEYS_ARE_NUMBERS) return "it is for numbers in a range: see 'everbloom range'";
+    if (extra & EB_CAN_COUNT) return "it counts, which takes memory: ask with --need count";
+    if (a->goal.window > 0 && !window) return "it guarantees no window";
+    if ((extra & EB_USES_VALUE) && !(kind->caps & EB_FORGETS) && !own->all_kinds)
+        return "it needs a class for each key: see 'everbloom weigh'";
+    if (window && !(a->goal.window > 0) && !(a->load.gap > 0))
+        return "it needs to know how long the window is: --window or --gap";
+    return "it does not keep the bounds on this stream";
+}
+
 static void plan_explain(const plan_own *own, const answer *a) {
+    const bool stream = a->load.items > a->load.distinct && !(a->goal.window > 0);
     size_t n;
     const eb_kind_info *const *const kinds = eb_kinds(&n);
     puts("\nNo offer:");
     for (size_t i = 0; i < n; i++) {
         bool offers = false;
         for (size_t j = 0; j < a->n; j++) offers |= a->offers[j].kind == kinds[i];
-        if (offers) continue;
-        const uint64_t caps = kinds[i]->caps, lacks = a->goal.caps & ~caps;
-        const char *why = "it does not keep the bounds on this stream";
-        if (lacks & EB_NO_FALSE_NEGATIVES)
-            why = "it forgets keys";
-        else if (lacks)
-            why = "it cannot do what --need asks for";
-        else if (!kinds[i]->question && !own->all_kinds)
-            why = "kept as published: ask with --all-kinds";
-        else if ((caps & EB_CAN_COUNT) && !(a->goal.caps & EB_CAN_COUNT))
-            why = "it counts, which takes memory: ask with --need count";
-        printf("%-12s %s\n", kinds[i]->name, why);
+        if (!offers) printf("%-12s %s\n", kinds[i]->name, plan_why_not(own, a, kinds[i]));
     }
-    if (a->load.order != EB_ORDER_SHUFFLED && a->load.order != EB_ORDER_PASSES &&
-        !(a->load.gap > 0))
+    if (stream && a->load.order == EB_ORDER_UNKNOWN && !(a->load.gap > 0))
         puts("\nThe order of the lines is not told: fpr holds in any order, fnr is for a shuffled "
              "stream, and\nrepeats at gaps of 0.1, 1, 10 and 30 % of the distinct keys were "
-             "weighed, "
-             "too. See --order.");
+             "weighed, too. See --order.");
 }
 
 static int run_plan(const cli_command *c, const settings *set, char **operands, size_t n) {

@@ -216,7 +216,8 @@ static bool answer_is_set(const answer *a) {
 
 static const char *answer_verb(const answer *a, const eb_offer *o) {
     if (o->kind->caps & EB_CAN_COUNT) return "count";
-    return answer_is_set(a) || ((a->goal.caps & o->kind->caps & EB_NO_FALSE_NEGATIVES) != 0)
+    return answer_is_set(a) || question_needs_word(&a->q, "merge") ||
+                   question_needs_word(&a->q, "growth")
                ? "add -o keys.eb"
                : "dedup";
 }

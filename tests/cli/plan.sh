@@ -53,6 +53,17 @@ everbloom plan --need importance -m 64K --gap 1e4 --max-fpr 1%
 out_has 'keep=important'
 everbloom plan --explain -m 64K --items 1e6 --distinct 1e5 --max-fpr 1%
 out_has 'No offer:'; out_has 'kept as published'
+out_has 'window       it needs to know how long the window is: --window or --gap'
+out_has "weighted     it needs a class for each key: see 'everbloom weigh'"
+out_has 'The order of the lines is not told'
+everbloom plan --explain --window 1e5 --max-fpr 1%
+out_has 'lru          it guarantees no window'
+! grep -q 'The order of the lines' out || fail "$(shown out)"
+everbloom plan --explain --distinct 1e6 --max-fpr 1%
+out_has '  everbloom add -o keys.eb --filter bloom:'
+! grep -q 'The order of the lines' out || fail "$(shown out)"
+everbloom plan -m 1M --items 1e7 --distinct 1e6 # a stream: its repeats are to be found
+out_has '  everbloom dedup --filter bloom:'
 
 # One sentence for wishes that cannot be kept, or that contradict each other.
 everbloom plan -m 4K --items 1e9 --distinct 5e8 --max-fpr 1e-6 --max-fnr 1%
