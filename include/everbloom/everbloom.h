@@ -490,7 +490,8 @@ typedef struct eb_offer {
     double bytes;
     double mean_fpr, mean_fnr; /* expected, or with at_end false positives at the end; if the order
                                   is not known: of a shuffled stream */
-    double most_fpr, most_fnr; /* if the order is not known: at worst; else the same */
+    double most_fpr, most_fnr; /* if the order is not known: at worst; else the same.  If the filter
+                                  grows: however many keys come */
     double regret;             /* if the order is not known: its misses as a multiple of the
                                   best offer's, on the stream that suits it least; else 1 */
     double lines;              /* cache lines that a key touches, about */

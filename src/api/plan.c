@@ -166,6 +166,15 @@ static bool plan_keeps_fpr(const eb_goal *g, const plan_offer *o) {
     return !(g->max_fpr > 0) || o->most_fpr <= g->max_fpr * plan_rounding(o);
 }
 
+/* A filter that grows keeps its rate however many keys come. */
+static double plan_grown_fpr(const plan_offer *o, const eb_goal *g, size_t ask) {
+    eb_workload ever = *g->load;
+    eb_prediction r;
+    ever.items = ever.distinct = 1e18;
+    ebi_predict(o->kind, &o->p, &ever, ask, &r);
+    return plan_known(r.fpr, 1);
+}
+
 /* Misses on further streams are not computed if the bound on false positives is broken. */
 static void plan_predict(plan_offer *o, const eb_goal *g) {
     const size_t ask = o->rough ? EBI_ASK_ROUGH : EBI_ASK_PLAN;
@@ -183,6 +192,7 @@ static void plan_predict(plan_offer *o, const eb_goal *g) {
     /* What bounds the mean in any order is due to cells that fill with distinct keys alone. */
     const bool by_distinct = g->at_end && !isnan(r.most_fpr);
     o->most_fpr = plan_is_told(g->load) || by_distinct ? o->fpr : r.most_fpr;
+    if (ebi_caps_of(o->kind, &o->p) & EB_GROWS) o->most_fpr = plan_grown_fpr(o, g, ask);
     o->most_fnr = plan_is_told(g->load) ? o->fnr : 0;
     if (!plan_keeps_fpr(g, o)) return;
     for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++) {
