@@ -288,6 +288,16 @@ static int answer_share(double rate, char *text, size_t cap) {
                     human_number(number, 1 / rate));
 }
 
+/* Repeats that pass if nothing is known of their order. */
+static int answer_any_order(const eb_offer *o, double repeats, char *text, size_t cap) {
+    char all[32], some[32], rate[32], worst[32];
+    return snprintf(text, cap,
+                    ", and of %s repeats about %s pass in random order (%s %%; at worst %s %%, "
+                    "fewer if they are near).",
+                    human_number(all, repeats), human_number(some, o->mean_fnr * repeats),
+                    human_number(rate, 100 * o->mean_fnr), human_number(worst, 100 * o->most_fnr));
+}
+
 /* Rates as lines of this stream. */
 static void answer_stream(const answer *a, char *text, size_t cap) {
     const eb_offer *const o = &a->offers[0];
@@ -312,6 +322,9 @@ static void answer_stream(const answer *a, char *text, size_t cap) {
     if (o->most_fnr == 0)
         n += snprintf(text + n, cap - (size_t)n, ", and no repeat%s is missed.",
                       a->goal.window > 0 ? " within the window" : "");
+    else if (a->load.distinct > 0 && repeats > 0 && a->load.order == EB_ORDER_UNKNOWN && !told &&
+             o->mean_fnr < o->most_fnr)
+        n += answer_any_order(o, repeats, text + n, cap - (size_t)n);
     else if (a->load.distinct > 0 && repeats > 0)
         n += snprintf(text + n, cap - (size_t)n, ", and of %s repeats %s %s pass (%s %%%s).",
                       human_number(c, repeats), told ? "about" : "at worst",
