@@ -96,6 +96,20 @@ static void grow_to(const char *spec, uint64_t limit, double fpr, uint64_t times
     eb_free(f);
 }
 
+/* Few keys need fewer cells than there must be: then it is a few more, and not k too few. */
+static void the_least_filters_grow(void **state) {
+    (void)state;
+    static const char *const rates[] = {"0.5", "0.3", "0.1", "0.01"};
+    for (size_t i = 0; i < SUITE_COUNT(rates); i++) {
+        char spec[60];
+        (void)snprintf(spec, sizeof spec, "bloom:limit=1,fpr=%s,grow=2", rates[i]);
+        eb_filter *const f = suite_new(spec);
+        suite_at("%s", eb_spec(f));
+        HOLDS(f->p.opt[EBI_O_CELLS] >= 64 && f->p.opt[EBI_O_CELLS] < 80);
+        eb_free(f);
+    }
+}
+
 static void growing_keeps_the_rate(void **state) {
     (void)state;
     grow_to("bloom:limit=1000,fpr=0.01,grow=2", 1000, 0.01, 100, 100000);
@@ -348,6 +362,7 @@ static void lines_have_the_best_k(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_filter_names_the_key),
+        cmocka_unit_test(the_least_filters_grow),
         cmocka_unit_test(growing_keeps_the_rate),
         cmocka_unit_test(random_limits_keep_the_rate),
         cmocka_unit_test(growth_is_one_filter),

@@ -89,6 +89,27 @@ static void test_refused(void **state) {
               made == NULL);
         d.p[at] ^= (uint8_t)(1u << bit);
     }
+    /* All of b as new bytes, where ten bytes say that nothing is copied: with a bit more they do
+     * not. */
+    enum { PIECES = 80, NOTHING = 10 };
+    size_t len;
+    uint8_t *const whole = suite_bytes(b, &len), *const all = malloc(PIECES + NOTHING + 10 + len);
+    size_t at = PIECES + NOTHING;
+    HOLDS(all != NULL);
+    memcpy(all, d.p, PIECES);
+    memset(all + PIECES, 0x80, NOTHING - 1);
+    for (size_t left = len; left > 0; left >>= 7)
+        all[at++] = (uint8_t)(left & 127) | (left > 127) << 7;
+    memcpy(all + at, whole, len);
+    for (uint8_t last = 0; last <= 4; last++) {
+        all[PIECES + NOTHING - 1] = last;
+        const eb_status status = eb_patch(&made, a, all, at + len, NULL, &err);
+        suite_at("last byte %u: %s", last, err.text);
+        HOLDS(last == 0 ? status == EB_OK && suite_equal(made, b) : status == EB_EFORMAT);
+        eb_free(made);
+    }
+    free(whole);
+    free(all);
     /* A number that no 64 bits hold, and a length that the delta cannot have. */
     memset(d.p + 80, 0xff, 10);
     GIVES(EB_EFORMAT, eb_patch(&made, a, d.p, d.n, NULL, NULL));

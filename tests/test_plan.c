@@ -257,6 +257,25 @@ static void impossible_wishes_get_what_is_possible(void **state) {
     GIVES(EB_EINVAL, eb_plan(&g, &o, 1, &n, &err));
 }
 
+static void wanted_rates_are_rates(void **state) {
+    (void)state;
+    static const double good[] = {0.01, 0.5}, bad[] = {-0.1, 1, 2, NAN};
+    const eb_workload w = {.size = sizeof w, .items = 1e5, .distinct = 5e4};
+    for (size_t i = 0; i < 2 * SUITE_COUNT(good) * SUITE_COUNT(bad); i++) {
+        const double one = good[i / 2 % 2], other = bad[i / 4];
+        const eb_goal g = {.size = sizeof g,
+                           .load = &w,
+                           .max_fpr = i % 2 ? one : other,
+                           .max_fnr = i % 2 ? other : one,
+                           .prefer = EB_SMALLEST};
+        eb_offer o = {.size = sizeof o};
+        eb_error err;
+        size_t n;
+        GIVES(EB_EINVAL, eb_plan(&g, &o, 1, &n, &err));
+        HOLDS(strstr(err.text, "wanted rates must be 0..1"));
+    }
+}
+
 /* Offers come best first, keep all bounds, and are what their specs predict. */
 static void offers_are_in_order(void **state) {
     (void)state;
@@ -446,6 +465,7 @@ int main(void) {
         cmocka_unit_test(told_passes_are_used),
         cmocka_unit_test(a_laxer_wish_is_never_worse),
         cmocka_unit_test(impossible_wishes_get_what_is_possible),
+        cmocka_unit_test(wanted_rates_are_rates),
         cmocka_unit_test(offers_are_in_order),
         cmocka_unit_test(offers_are_of_recommended_kinds),
         cmocka_unit_test(needs_are_enough_and_no_more),
