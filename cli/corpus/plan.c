@@ -207,9 +207,10 @@ static void plan_tell(const corpus_run *run, const matcher *m, const char *spec,
         plan_tell_forgetting(m, spec, keys, need, share);
         return;
     }
-    cli_warn("%s: about %s keys in %zu files%s; a %s filter takes at most %s of the new ones for "
+    const size_t files = run->end - run->first;
+    cli_warn("%s: about %s keys in %zu file%s%s; a %s filter takes at most %s of the new ones for "
              "repeats",
-             m->name, human_number(all, keys->all), run->end - run->first, share,
+             m->name, human_number(all, keys->all), files, files == 1 ? "" : "s", share,
              human_bytes(text, (double)plan_bytes(spec)), human_number(promise, m->promise));
     if (!run->set->memory) plan_tell_smaller(run->set, m, keys, need);
 }
