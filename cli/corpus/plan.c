@@ -251,7 +251,8 @@ static double plan_most(const corpus_run *run, double held) {
     double filters = 0;
     for (size_t i = 0; i < run->matchers; i++) filters += run->match[i].own;
     if (filters == 0) return 0;
-    const double there_is = plan_available(), free_bytes = there_is ? 0.9 * (there_is + held) : 0;
+    const double there_is = plan_available(),
+                 free_bytes = there_is > 0 ? 0.9 * (there_is + held) : 0;
     const double most = run->set->memory ? size_in_bytes(run->command, "-m", run->set->memory)
                                          : free_bytes / filters;
     if (free_bytes == 0) return run->set->memory ? most : INFINITY;
