@@ -3,6 +3,7 @@
  * it, and the streams on which the published recurring minimum is.
  *
  * EVERBLOOM_OPERATIONS=1e9 asks for that many counts in the search for low ones. */
+#include "filter/counting/counting.h"
 #include "suite.h"
 #include <math.h>
 
@@ -462,6 +463,29 @@ static void spans_are_from_k_to_all_cells(void **state) {
     }
 }
 
+/* A total that was full tells nothing any more, and removing keys does not change that. */
+static void full_totals_stay_full(void **state) {
+    (void)state;
+    static const char *const specs[] = {"spectral:memory=4K,update=plain",
+                                        "spectral:memory=4K,update=plain,store=u32"};
+    for (size_t i = 0; i < SUITE_COUNT(specs); i++) {
+        eb_filter *const f = suite_new(specs[i]);
+        const ebi_counting c = ebi_counting_open(&f->p, f->block);
+        const eb_hash h = 77;
+        const uint64_t five = 5, two = 2;
+        const eb_batch come = A_BATCH(1, &h, &five, NULL), go = A_BATCH(1, &h, &two, NULL);
+        suite_at("%s", specs[i]);
+        OK(eb_add_batch(f, &come, NULL));
+        *c.total = EBI_COUNTER_MAX - 1;
+        OK(eb_remove_batch(f, &go, NULL));
+        HOLDS(*c.total == EBI_COUNTER_MAX - 3);
+        *c.total = EBI_COUNTER_MAX;
+        OK(eb_remove_batch(f, &go, NULL));
+        HOLDS(*c.total == EBI_COUNTER_MAX);
+        eb_free(f);
+    }
+}
+
 int main(void) {
     const char *const wanted = getenv("EVERBLOOM_OPERATIONS");
     if (wanted) checks_wanted = strtod(wanted, NULL);
@@ -474,6 +498,7 @@ int main(void) {
         cmocka_unit_test(published_policies_count_too_low),
         cmocka_unit_test(rmx_does_not),
         cmocka_unit_test(promised_counts_are_never_too_low),
+        cmocka_unit_test(full_totals_stay_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

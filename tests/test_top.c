@@ -442,6 +442,28 @@ static void merged_counts_decide_who_stays(void **state) {
     }
 }
 
+/* Of a key that is longer than half of a set only the beginning is kept: two of them fit. */
+static void the_longest_keys_are_cut(void **state) {
+    (void)state;
+    eb_filter *const f = suite_new("top:memory=4K,list=1K,key_bytes=8");
+    char text[2][2000];
+    for (int i = 0; i < 2; i++) {
+        memset(text[i], 'a' + i, sizeof text[i]);
+        const eb_key key = {text[i], sizeof text[i]};
+        const eb_keys keys = eb_keys_array(EB_TEXT, &key);
+        const eb_batch b = eb_batch_keys(&keys, 1);
+        for (int times = 0; times < 5 + i; times++) OK(eb_add_batch(f, &b, NULL));
+    }
+    eb_top_key room[3];
+    const eb_top_list list = whole_list(f, room, 3);
+    HOLDS(list.n == 2 && room[0].count == 6 && room[1].count == 5);
+    for (int i = 0; i < 2; i++) {
+        HOLDS(room[i].key.len > 16 && room[i].key.len < 1000);
+        HOLDS(memcmp(room[i].key.p, text[1 - i], room[i].key.len) == 0);
+    }
+    eb_free(f);
+}
+
 /* Stamps of sets cannot say that more than 2^29 half-lives passed.  After such a jump the list is
  * the same as that of the stream from time 0. */
 static void stamps_do_not_wrap(void **state) {
@@ -486,15 +508,11 @@ static void misuse_is_explained(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_are_right),
-        cmocka_unit_test(merged_lists_are_right),
-        cmocka_unit_test(faded_lists_are_right),
-        cmocka_unit_test(a_hundred_words_fit_in_16k),
-        cmocka_unit_test(who_is_expelled_is_told),
-        cmocka_unit_test(misuse_is_explained),
-        cmocka_unit_test(stamps_do_not_wrap),
-        cmocka_unit_test(whoever_goes_is_told),
-        cmocka_unit_test(merged_counts_decide_who_stays),
+        cmocka_unit_test(lists_are_right),         cmocka_unit_test(merged_lists_are_right),
+        cmocka_unit_test(faded_lists_are_right),   cmocka_unit_test(a_hundred_words_fit_in_16k),
+        cmocka_unit_test(who_is_expelled_is_told), cmocka_unit_test(misuse_is_explained),
+        cmocka_unit_test(stamps_do_not_wrap),      cmocka_unit_test(the_longest_keys_are_cut),
+        cmocka_unit_test(whoever_goes_is_told),    cmocka_unit_test(merged_counts_decide_who_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
