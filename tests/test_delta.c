@@ -99,7 +99,7 @@ static void test_refused(void **state) {
     memcpy(all, d.p, PIECES);
     memset(all + PIECES, 0x80, NOTHING - 1);
     for (size_t left = len; left > 0; left >>= 7)
-        all[at++] = (uint8_t)(left & 127) | (left > 127) << 7;
+        all[at++] = (uint8_t)((left & 127) + (left > 127 ? 128 : 0));
     memcpy(all + at, whole, len);
     for (uint8_t last = 0; last <= 4; last++) {
         all[PIECES + NOTHING - 1] = last;
