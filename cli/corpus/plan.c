@@ -163,17 +163,23 @@ static void plan_forgetting(const settings *set, const matcher *m, double bytes,
              set->seed ? set->seed : "0");
 }
 
+/* Two digits are enough for a guess. */
+static const char *plan_percent(char text[32], double share) {
+    const double last = share > 0 ? pow(10, floor(log10(100 * share)) - 1) : 1;
+    return human_number(text, round(100 * share / last) * last);
+}
+
 /* need: bytes of a filter for all keys. */
 static void plan_tell_forgetting(const matcher *m, const char *spec, const plan_keys *keys,
                                  double need, const char *share) {
-    char text[32], all[32], far[32], whole[32], stay[80] = "";
+    char text[32], all[32], far[32], whole[32], most[32], stay[100] = "";
     double cells = NAN;
     (void)eb_spec_get(eb_spec(m->filter), "cells", NULL, 0, &cells, NULL);
     const plan_keys full = {4 * cells, 1, 1};
     const double missed = plan_missed(spec, keys, 0);
     if (keys->fresh < 1 && isfinite(missed))
-        snprintf(stay, sizeof stay,
-                 "; of all repeats about %.2g %% stay, if they are spread evenly", 100 * missed);
+        snprintf(stay, sizeof stay, "; of all repeats about %s %% stay, if they are spread evenly",
+                 plan_percent(most, missed));
     cli_warn("%s: about %s keys%s; all of them need %s; a %s filter forgets the oldest when it is "
              "full: it finds repeats that are near, and of those %s keys apart about %.0f %% "
              "stay%s",
@@ -186,14 +192,15 @@ static void plan_tell_forgetting(const matcher *m, const char *spec, const plan_
 static void plan_tell_smaller(const settings *set, const matcher *m, const plan_keys *keys,
                               double need) {
     enum { LEAST = 4 << 20 }; /* less is not worth a sentence */
-    char spec[EB_SPEC_MAX], text[32];
+    char spec[EB_SPEC_MAX], text[32], stay[32];
     if (need < LEAST || !(keys->fresh < 1)) return;
     plan_forgetting(set, m, need / 4, spec);
     const double missed = plan_missed(spec, keys, 0);
     if (isfinite(missed))
-        cli_warn("%s: with -m %.0fK (%s) it would forget the oldest keys, and about %.2g %% of the "
+        cli_warn("%s: with -m %.0fK (%s) it would forget the oldest keys, and about %s %% of the "
                  "repeats would stay, if they are spread evenly",
-                 m->name, ceil(need / 4096), human_bytes(text, need / 4), 100 * missed);
+                 m->name, ceil(need / 4096), human_bytes(text, need / 4),
+                 plan_percent(stay, missed));
 }
 
 static void plan_tell(const corpus_run *run, const matcher *m, const char *spec,
@@ -335,23 +342,24 @@ void filters_ready(corpus_run *run, bool loaded) {
 /* ---- While it runs. */
 
 static void plan_full(const corpus_run *run, chunk *c, const matcher *m, const char *where) {
+    char keys[32];
     if (run->on_full == FULL_STOP)
         snprintf(c->error, sizeof c->error,
-                 "%s: more than the %.4g keys that were planned for, from %s on, and --on-full "
+                 "%s: more than the %s keys that were planned for, from %s on, and --on-full "
                  "says stop",
-                 m->name, m->planned, where);
+                 m->name, human_number(keys, m->planned), where);
     else
         snprintf(c->error, sizeof c->error,
-                 "%s: more than %.4g keys, from %s on; to take them the filter would need more "
+                 "%s: more than %s keys, from %s on; to take them the filter would need more "
                  "memory than %s: give a larger -m, or --on-full forget",
-                 m->name, m->room, where, run->set->memory ? "-m" : "there is");
+                 m->name, human_number(keys, m->room), where, run->set->memory ? "-m" : "there is");
 }
 
 /* At the first key too many, not when a chunk or a file ends. */
 bool filters_take(corpus_run *run, chunk *c, matcher *m, size_t more) {
     m->taken += (double)more; /* at most: some may be there already */
     if (m->taken <= (m->told ? m->room : m->planned)) return true;
-    char where[240];
+    char where[240], keys[32];
     eb_stats s;
     EB_INIT(s);
     if (eb_stat(m->filter, 0, &s, NULL) != EB_OK) return true;
@@ -359,8 +367,8 @@ bool filters_take(corpus_run *run, chunk *c, matcher *m, size_t more) {
     snprintf(where, sizeof where, "%.200s: line %llu", run->files.file[c->file].path,
              (unsigned long long)(c->line + c->now + 1));
     if (m->taken > m->planned && !m->told && run->on_full != FULL_STOP)
-        cli_warn("%s: more than the %.4g keys that were planned for, from %s on; %s", m->name,
-                 m->planned, where,
+        cli_warn("%s: more than the %s keys that were planned for, from %s on; %s", m->name,
+                 human_number(keys, m->planned), where,
                  run->on_full == FULL_GROW
                      ? "the filter grows, and keeps its promise"
                      : "the filter forgets the oldest, and repeats of them stay");
