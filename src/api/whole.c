@@ -7,6 +7,7 @@
 /* The head of a shard.  Copied, because a view may be at any address. */
 static ebi_block_head whole_head(const eb_filter *f, uint64_t shard) {
     ebi_block_head head;
+    assert(shard < ebi_shards(f));
     memcpy(&head, ebi_shard(f, shard), sizeof head);
     return head;
 }

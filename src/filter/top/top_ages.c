@@ -7,13 +7,17 @@
  * a set is written in a later epoch, its 16 keys are looked up again; the stamp says for which
  * epoch that was done.
  *
- *     rest          When a key is refused or removed, its count goes to the mark of the present
- * span, a ninth of the time after which arrivals are forgotten.  It only falls from then on, and
- * when all arrivals of that time are forgotten, so is the mark.  The rest is the largest of the
- * marks that are left.  Marks are 16-bit floats, rounded up. lower count   Two numbers of 24 bits
- * that stay at their largest value: what came since the key was listed, in this half of a window
- * and in the one before.  Both halves are younger than the window, and count at least what their
- * oldest epoch counts. */
+ * What a set keeps beside its keys:
+ *
+ *     rest     When a key is refused or removed, its count goes to the mark of the present span, a
+ *              ninth of the time after which arrivals are forgotten.  It only falls from then on,
+ *              and when all arrivals of that time are forgotten, so is the mark.  The rest is the
+ *              largest of the marks that are left.  Marks are 16-bit floats, rounded up.
+ *     lower    The lower count: two numbers of 24 bits that stay at their largest value, for what
+ *              came since the key was listed, in this half of a window and in the one before.  Both
+ *              halves are younger than the window, and count at least what their oldest epoch
+ *              counts.
+ */
 #include "top.h"
 #include <math.h>
 
@@ -22,6 +26,7 @@ enum { TOP_AGES_HALF_BITS = 24 };
 #define TOP_AGES_STAMP_MAX ebi_ones(48)
 
 static uint64_t top_ages_epoch(const ebi_top *t, uint64_t time) {
+    assert(t->p->opt[EBI_TOP_PERIOD] >= EBI_TOP_MILLION);
     return time / (t->p->opt[EBI_TOP_PERIOD] / EBI_TOP_MILLION);
 }
 
@@ -30,6 +35,7 @@ static uint64_t top_ages_half(const ebi_top *t) { /* epochs in half a window */
 }
 
 static uint64_t top_ages_span(const ebi_top *t) { /* epochs for each mark */
+    assert(t->p->opt[EBI_TOP_EPOCHS] >= 1);
     const uint64_t older = t->p->opt[EBI_TOP_EPOCHS] - 1;
     return ebi_max((older + EBI_SET_MARKS - 2) / (EBI_SET_MARKS - 1), 1);
 }
@@ -88,6 +94,7 @@ static void top_ages_raise_rest(const ebi_top *t, uint8_t *set, uint64_t rank, u
 
 /* Clears the marks of spans that begin: what they held is forgotten. */
 static void top_ages_turn_marks(const ebi_top *t, uint8_t *set, uint64_t then, uint64_t epoch) {
+    assert(then <= epoch);
     const uint64_t span = top_ages_span(t), from = then / span, to = epoch / span;
     for (uint64_t i = 0; i < ebi_min(to - from, EBI_SET_MARKS); i++)
         ebi_set_put_mark(set, (to - i) % EBI_SET_MARKS, 0);
@@ -106,6 +113,7 @@ static uint64_t top_ages_added(uint64_t both, uint64_t current, uint64_t before)
 }
 
 static double top_ages_lower_of(const ebi_top *t, uint64_t both, uint64_t then, uint64_t epoch) {
+    assert(then <= epoch);
     const uint64_t half = top_ages_half(t), now = epoch / half;
     const uint64_t left = top_ages_turned(both, now - then / half);
     const uint64_t age = epoch - now * half; /* of the oldest epoch in this half */
@@ -213,6 +221,7 @@ static double top_ages_lower(const ebi_top *t, eb_hash h, uint64_t time) {
 }
 
 static bool top_ages_entry(const ebi_top *t, uint64_t at, uint64_t time, ebi_kept *out) {
+    assert(at / EBI_SET_ENTRIES < t->sets.n);
     const uint8_t *const set = ebi_set_at(&t->sets, at / EBI_SET_ENTRIES);
     const ebi_set_entry e = ebi_set_get(set, (int)(at % EBI_SET_ENTRIES));
     if (e.upper == 0) return false;
@@ -223,6 +232,7 @@ static bool top_ages_entry(const ebi_top *t, uint64_t at, uint64_t time, ebi_kep
 }
 
 static double top_ages_rest(const ebi_top *t, uint64_t i, uint64_t time) {
+    assert(i < t->sets.n);
     return (double)top_ages_rest_of(t, ebi_set_at(&t->sets, i), top_ages_epoch(t, time));
 }
 
@@ -257,6 +267,7 @@ static void top_ages_merge_set(const ebi_top *into, const uint8_t *left, const u
                                uint64_t rest, uint8_t *set, uint64_t time) {
     const uint64_t epoch = top_ages_epoch(into, time);
     ebi_top_union u = {.n = 0};
+    assert(epoch >= into->words->base && into->sets.each <= EBI_SET_FIXED + EBI_SET_KEYS_MAX);
     top_ages_unite(into, left, right, time, &u);
     memset(set, 0, (size_t)into->sets.each);
     ebi_set_put_stamp(set, epoch - into->words->base);
@@ -273,6 +284,7 @@ static void top_ages_merge_set(const ebi_top *into, const uint8_t *left, const u
 static void top_ages_merge(const ebi_top *into, const ebi_top *from, uint64_t time) {
     uint8_t left[EBI_SET_FIXED + EBI_SET_KEYS_MAX], right[EBI_SET_FIXED + EBI_SET_KEYS_MAX];
     const uint64_t epoch = top_ages_epoch(into, time), half = top_ages_half(into);
+    assert(into->sets.n == from->sets.n && into->sets.each == from->sets.each);
     top_ages_reach(into, time);
     ebi_head(into->counts)->clock = ebi_head(into->together)->clock = time;
     ebi_kind_aging.merge(&into->aging, into->counts, &into->aging, from->counts);

@@ -163,6 +163,7 @@ static ebi_choosy_flow choosy_field_line_step(const ebi_choosy *c, choosy_field_
 static ebi_choosy_flow choosy_field_advance(const ebi_choosy *c, choosy_field_state *f,
                                             ebi_choosy_step *s) {
     ebi_choosy_flow sum = {0};
+    assert(s->dt >= 0 && f->called_new >= 0);
     s->bonus = 0.2 * (1 / f->called_new - 1);
     for (int i = 0; i < EBI_CHOOSY_NODES; i++) {
         const double x = f->mean + f->speed * s->dt / 2 + sqrt(f->var) * choosy_field_node[i];
@@ -274,6 +275,7 @@ static void choosy_field_next_pass(choosy_field_state *f) {
 
 static double choosy_field_passed(const ebi_choosy *c, const choosy_field_state *f) {
     double sum = 0;
+    assert(!(f->var < 0) && c->xmax > 0);
     for (int i = 0; i < EBI_CHOOSY_NODES; i++) {
         const double x = f->mean + sqrt(f->var) * choosy_field_node[i];
         sum += choosy_field_weight[i] * pow(fmax(0, fmin(c->xmax, x)), c->k);

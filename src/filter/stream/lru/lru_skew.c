@@ -146,6 +146,7 @@ static void lru_skew_right(const lru_skew *s, lru_skew_list *l, const lru_skew_s
 /* Returns how often a key entered meanwhile; adds how often one was missed. */
 static double lru_skew_advance(const lru_skew *s, const ebi_params *p, unsigned expert, double dt,
                                lru_skew_list *l, double *missed) {
+    assert(dt > 0 && expert < LRU_SKEW_EXPERTS);
     const double entered = l->entered, before = l->missed;
     lru_skew_step t = {.dt = dt, .slot = ebi_lru_expert_slot(p, expert)};
     t.deep = t.slot > 0 ? 1 - ebi_lru_expert_front(p, expert) : 0;
@@ -186,6 +187,7 @@ static void lru_skew_all(lru_skew *s, const ebi_params *p, double dt) {
 /* Bins of ranks become classes, each so many times as large as the one before. */
 static void lru_skew_class(lru_skew *s, const ebi_repeats *r, double items, double lines) {
     double ranks = 0, last = 0;
+    assert(r->bins > 0 && items > 0 && lines > 0);
     for (size_t i = 0; i < r->bins; i++) ranks += r->keys[i];
     const double wide = log(ranks + 1) / LRU_SKEW_CLASSES;
     for (size_t i = 0; i < r->bins; i++) {
@@ -212,6 +214,7 @@ static double lru_skew_records(const ebi_repeats *r, double items, double lines,
 static void lru_skew_open(lru_skew *s, const ebi_params *p, const ebi_repeats *r) {
     const double lines = (double)p->derived[EBI_LRU_BUCKETS];
     const double items = r->items > 0 ? r->items : lru_skew_endless * r->distinct;
+    assert(lines > 0 && ebi_lru_leaders(p) > 0);
     /* As likely as not, no leader meets one of so many keys. */
     const double first = log(2) * lines / (double)ebi_lru_leaders(p);
     memset(s, 0, sizeof *s);
