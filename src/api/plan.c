@@ -15,292 +15,12 @@
  * on several streams: shuffled ones and those with repeats nearby.  For each stream the ratio of a
  * filter's misses to the fewest of all filters is computed, and the filter whose worst ratio is
  * least wins. docs/decisions/planning.md has the reasons. */
-#include "filter.h"
+#include "plan.h"
 #include "math/probability.h"
 #include <math.h>
 
-/* An unknown stream may be one of these: shuffled, or with gaps of this share of its keys. */
-static const double plan_gaps[] = {0, 1e-3, 1e-2, 1e-1, 0.3};
-enum { PLAN_STREAMS = EBI_COUNT_OF(plan_gaps), PLAN_KINDS_MAX = 32, PLAN_BYTES_MIN = 1024 };
+enum { PLAN_KINDS_MAX = 32, PLAN_BYTES_MIN = 1024 };
 static const double plan_bytes_max = 1099511627776.0;
-static const double plan_useless =
-    0.99; /* fpr + fnr of a filter that is hardly better than guessing */
-
-typedef struct plan_offer { /* what one kind can do */
-    const ebi_kind *kind;
-    ebi_params p;
-    double bytes, fpr, fnr; /* fpr, fnr: of the stream as given, or shuffled */
-    double most_fpr, most_fnr;
-    double missed[PLAN_STREAMS];
-    bool rough;
-    double regret; /* the worst ratio of its misses to the fewest of all offers */
-} plan_offer;
-
-/* A set: keys that are added once, before others are asked for.  Both rates are those at the end.
- */
-static bool plan_is_set(const eb_goal *g) {
-    return g->at_end && g->load->distinct > 0 && !(g->load->items > g->load->distinct) &&
-           !(g->load->gap > 0) && !(g->window > 0);
-}
-
-static bool plan_is_told(const eb_workload *w) {
-    return w->order == EB_ORDER_SHUFFLED || w->gap > 0;
-}
-
-/* Whether misses on this stream count.  If repeats are recent, the shuffled stream does not.  The
- * keys of a set are not repeated. */
-static bool plan_counts(const eb_goal *g, size_t stream) {
-    if (plan_is_set(g)) return stream == 0;
-    return g->load->order != EB_ORDER_RECENT || plan_gaps[stream] > 0;
-}
-
-/* Options that follow from the goal */
-
-typedef struct plan_spec { /* the options that are set, of one kind */
-    const ebi_kind *kind;
-    ebi_params p;
-    ebi_args a;
-} plan_spec;
-
-/* Sets the option of this name, if the kind has it and it is not set, to the nearest value that it
- * can have.  The prediction tells whether that is good enough. */
-static void plan_wish(plan_spec *s, const char *key, double value) {
-    assert(value >= 0 && isfinite(value));
-    const size_t i = ebi_spec_option(s->kind, key);
-    if (i == EBI_OPTIONS_MAX || s->a.given[i] || !(value > 0)) return;
-    const bool ok = ebi_spec_set_nearest(s->kind, i, value, &s->p, &s->a);
-    assert(ok);
-    (void)ok;
-}
-
-static void plan_choose(plan_spec *s, const char *key, const char *choice) {
-    const size_t i = ebi_spec_option(s->kind, key);
-    if (i == EBI_OPTIONS_MAX || s->a.given[i]) return;
-    eb_error pair;
-    (void)ebi_fail(&pair, EB_OK, "%s=%s", key, choice);
-    const eb_status ok = ebi_spec_pairs(s->kind, pair.text, &s->p, &s->a, NULL);
-    assert(ok == EB_OK);
-    (void)ok;
-}
-
-/* Whether sizes or rates are tried until one keeps the bounds.  Options for a skewed stream take
- * too long to resolve for that. */
-static bool plan_searches(const eb_goal *g) {
-    return g->prefer == EB_SMALLEST || g->prefer == EB_FEWEST_FALSE;
-}
-
-/* A kind that asks for the share of new keys plans for a shuffled stream, unless told otherwise,
- * and its fpr= is the mean over the stream. */
-static bool plan_shuffles(const ebi_kind *kind) {
-    return ebi_spec_option(kind, "share") < EBI_OPTIONS_MAX;
-}
-
-static bool plan_has_window(const ebi_kind *kind) {
-    return ebi_spec_option(kind, "window") < EBI_OPTIONS_MAX;
-}
-
-static void plan_wishes(plan_spec *s, const eb_goal *g, double bytes, double fpr) {
-    const eb_workload *const w = g->load;
-    const size_t cells = ebi_spec_option(s->kind, "cells");
-    if (!s->a.given[cells]) plan_wish(s, "memory", floor(bytes));
-    const bool passes = w->order == EB_ORDER_PASSES,
-               shuffled = w->order == EB_ORDER_SHUFFLED && !(w->gap > 0) &&
-                          (!(w->zipf > 0) || !plan_searches(g));
-    if (!plan_shuffles(s->kind) || shuffled || passes) plan_wish(s, "fpr", fpr);
-    if (shuffled && w->zipf > 0 && fpr > 0) plan_choose(s, "order", "any");
-    /* If all repeats are at one gap, a duel has nothing to learn. */
-    if (w->gap > 0) plan_choose(s, "keep", "recent");
-    plan_wish(s, "distinct", w->distinct);
-    if (passes) /* as long as keys are new, all of them are */
-        plan_wish(s, "share", 1);
-    else if (w->distinct > 0 && w->items > 0)
-        plan_wish(s, "share", w->distinct / w->items);
-    /* A key and its repeat are one record further apart than there are records between them. */
-    if (!(g->window > 0) && w->gap > 0 && plan_has_window(s->kind)) {
-        plan_wish(s, "window", ceil(w->gap) + 1);
-        plan_choose(s, "refresh", "yes");
-        plan_choose(s, "mode", fpr >= 0.05 ? "rotate" : "elastic");
-    }
-    if (!(g->window > 0)) return;
-    plan_wish(s, "window", ceil(g->window));
-    if (w->rate > 0) {
-        plan_choose(s, "unit", "time");
-        if (ebi_spec_option(s->kind, "window") < EBI_OPTIONS_MAX)
-            plan_wish(s, "items", ceil(g->window * w->rate));
-    }
-}
-
-static uint64_t plan_caps(const plan_spec *s) {
-    return ebi_caps_of(s->kind, &s->p);
-}
-
-/* Resolves the options.  All wanted capabilities must be there; some kinds have more of them with
- * update=plain. */
-static bool plan_settle(plan_spec *s, const eb_goal *g) {
-    const plan_spec before = *s;
-    const uint64_t caps = g->caps;
-    if (ebi_spec_settle(s->kind, &s->p, &s->a, NULL) != EB_OK) return false;
-    if ((plan_caps(s) & caps) == caps) return true;
-    *s = before;
-    plan_choose(s, "update", "plain");
-    return ebi_spec_settle(s->kind, &s->p, &s->a, NULL) == EB_OK && (plan_caps(s) & caps) == caps;
-}
-
-/* Rates */
-
-static double plan_known(double rate, double at_most) { /* if there is no formula, a bound */
-    return isnan(rate) ? at_most : rate;
-}
-
-/* Whether the kind guarantees to find every repeat within a window. */
-static bool plan_promises(const ebi_kind *kind, const eb_goal *g) {
-    return g->window > 0 && plan_has_window(kind);
-}
-
-/* The accuracy to which kinds solve their own formulas. */
-static double plan_rounding(const plan_offer *o) {
-    return o->rough ? 1 + 2e-2 : 1 + 1e-3;
-}
-
-static bool plan_keeps_fpr(const eb_goal *g, const plan_offer *o) {
-    return !(g->max_fpr > 0) || o->most_fpr <= g->max_fpr * plan_rounding(o);
-}
-
-/* A filter that grows keeps its rate however many keys come. */
-static double plan_grown_fpr(const plan_offer *o, const eb_goal *g, size_t ask) {
-    eb_workload ever = *g->load;
-    eb_prediction r;
-    ever.items = ever.distinct = 1e18;
-    ebi_predict(o->kind, &o->p, &ever, ask, &r);
-    return plan_known(r.fpr, 1);
-}
-
-/* Misses on further streams are not computed if the bound on false positives is broken. */
-static void plan_predict(plan_offer *o, const eb_goal *g) {
-    const size_t ask = o->rough ? EBI_ASK_ROUGH : EBI_ASK_PLAN;
-    const bool promised = plan_promises(o->kind, g);
-    eb_prediction r;
-    ebi_predict(o->kind, &o->p, g->load, ask, &r);
-    o->fpr = g->at_end ? plan_known(r.fpr, 1) : plan_known(r.mean_fpr, r.fpr_high);
-    /* A window filter is for goals that say how long the window is, or how far apart repeats
-     * are. */
-    const bool unasked = !promised && !(g->load->gap > 0) && plan_has_window(o->kind);
-    o->fnr = promised         ? 0
-             : unasked        ? 1
-             : plan_is_set(g) ? plan_known(r.fnr, 1)
-                              : plan_known(r.mean_fnr, r.fnr_high);
-    /* What bounds the mean in any order is due to cells that fill with distinct keys alone. */
-    const bool by_distinct = g->at_end && !isnan(r.most_fpr);
-    o->most_fpr = plan_is_told(g->load) || by_distinct ? o->fpr : r.most_fpr;
-    if (ebi_caps_of(o->kind, &o->p) & EB_GROWS) o->most_fpr = plan_grown_fpr(o, g, ask);
-    o->most_fnr = plan_is_told(g->load) ? o->fnr : 0;
-    if (!plan_keeps_fpr(g, o)) return;
-    for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++) {
-        eb_workload near = *g->load;
-        near.gap = plan_gaps[i] * fmax(near.distinct, 1);
-        o->missed[i] = o->fnr;
-        if (near.gap > 0 && !promised && !unasked && !plan_is_set(g) &&
-            !(o->kind->info.caps & EB_NO_FALSE_NEGATIVES)) {
-            ebi_predict(o->kind, &o->p, &near, ask, &r);
-            o->missed[i] = plan_known(r.mean_fnr, r.fnr_high);
-        }
-        if (plan_counts(g, i)) o->most_fnr = fmax(o->most_fnr, o->missed[i]);
-    }
-}
-
-/* The memory that any data structure needs */
-
-/* Bits for each key that is remembered: D(1-fnr || fpr). */
-static double plan_bits(double fpr, double fnr) {
-    assert(!(fpr < 0) && !(fnr < 0));
-    return fpr + fnr < 1 ? ebi_kl_bernoulli_bits(1 - fnr, fpr) : 0;
-}
-
-/* The bytes without which no data structure keeps the rates.  For means over a stream of n keys:
- * after a share x of them, both rates are on average at most 1 / (1-x) times the means.  D is
- * convex, so memory >= n D(..) (1-x) / ln(1/x), and the best x gives the bound.  0: no bound is
- * known. */
-static double plan_least_bytes(const eb_goal *g, double fpr, double fnr) {
-    const eb_workload *const w = g->load;
-    double best = 0;
-    if (w->zipf > 0 && fnr > 0) return 0; /* rare keys need not be remembered */
-    if (g->window > 0) return g->window * (w->rate > 0 ? w->rate : 1) * plan_bits(fpr, fnr) / 8;
-    if (w->gap > 0 && w->order != EB_ORDER_PASSES) return w->gap * plan_bits(fpr, fnr) / 8;
-    if (plan_is_set(g)) return w->distinct * plan_bits(fpr, fnr) / 8;
-    for (double x = 0.05; x < 1; x += 0.05) {
-        const double f = fpr / (1 - x), m = fnr / (1 - x);
-        best = fmax(best, w->distinct * plan_bits(f, m) * (1 - x) / log(1 / x) / 8);
-    }
-    return best;
-}
-
-/* Whether the memory is too small to be better than guessing: less than plan_least_bytes finds for
- * rates that add up to plan_useless. */
-static bool plan_is_hopeless(const eb_goal *g, double bytes) {
-    const eb_workload *const w = g->load;
-    const bool spread = !(w->zipf > 0) && !(w->gap > 0) && !(g->window > 0);
-    return spread && 8 * bytes < 1e-5 * w->distinct;
-}
-
-/* Whether the goal gives options that only some kinds have. */
-static bool plan_has_own(const plan_spec *given) {
-    for (size_t i = EBI_O_OWN; i < EBI_OPTIONS_MAX; i++)
-        if (given->a.given[i]) return true;
-    return false;
-}
-
-/* false: the kind cannot do it, or is of no use */
-static bool plan_ask_once(const plan_spec *given, const eb_goal *g, double bytes, double fpr,
-                          plan_offer *o) {
-    plan_spec s = *given;
-    if (plan_is_hopeless(g, bytes)) return false;
-    plan_wishes(&s, g, bytes, fpr);
-    if (!plan_settle(&s, g)) { /* its own wish may be stricter than a bound on the mean */
-        s = *given;
-        plan_wishes(&s, g, bytes, 0);
-        if (!plan_settle(&s, g)) return false;
-    }
-    /* Values (classes, importance) are only used if the goal asks for them. */
-    const uint64_t unasked = plan_caps(&s) & ~g->caps;
-    if ((unasked & EB_USES_VALUE) && !(plan_caps(&s) & EB_CAN_COUNT) && !plan_has_own(given) &&
-        !g->all_kinds)
-        return false;
-    *o = (plan_offer){.kind = s.kind, .p = s.p, .rough = s.a.rough, .regret = 1};
-    o->bytes = (double)s.p.span * (double)s.p.opt[EBI_O_SHARDS] + EBI_OVERHEAD;
-    plan_predict(o, g);
-    return true;
-}
-
-/* The same, with a stricter wish where the kind's wish is for the mean and the bound for the end.
- */
-static bool plan_ask(const plan_spec *given, const eb_goal *g, double bytes, double fpr,
-                     plan_offer *o) {
-    enum { PLAN_STRICTER = 6 };
-    const bool may = g->at_end && fpr > 0 && plan_shuffles(given->kind);
-    for (int i = 0; i < PLAN_STRICTER; i++) {
-        if (!plan_ask_once(given, g, bytes, fpr, o)) return false;
-        if (!may || plan_keeps_fpr(g, o)) break;
-        fpr *= 0.9995 * g->max_fpr / o->most_fpr;
-    }
-    return true;
-}
-
-static bool plan_keeps_fnr(const eb_goal *g, const plan_offer *o) {
-    return !(g->max_fnr > 0) || o->most_fnr <= g->max_fnr * plan_rounding(o);
-}
-
-/* Whether it is better than guessing on one of the streams that it may get. */
-static bool plan_is_useful(const eb_goal *g, const plan_offer *o) {
-    double least = o->fnr;
-    for (size_t i = 0; i < PLAN_STREAMS && !plan_is_told(g->load); i++)
-        if (plan_counts(g, i)) least = fmin(least, o->missed[i]);
-    return o->fpr + least < plan_useless;
-}
-
-static bool plan_keeps(const eb_goal *g, const plan_offer *o) {
-    return plan_keeps_fpr(g, o) && plan_keeps_fnr(g, o) && plan_is_useful(g, o) &&
-           (!(g->max_bytes > 0) || o->bytes <= g->max_bytes);
-}
 
 /* The best offer of one kind */
 
@@ -316,16 +36,16 @@ typedef struct plan_size { /* a size, or a rate, that was tried */
                           false positives */
 } plan_size;
 
-static plan_size plan_try(const plan_spec *given, const eb_goal *g, double bytes, bool rough,
-                          plan_offer *o) {
+static plan_size plan_try(const ebi_plan_spec *given, const eb_goal *g, double bytes, bool rough,
+                          ebi_plan_offer *o) {
     plan_size tried = {.at = bytes, .excess = {NAN, NAN}};
-    plan_spec s = *given;
+    ebi_plan_spec s = *given;
     s.a.rough = rough;
-    if (!plan_ask(&s, g, bytes, g->max_fpr, o)) return tried;
+    if (!ebi_plan_ask(&s, g, bytes, g->max_fpr, o)) return tried;
     tried.never = isnan(o->most_fpr);
-    tried.keeps = plan_keeps(g, o);
+    tried.keeps = ebi_plan_keeps(g, o);
     /* An exact search aims at the bounds, a rough one at where it takes them for kept. */
-    const double aim = rough ? plan_rounding(o) : 1;
+    const double aim = rough ? ebi_plan_rounding(o) : 1;
     tried.excess.fpr = log(o->most_fpr / (g->max_fpr * aim));
     tried.excess.fnr = g->max_fnr > 0 ? log(o->most_fnr / (g->max_fnr * aim)) : -INFINITY;
     return tried;
@@ -372,8 +92,8 @@ static bool plan_may_cut(const plan_size *low, const plan_size *high) {
 }
 
 /* 0: there is none. */
-static double plan_roughly(const plan_spec *s, const eb_goal *g, double from, double most) {
-    plan_offer o;
+static double plan_roughly(const ebi_plan_spec *s, const eb_goal *g, double from, double most) {
+    ebi_plan_offer o;
     plan_size before = {.at = 0}, low = before, high = plan_try(s, g, from, true, &o);
     double step = from > PLAN_BYTES_MIN ? 1.4 : 8; /* where nothing is known of the least */
     for (int i = 0; i < PLAN_GROWING && !high.keeps && !high.never && high.at < most; i++) {
@@ -392,10 +112,10 @@ static double plan_roughly(const plan_spec *s, const eb_goal *g, double from, do
 
 /* The size from which on the kind keeps the bounds, exactly: to 1 %, and then once more between the
  * two last sizes. */
-static bool plan_finely(const plan_spec *s, const eb_goal *g, double at, double most,
-                        plan_offer *best) {
+static bool plan_finely(const ebi_plan_spec *s, const eb_goal *g, double at, double most,
+                        ebi_plan_offer *best) {
     const double step = 1.01;
-    plan_offer o;
+    ebi_plan_offer o;
     plan_size before = {.at = 0}, low = before, high = before;
     bool last = false;
     for (int i = 0; i < PLAN_FINISHING && at > 0 && at <= most; i++) {
@@ -418,9 +138,9 @@ static bool plan_finely(const plan_spec *s, const eb_goal *g, double at, double 
     return high.at > 0;
 }
 
-static bool plan_smallest(const plan_spec *s, const eb_goal *g, plan_offer *best) {
+static bool plan_smallest(const ebi_plan_spec *s, const eb_goal *g, ebi_plan_offer *best) {
     const double most = g->max_bytes > 0 ? g->max_bytes : plan_bytes_max;
-    const double sure = plan_least_bytes(g, g->max_fpr, g->max_fnr);
+    const double sure = ebi_plan_least_bytes(g, g->max_fpr, g->max_fnr);
     const bool any = g->max_bytes > 0 && plan_try(s, g, most, false, best).keeps;
     if (g->max_bytes > 0 && !any) return false; /* nor with less */
     const double at = plan_roughly(s, g, fmin(fmax(PLAN_BYTES_MIN, sure), most), most);
@@ -428,32 +148,32 @@ static bool plan_smallest(const plan_spec *s, const eb_goal *g, plan_offer *best
 }
 
 /* The fewest false positives at which it keeps the bound on misses, to a twentieth. */
-static bool plan_fewest_false(const plan_spec *given, const eb_goal *g, plan_offer *best) {
+static bool plan_fewest_false(const ebi_plan_spec *given, const eb_goal *g, ebi_plan_offer *best) {
     const double most = g->max_fpr > 0 ? g->max_fpr : 0.5, step = 1.05;
-    plan_spec s = *given;
-    plan_offer o;
-    if (!plan_ask(&s, g, g->max_bytes, most, best) || !plan_keeps(g, best)) return false;
+    ebi_plan_spec s = *given;
+    ebi_plan_offer o;
+    if (!ebi_plan_ask(&s, g, g->max_bytes, most, best) || !ebi_plan_keeps(g, best)) return false;
     if (ebi_spec_option(s.kind, "fpr") == EBI_OPTIONS_MAX) return true;
     double low = 1e-9, high = most;
     s.a.rough = true;
     while (high / low > step) {
         const double middle = sqrt(low * high);
-        const bool keeps = plan_ask(&s, g, g->max_bytes, middle, &o) && plan_keeps(g, &o);
+        const bool keeps = ebi_plan_ask(&s, g, g->max_bytes, middle, &o) && ebi_plan_keeps(g, &o);
         *(keeps ? &high : &low) = middle;
     }
     s.a.rough = false;
     for (int i = 0; i < PLAN_FINISHING && high < most; i++, high *= step) {
-        if (!plan_ask(&s, g, g->max_bytes, high, &o) || !plan_keeps(g, &o)) continue;
+        if (!ebi_plan_ask(&s, g, g->max_bytes, high, &o) || !ebi_plan_keeps(g, &o)) continue;
         if (o.most_fpr <= best->most_fpr) *best = o;
         return true;
     }
     return true;
 }
 
-static bool plan_kind(const plan_spec *s, const eb_goal *g, plan_offer *o) {
+static bool plan_kind(const ebi_plan_spec *s, const eb_goal *g, ebi_plan_offer *o) {
     if (g->prefer == EB_SMALLEST) return plan_smallest(s, g, o);
     if (g->prefer == EB_FEWEST_FALSE) return plan_fewest_false(s, g, o);
-    return plan_ask(s, g, g->max_bytes, g->max_fpr, o) && plan_keeps(g, o);
+    return ebi_plan_ask(s, g, g->max_bytes, g->max_fpr, o) && ebi_plan_keeps(g, o);
 }
 
 /* All kinds */
@@ -468,17 +188,17 @@ static bool plan_may(const ebi_kind *kind, const eb_goal *g) {
 }
 
 /* Sets the options that the goal gives. false: the kind does not have all of them. */
-static bool plan_given(const ebi_kind *kind, const eb_goal *g, plan_spec *s, eb_error *err) {
-    *s = (plan_spec){.kind = kind};
+static bool plan_given(const ebi_kind *kind, const eb_goal *g, ebi_plan_spec *s, eb_error *err) {
+    *s = (ebi_plan_spec){.kind = kind};
     return !g->options || !*g->options ||
            ebi_spec_pairs(kind, g->options, &s->p, &s->a, err) == EB_OK;
 }
 
-static void plan_regrets(const eb_goal *g, plan_offer *offers, size_t n) {
+static void plan_regrets(const eb_goal *g, ebi_plan_offer *offers, size_t n) {
     const double few = 1e-4; /* misses that do not matter */
-    for (size_t s = 0; s < PLAN_STREAMS && !plan_is_told(g->load); s++) {
+    for (size_t s = 0; s < EBI_PLAN_STREAMS && !ebi_plan_is_told(g->load); s++) {
         double least = 1;
-        if (!plan_counts(g, s)) continue;
+        if (!ebi_plan_counts(g, s)) continue;
         for (size_t i = 0; i < n; i++) least = fmin(least, offers[i].missed[s]);
         for (size_t i = 0; i < n; i++)
             offers[i].regret = fmax(offers[i].regret, (offers[i].missed[s] + few) / (least + few));
@@ -486,7 +206,7 @@ static void plan_regrets(const eb_goal *g, plan_offer *offers, size_t n) {
 }
 
 /* Negative: a comes first. */
-static int plan_compare(const eb_goal *g, const plan_offer *a, const plan_offer *b) {
+static int plan_compare(const eb_goal *g, const ebi_plan_offer *a, const ebi_plan_offer *b) {
     const double of_a[] = {a->bytes, a->regret, a->fnr, a->most_fpr};
     const double of_b[] = {b->bytes, b->regret, b->fnr, b->most_fpr};
     static const int orders[][4] = {{0, 2, 3, 1}, {1, 2, 3, 0}, {3, 2, 0, 1}};
@@ -500,11 +220,11 @@ static int plan_compare(const eb_goal *g, const plan_offer *a, const plan_offer 
 }
 
 /* Orders the offers, the best first. */
-static void plan_sort(const eb_goal *g, plan_offer *offers, size_t n) {
+static void plan_sort(const eb_goal *g, ebi_plan_offer *offers, size_t n) {
     plan_regrets(g, offers, n);
     for (size_t i = 1; i < n; i++)
         for (size_t j = i; j > 0 && plan_compare(g, &offers[j], &offers[j - 1]) < 0; j--) {
-            const plan_offer o = offers[j];
+            const ebi_plan_offer o = offers[j];
             offers[j] = offers[j - 1];
             offers[j - 1] = o;
         }
@@ -512,7 +232,7 @@ static void plan_sort(const eb_goal *g, plan_offer *offers, size_t n) {
 
 /* What each kind that the goal allows can do, the best first.  Returns how many can.  If only the
  * smallest is wanted, only kinds that are smaller than those before them. */
-static size_t plan_offers(const eb_goal *goal, bool only_smallest, plan_offer *offers,
+static size_t plan_offers(const eb_goal *goal, bool only_smallest, ebi_plan_offer *offers,
                           size_t *asked) {
     eb_goal now = *goal;
     const eb_goal *const g = &now;
@@ -521,7 +241,7 @@ static size_t plan_offers(const eb_goal *goal, bool only_smallest, plan_offer *o
     *asked = 0;
     assert(ebi_registry_size <= PLAN_KINDS_MAX);
     for (size_t i = 0; i < ebi_registry_size; i++) {
-        plan_spec s;
+        ebi_plan_spec s;
         if (!plan_may(ebi_registry[i].kind, g) || !plan_given(ebi_registry[i].kind, g, &s, NULL))
             continue;
         ++*asked;
@@ -537,14 +257,14 @@ static size_t plan_offers(const eb_goal *goal, bool only_smallest, plan_offer *o
 
 /* With all of the memory, the bound on misses changes no offer: it only forbids some.  If it
  * forbids all, *nearest is how many there are without it, else 0. */
-static size_t plan_fewest_misses(const eb_goal *goal, plan_offer *offers, size_t *asked,
+static size_t plan_fewest_misses(const eb_goal *goal, ebi_plan_offer *offers, size_t *asked,
                                  size_t *nearest) {
     eb_goal any = *goal;
     size_t kept = 0;
     any.max_fnr = 0;
     const size_t n = plan_offers(&any, false, offers, asked);
     for (size_t i = 0; i < n; i++)
-        if (plan_keeps_fnr(goal, &offers[i])) offers[kept++] = offers[i];
+        if (ebi_plan_keeps_fnr(goal, &offers[i])) offers[kept++] = offers[i];
     *nearest = kept == 0 ? n : 0;
     for (size_t i = 0; i < kept; i++) offers[i].regret = 1;
     plan_sort(goal, offers, kept);
@@ -636,8 +356,8 @@ static void plan_say_bounds(plan_text *t, const eb_goal *g) {
 
 /* There is no offer.  Says what would be possible: more memory, or more misses in that memory, for
  * which there are `nearest` offers. */
-static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t asked, size_t nearest,
-                                 eb_error *err) {
+static eb_status plan_impossible(const eb_goal *g, ebi_plan_offer *offers, size_t asked,
+                                 size_t nearest, eb_error *err) {
     plan_text t = {.len = 0}, in_that = {.len = 0};
     eb_goal other = *g;
     size_t ignored;
@@ -667,7 +387,7 @@ static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t as
     }
     plan_append(&t, in_that.text);
     const double least =
-        plan_least_bytes(g, g->max_fpr > 0 ? g->max_fpr : 0.5, g->max_fnr > 0 ? g->max_fnr : 0);
+        ebi_plan_least_bytes(g, g->max_fpr > 0 ? g->max_fpr : 0.5, g->max_fnr > 0 ? g->max_fnr : 0);
     if (least > 0 && (g->max_fnr > 0 || g->window > 0)) {
         plan_append(&t, "; no structure whatever can with less than ");
         plan_say_size(&t, least);
@@ -676,19 +396,19 @@ static eb_status plan_impossible(const eb_goal *g, plan_offer *offers, size_t as
 }
 
 static eb_status plan_bad_options(const eb_goal *g, eb_error *err) {
-    plan_spec s;
+    ebi_plan_spec s;
     for (size_t i = 0; g->options && i < ebi_registry_size; i++)
         if (plan_given(ebi_registry[i].kind, g, &s, NULL)) return EB_OK;
     return g->options && !plan_given(ebi_registry[0].kind, g, &s, err) ? EB_ESPEC : EB_OK;
 }
 
-static double plan_lines(const plan_offer *o) {
+static double plan_lines(const ebi_plan_offer *o) {
     const size_t k = ebi_spec_option(o->kind, "k");
     if (o->kind->lines) return o->kind->lines(&o->p);
     return k < EBI_OPTIONS_MAX ? (double)o->p.opt[k] : 1;
 }
 
-static void plan_write(const plan_offer *o, const eb_workload *w, eb_offer *out) {
+static void plan_write(const ebi_plan_offer *o, const eb_workload *w, eb_offer *out) {
     *out = (eb_offer){.size = sizeof *out,
                       .kind = &o->kind->info,
                       .bytes = o->bytes,
@@ -718,7 +438,7 @@ eb_status eb_plan(const eb_goal *goal, eb_offer *out, size_t cap, size_t *n, eb_
     EBI_TRY(plan_check(goal, err));
     EBI_TRY(ebi_predict_check(goal->load, err));
     EBI_TRY(plan_bad_options(goal, err));
-    plan_offer offers[PLAN_KINDS_MAX];
+    ebi_plan_offer offers[PLAN_KINDS_MAX];
     eb_workload load = *goal->load;
     eb_goal g = *goal;
     g.load = &load;
