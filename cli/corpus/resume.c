@@ -170,6 +170,31 @@ static void resume_refuse(const corpus_run *run, const resume_lines *was, const 
              other);
 }
 
+/* Two texts of resume_options differ: in which option first? */
+static const char *resume_differing(const char *was, const char *now) {
+    static const char *const names[][2] = {
+        {" context ", "--context"}, {" action ", "--action"}, {" threshold ", "--threshold"},
+        {" text ", "--text"},       {" bad ", "--on-bad"},    {" full ", "--on-full"},
+        {" level ", "--level"},     {" drop ", "--max-drop"}, {" seed ", "--seed"},
+        {" report ", "--report"}};
+    const char *differing = "--unit, --normalise, --similarity or --against", *at = now;
+    size_t same = 0;
+    while (was[same] && was[same] == now[same]) same++;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *const found = strstr(at, names[i][0]);
+        if (!found || (size_t)(found - now) + strlen(names[i][0]) > same) break;
+        differing = names[i][1];
+        at = found;
+    }
+    return differing;
+}
+
+static void resume_refuse_options(const corpus_run *run, const resume_lines *was, const char *now) {
+    char other[80];
+    snprintf(other, sizeof other, "options (%s)", resume_differing(was->options, now));
+    resume_refuse(run, was, other);
+}
+
 static void resume_compare_memory(const corpus_run *run, const char *was) {
     const char *const now = run->set->memory;
     const bool none = strcmp(was, "none") == 0;
@@ -196,7 +221,7 @@ static bool resume_compare(const corpus_run *run, const char *path, bool *comple
         return false;
     }
     if (run->set->force) return false;
-    if (strcmp(now.options, was.options) != 0) resume_refuse(run, &was, "options");
+    if (strcmp(now.options, was.options) != 0) resume_refuse_options(run, &was, now.options);
     if (strcmp(now.input, was.input) != 0)
         resume_refuse(run, &was, "input (names, sizes or times of files)");
     resume_compare_memory(run, was.memory);

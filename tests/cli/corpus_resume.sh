@@ -83,7 +83,9 @@ everbloom corpus "${options[@]::${#options[@]}-2}" -o "$trees/broken"; status_is
 for other in '--seed 7' '--max-drop 0.01' '--on-full stop' '--on-bad skip' '--level 3' '--text body' '--unit ngram:5' \
     '--normalise none' '--action drop'; do
     # shellcheck disable=SC2086
-    everbloom corpus "${options[@]}" $other -o "$trees/broken"; status_is 2; err_has 'the folder has a run begun with other options'
+    everbloom corpus "${options[@]}" $other -o "$trees/broken"; status_is 2
+    case $other in --unit*|--normalise*) differs='--unit, --normalise, --similarity or --against' ;; *) differs=${other% *} ;; esac
+    err_has "the folder has a run begun with other options ($differs): give the same"
 done
 everbloom corpus "${options[@]}" -m 1K -o "$trees/broken"; status_is 2; err_has 'the filter of the run that goes on takes'
 mv in/b/4.jsonl in/b/5.jsonl; everbloom corpus "${options[@]}" -o "$trees/broken"; status_is 2; err_has 'with other input'
