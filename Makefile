@@ -171,7 +171,7 @@ $(B)/%.run: $(B)/% FORCE
 FORCE:
 
 cli-tests: $(B)/everbloom
-	@tests/cli/run $(CLI_TEST_FLAGS) $(B)/everbloom
+	@tests/cli/run $(CLI_TEST_FLAGS) $(B)/everbloom $(CLI_TESTS)
 
 hosts: $(HOSTS) $(B)/everbloom ## small programs of the kinds that everbloom lives in, which check themselves
 	@for host in $(HOSTS); do case $$host in */columns) set -- $(B)/everbloom $(B)/tests/hosts ;; *) set -- ;; esac; \
