@@ -294,6 +294,7 @@ ebi_choosy_rates ebi_choosy_passes(const ebi_choosy *wanted, double passes) {
     for (int pass = 0; pass < followed; pass++) {
         const double end = fmin(1, followed - pass);
         double dt, usual = stride * fmin(1e-4, 0.002 * c.bits_per_key / c.k);
+        if (pass > 0) choosy_field_next_pass(&f);
         for (double t = 0; t < end - 1e-12; t += dt) {
             if (t > 0)
                 usual = fmin(fmin(usual * 1.5, stride * 0.005),
@@ -310,7 +311,6 @@ ebi_choosy_rates ebi_choosy_passes(const ebi_choosy *wanted, double passes) {
             sum.false_negatives += flow.false_negatives;
             if (pass > 0) sum.fnr = flow.false_negatives / dt;
         }
-        choosy_field_next_pass(&f);
     }
     sum.first = fmin(passes, 1);
     sum.repeats = fmax(0, followed - 1);
