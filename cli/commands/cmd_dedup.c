@@ -216,9 +216,8 @@ static const cli_option dedup_options[] = {
     OPTION(0, "distinct", "COUNT", OPT_COUNT, distinct,
            "About COUNT of those lines will be distinct. Needs --items."),
     CHOICE("order", "ORDER", "shuffled|recent|passes|any", order,
-           "Where repeats occur: anywhere in the stream (shuffled), soon after the line itself "
-           "(recent), or when all other keys have come, too (passes: the same list again and "
-           "again). any: take a filter that keeps --max-drop in every order. Needs --items and "
+           REPEATS_OCCUR
+           "any: take a filter that keeps --max-drop in every order. Needs --items and "
            "--distinct. (default: shuffled if the first lines look like it, else any)"),
     HEADING("Kept for later"),
     STATE_OPTIONS,

@@ -141,9 +141,7 @@ static const cli_option plan_options[] = {
     OPTION(0, "zipf", "SKEW", OPT_REAL, zipf,
            "Skew of the keys' frequencies; 0: uniform. 'everbloom try' measures it."),
     CHOICE("order", "ORDER", "shuffled|recent|passes", order,
-           "Where repeats occur: anywhere in the stream (shuffled), soon after the line itself "
-           "(recent), or when all other keys have come, too (passes: the same list again and "
-           "again). (default: unknown; the figures are for the worst of several orders)"),
+           REPEATS_OCCUR "(default: unknown; the figures are for the worst of several orders)"),
     HEADING("What is wanted"),
     OPTION('m', "memory", "SIZE", OPT_WORD, memory,
            "The most memory to use, such as 500K, 64M or 2G. (default: the least that suffices)"),

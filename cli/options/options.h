@@ -89,6 +89,11 @@
                "same seed and input give the same answers. (default: the family's; random for "    \
                "kinds that cannot be merged)")
 
+/* What --order means, in dedup and plan. */
+#define REPEATS_OCCUR                                                                              \
+    "Where repeats occur: anywhere in the stream (shuffled), soon after the line itself (recent)," \
+    " or only after all other keys (passes: the same list over and over). "
+
 #define ON_FULL_OPTION                                                                             \
     CHOICE(                                                                                        \
         "on-full", "WHAT", "warn|grow|fail", on_full,                                              \

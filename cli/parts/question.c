@@ -252,7 +252,7 @@ static void answer_set(const answer *a, char *text, size_t cap) {
                       human_number(d, 100 * o->most_fpr));
     if (question_needs_word(&a->q, "growth"))
         snprintf(text + n, cap - (size_t)n,
-                 ", also when it has grown; none that was added is missed.");
+                 ", even after it has grown; none that was added is missed.");
     else if (o->most_fnr > 0 && !many)
         snprintf(text + n, cap - (size_t)n, "; 1 in %s that were added is missed.",
                  human_number(b, 1 / o->most_fnr));

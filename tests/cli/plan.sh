@@ -100,7 +100,7 @@ out_has ' takes 1 in 100 others for one of them (1 %)'
 everbloom plan --need remove --gap 1e5 --max-fpr 1%
 out_has 'Counts are off by 0.01'; ! grep -q nan out || fail "$(shown out)"
 everbloom plan --need growth --distinct 1e6 --max-fpr 1%
-out_has ', also when it has grown; none that was added is missed.'
+out_has ', even after it has grown; none that was added is missed.'
 everbloom predict --json "$(sed -n 's/.*--filter \([^ ]*\) .*/\1/p' out)" --distinct 1e12 --items 1e12
 rate=$(sed -n 's/.*"fpr":\([0-9.e-]*\).*/\1/p' out)
 awk -v r="$rate" 'BEGIN { exit !(r > 0.008 && r < 0.0101) }' || fail "after growth: $rate"
